@@ -14,7 +14,6 @@ from typing import Any
 from apps.assets.models import Asset
 from apps.core import money
 from apps.core.staff.labels import code_words, field_label
-from apps.core.staff.lists import amount_text
 from apps.core.templatetags.tillgate import percentage, plain_moment
 
 # Values that are lists themselves: a list of anything else is what it was before and after.
@@ -112,7 +111,7 @@ class DetailTexts:
     def _amount(self, atomic: int, coin: Asset | None) -> str:
         if coin is None:
             return f"{atomic:,} atomic units"
-        return f"{amount_text(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
+        return f"{money.amount_text(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
 
     def _transfer(self, atomic: str, asset_id: str, address: str) -> str:
         coin = self.coins.get(asset_id)

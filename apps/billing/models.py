@@ -10,7 +10,8 @@ from django.db.models.functions import Lower
 from apps.billing.settings_models import InvoiceSettings as InvoiceSettings  # a model of this app
 from apps.core.ids import IdField
 from apps.core.models import Formed, once_per_form
-from apps.core.money import text_from_cents
+from apps.core.money import Fiat
+from apps.core.regions import in_english
 from apps.stores.models import Currency
 
 
@@ -65,8 +66,8 @@ class Price(Formed):
 
     def __str__(self) -> str:
         times = f" × {self.interval_count}" if self.interval_count > 1 else ""
-        amount = text_from_cents(self.unit_amount_cents)
-        return f"{amount} {self.currency} {self.interval}{times}"
+        amount = in_english(Fiat(self.unit_amount_cents, self.currency))
+        return f"{amount} {self.interval}{times}"
 
     @property
     def cycle(self) -> tuple[str, int, str]:

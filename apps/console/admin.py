@@ -223,7 +223,7 @@ class WithdrawalAdmin(Rated, Queue):
             (
                 past.reference,
                 (
-                    f"{money.decimal_from_atomic(past.amount_atomic, past.asset.atomic_decimals)}"
+                    f"{money.amount_text(past.amount_atomic, past.asset.atomic_decimals)}"
                     f" {past.asset.coin_symbol}, {past.get_status_display().lower()}"
                 ),
             )

@@ -278,6 +278,13 @@ def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool
     return f"{sign}{whole}.{places}" if places else sign + whole
 
 
+def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
+    """The same with separators: staff compare amounts at a glance."""
+    sign = "-" if amount_atomic < 0 else ""
+    whole, point, places = decimal_from_atomic(abs(amount_atomic), atomic_decimals).partition(".")
+    return f"{sign}{int(whole):,}{point}{places}"
+
+
 def short_from_atomic(amount_atomic: int, atomic_decimals: int, digits: int = 6) -> str:
     """The same rounded to so many significant digits, for a list; digits before the point are all
     kept."""

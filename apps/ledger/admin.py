@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.db.models import F, Func, QuerySet
 from django.http import HttpRequest
 
+from apps.core import money
 from apps.core.models import AtomicField
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
@@ -41,7 +42,7 @@ class AccountAdmin(ReadOnly):
     @admin.display(description="Balance")
     def balance(self, account: Any) -> str:
         return (
-            f"{lists.amount_text(account.balance_now, account.asset.atomic_decimals)}"
+            f"{money.amount_text(account.balance_now, account.asset.atomic_decimals)}"
             f" {account.asset.coin_symbol}"
         )
 

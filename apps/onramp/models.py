@@ -8,9 +8,10 @@ nobody.
 from django.conf import settings
 from django.db import models
 
-from apps.core import money
 from apps.core.ids import IdField
 from apps.core.models import AtomicField, Mode, Owned
+from apps.core.money import Fiat
+from apps.core.regions import in_english
 
 
 class FundingSession(Owned):
@@ -83,7 +84,7 @@ class FundingSession(Owned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.provider_name} {money.text_from_cents(self.amount_cents)} {self.currency}"
+        return f"{self.provider_name} {in_english(Fiat(self.amount_cents, self.currency))}"
 
 
 class SessionChange(models.Model):

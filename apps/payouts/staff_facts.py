@@ -7,7 +7,7 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.core.staff.lists import amount_text
+from apps.core import money
 from apps.core.staff.pages import Section
 from apps.core.templatetags.tillgate import day, fiat, moment
 from apps.payouts.models import Payout
@@ -115,7 +115,7 @@ def _sums(payouts: Iterable[Payout]) -> list[str]:
         key = (payout.asset.coin_symbol, payout.asset.atomic_decimals)
         sums[key] = sums.get(key, 0) + payout.amount_atomic
     return [
-        f"{amount_text(amount, decimals)} {symbol}"
+        f"{money.amount_text(amount, decimals)} {symbol}"
         for (symbol, decimals), amount in sorted(sums.items())
     ]
 

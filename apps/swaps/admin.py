@@ -3,6 +3,7 @@
 from django.contrib import admin
 
 from apps.assets.staff_worth import Rated
+from apps.core import money
 from apps.core.staff import lists
 from apps.core.staff.pages import Part
 from apps.swaps.models import Swap, SwapStep
@@ -31,7 +32,7 @@ class SwapAdmin(Rated):
 
     def title_of(self, row: Swap) -> str:
         sold = row.source_asset
-        amount = lists.amount_text(row.sell_amount_atomic, sold.atomic_decimals)
+        amount = money.amount_text(row.sell_amount_atomic, sold.atomic_decimals)
         return f"of {amount} {sold.coin_symbol} for {row.buy_asset.coin_symbol}"
 
     @lists.number
@@ -42,5 +43,5 @@ class SwapAdmin(Rated):
         return (
             None
             if amount is None
-            else f"{lists.amount_text(amount, asset.atomic_decimals)} {asset.coin_symbol}"
+            else f"{money.amount_text(amount, asset.atomic_decimals)} {asset.coin_symbol}"
         )

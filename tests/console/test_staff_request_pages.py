@@ -6,8 +6,12 @@ from typing import Any
 
 import pytest
 
+from apps.assets.models import Asset
+from apps.core import clock
 from apps.core.staff.roles import StaffRole
 from apps.ledger.models import Movement
+from apps.payments.services.corrections import CORRECTION, Correction, wish_of
+from apps.stores import four_eyes
 from apps.stores.models import StaffRequest
 from tests import make
 from tests.cast import Cast
@@ -48,6 +52,15 @@ def test_each_kind_stands_beside_what_is_known_of_it_with_one_main_button(
     looks = re.findall(r'<button class="(\w+)" name="decision" value="(\w+)"', shown)
     main = "dangerous" if kind.moves_money else "default"
     assert sorted(looks) == sorted([("plain", "reject"), (main, "approve")])
+
+
+def test_what_a_correction_is_worth_is_told_with_separators(cast: Cast) -> None:
+    asset = Asset.objects.select_related("chain").get(pk="SETH")
+    wanted = Correction("one", asset, "custody_hot", None, -4_000 * 10**18)
+    wish = wish_of(wanted, "Found")
+    asked = four_eyes.ask(CORRECTION, wish, make.clerk("finance"), clock.real_now())
+    shown = text(signed_in(make.clerk("finance")).get(page_of(asked)))
+    assert "-4,000 ETH, -€7,200,000.00 (-4000000000000000000000 atomic units)" in shown
 
 
 def test_a_request_asks_no_more_for_a_store_with_many_payouts(cast: Cast) -> None:

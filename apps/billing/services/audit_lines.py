@@ -6,7 +6,6 @@ from typing import Any
 
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
-from apps.core.money import text_from_cents
 from apps.stores import audit
 
 Record = Product | Price | Customer | Subscription | Invoice
@@ -24,10 +23,7 @@ def _name(row: Record) -> str:
         case Product():
             return row.name
         case Price():
-            return (
-                f"{row.product.name}: {text_from_cents(row.unit_amount_cents)} {row.currency}"
-                f" {row.interval}"
-            )
+            return f"{row.product.name}: {row}"
         case Customer():
             return row.email
         case Subscription():

@@ -25,9 +25,8 @@ from apps.chain.models import (
 )
 from apps.chain.sending import cold_storage, holds, outflow
 from apps.console.status import READ_LATE, SENT_LATE
-from apps.core import buckets, clock, jobs
+from apps.core import buckets, clock, jobs, money
 from apps.core.models import Mode, OutgoingMail, RowFailure
-from apps.core.staff.lists import amount_text
 from apps.ledger.selectors import service_balances
 from apps.payments.models import Withdrawal
 from apps.payouts.models import Destination, Payout
@@ -344,7 +343,7 @@ def _floats() -> Iterator[HealthFact]:
 
 
 def _coins(amount_atomic: int, asset: Asset) -> str:
-    return amount_text(amount_atomic, asset.atomic_decimals)
+    return money.amount_text(amount_atomic, asset.atomic_decimals)
 
 
 def _name(asset: Asset) -> str:

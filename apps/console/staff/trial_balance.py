@@ -16,9 +16,8 @@ from django.db import connection, transaction
 from django.db.utils import OperationalError
 
 from apps.assets.selectors import with_chains
-from apps.core import clock
+from apps.core import clock, money
 from apps.core.staff.labels import code_words
-from apps.core.staff.lists import amount_text
 from apps.ledger.chart import CHART
 from apps.stores import seals
 
@@ -173,4 +172,4 @@ def _in_order(rows: Iterable[_Row]) -> list[_Row]:
 
 
 def _coins(atomic: int, decimals: int) -> str:
-    return amount_text(atomic, decimals) if atomic else ""
+    return money.amount_text(atomic, decimals) if atomic else ""

@@ -180,25 +180,19 @@ def coins(path: str = "amount_atomic", asset: str = "asset", description: str = 
     return number(_column(show, description))
 
 
-def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
-    """Coins with separators: staff compare amounts at a glance."""
-    sign = "-" if amount_atomic < 0 else ""
-    coins = money.decimal_from_atomic(abs(amount_atomic), atomic_decimals)
-    whole, point, places = coins.partition(".")
-    return f"{sign}{int(whole):,}{point}{places}"
-
-
 def coins_text(row: Any, coin: Any = None) -> str:
     """The amount of a row that has one, with its coin; empty while nobody knows which coin."""
     coin = coin or row.asset
     return (
-        f"{amount_text(row.amount_atomic, coin.atomic_decimals)} {coin.coin_symbol}" if coin else ""
+        f"{money.amount_text(row.amount_atomic, coin.atomic_decimals)} {coin.coin_symbol}"
+        if coin
+        else ""
     )
 
 
 def worth(atomic: int, coin: Any, row: Any) -> SafeString:
     """An amount, and about its value by the rate that the query has put on the row."""
-    amount = f"{amount_text(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
+    amount = f"{money.amount_text(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
     rate: Decimal | None = getattr(row, "rate_now", None)
     if rate is None:
         return format_html('<bdi class="amount">{}</bdi>', amount)

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from apps.core import money
 from apps.core.countries import country_name
 from apps.core.staff.labels import STATUS_NOUNS, code_words, field_label
-from apps.core.staff.lists import amount_text, yes_or_no
+from apps.core.staff.lists import yes_or_no
 from apps.core.staff.roles import StaffRole
 from apps.core.templatetags.tillgate import badge, fiat, moment, percentage, status_words
 
@@ -205,7 +205,7 @@ def _coins_alone(row: Any, name: str, atomic: int) -> str:
         own = row if hasattr(row, "coin_symbol") else None
         coin = own or _first(row, (_COINS.get(name, "asset"), "offer.asset"))
         symbol, decimals = (coin.coin_symbol, coin.atomic_decimals) if coin is not None else ("", 0)
-    return f"{amount_text(atomic, decimals)} {symbol}" if symbol else ""
+    return f"{money.amount_text(atomic, decimals)} {symbol}" if symbol else ""
 
 
 def _first(row: Any, paths: Sequence[str]) -> Any:

@@ -9,6 +9,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Flat
+from apps.core.regions import in_english
 from apps.core.staff import roles
 from apps.core.staff.labels import code_words
 from apps.ledger import movements
@@ -115,13 +116,12 @@ def _text(asset: Asset, amount_atomic: int, store: Store | None) -> str:
     """Coins, what they are worth now, and the exact number."""
     currency = store.settlement_currency if store else _CURRENCY
     rate = current_rate(asset.pk, currency, clock.real_now())
-    coins = f"{money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
+    coins = f"{money.amount_text(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
     if rate is None:
         return f"{coins} ({amount_atomic} atomic units)"
-    worth = money.text_from_cents(
-        money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals)
-    )
-    return f"{coins}, {worth} {currency} ({amount_atomic} atomic units)"
+    cents = money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals)
+    worth = in_english(money.Fiat(cents, currency))
+    return f"{coins}, {worth} ({amount_atomic} atomic units)"
 
 
 def _before(facts: Facts) -> Facts:

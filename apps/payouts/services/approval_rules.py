@@ -16,6 +16,7 @@ from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.models import Viewer
 from apps.core.money import Fiat
+from apps.core.regions import in_english
 from apps.payouts.models import ApprovalRule
 from apps.stores import audit, roles
 from apps.stores.models import Member, Role, Store
@@ -121,7 +122,7 @@ def told(rule: ApprovalRule, above_cents: int | None) -> str:
     """A rule in words."""
     if above_cents is None:
         return "No payout needs a second person"
-    return f"Payouts above {Fiat(above_cents, rule.currency)} need a second person"
+    return f"Payouts above {in_english(Fiat(above_cents, rule.currency))} need a second person"
 
 
 def stop_change(id: uuid.UUID, until: datetime) -> bool:

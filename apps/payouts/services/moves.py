@@ -13,7 +13,7 @@ from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.core import jobs
 from apps.core.machine import Change, Noted
-from apps.core.money import decimal_from_atomic
+from apps.core.money import amount_text
 from apps.ledger import movements
 from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
@@ -40,7 +40,7 @@ def locked(payout: Payout) -> Payout:
 
 def name_of(payout: Payout) -> str:
     """What the audit log calls it; its ID is beside that."""
-    coins = decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
+    coins = amount_text(payout.amount_atomic, payout.asset.atomic_decimals)
     return f"{coins} {payout.asset.coin_symbol}"
 
 

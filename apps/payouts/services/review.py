@@ -12,9 +12,10 @@ from django.db import transaction
 
 from apps.assets.selectors import price_of
 from apps.chain.models import OutgoingTransaction
-from apps.core import clock, jobs, money
+from apps.core import clock, jobs
 from apps.core.errors import Flat
 from apps.core.money import Amount, Fiat
+from apps.core.regions import in_english
 from apps.core.staff import roles
 from apps.ledger import movements
 from apps.payouts.models import Payout, PayoutApproval
@@ -81,7 +82,7 @@ def needs_two(payout: Payout) -> bool:
 
 def _worth_text(payout: Payout) -> str:
     worth = worth_now(payout)
-    return "no current rate" if worth is None else str(worth)
+    return "no current rate" if worth is None else in_english(worth)
 
 
 def worth_now(payout: Payout) -> Fiat | None:
@@ -94,10 +95,10 @@ def _wish_of(payout: Payout, reason: str) -> Proposal:
     lines = [
         ("Status", "in review", "on its way"),
         ("Why it is in review", payout.review_reason, ""),
-        ("Amount", "", f"{_amount(payout)}, {_worth_text(payout)}"),
+        ("Amount", "", f"{moves.name_of(payout)}, {_worth_text(payout)}"),
         ("Goes to", "", _target(payout)),
     ]
-    name = f"Payout of {_amount(payout)} from {payout.store.name}" + (
+    name = f"Payout of {moves.name_of(payout)} from {payout.store.name}" + (
         "" if payout.is_live else " (test mode)"
     )
     return Proposal(str(payout.pk), name, {"payout": str(payout.pk)}, lines, reason)
@@ -239,16 +240,9 @@ def _note(payout: Payout, action: str, reason: str, **details: object) -> None:
     )
 
 
-def _amount(payout: Payout) -> str:
-    return (
-        f"{money.decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)}"
-        f" {payout.asset.coin_symbol}"
-    )
-
-
 def _tell(payout: Payout, outcome: str, text: str, at: datetime, reason: str = "") -> None:
     """A payout may be reviewed again and again; each time is told."""
-    title = f"A payout of {_amount(payout)} from {payout.store.name} {outcome}" + (
+    title = f"A payout of {moves.name_of(payout)} from {payout.store.name} {outcome}" + (
         "" if payout.is_live else " (test mode)"
     )
     letter = account_emails.StaffDecision(

@@ -4,8 +4,8 @@ import pytest
 from django.contrib import admin
 
 from apps.console.staff.groups import GROUPS
+from apps.core.money import amount_text
 from apps.core.staff.labels import LABELS
-from apps.core.staff.lists import amount_text
 from tests import make
 from tests.cast import Cast
 from tests.console.staff.pages import dead, reviewed, statements, words

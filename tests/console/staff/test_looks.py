@@ -137,7 +137,10 @@ def test_a_code_is_read_as_words_and_names_as_their_owners_write_them(
 def test_a_record_is_called_by_what_tells_it_and_not_by_a_number(db: None) -> None:
     price = Price(unit_amount_cents=2400, currency="EUR", interval="monthly")
     quarter = Price(unit_amount_cents=6900, currency="EUR", interval="monthly", interval_count=3)
-    assert (record_title(price), str(quarter)) == ("24.00 EUR monthly", "69.00 EUR monthly × 3")
+    assert str(Price(unit_amount_cents=668740, currency="EUR", interval="yearly")) == (
+        "€6,687.40 yearly"
+    )
+    assert (record_title(price), str(quarter)) == ("€24.00 monthly", "€69.00 monthly × 3")
     assert record_title(Rate(pk=8, asset_id="ETH", currency="CHF")) == "ETH in CHF"
     assert (
         record_title(AuditEntry(pk=7, action="second_factor.set_up")) == "7: Second factor set up"
