@@ -27,7 +27,7 @@ from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
 from apps.ledger.models import Account
 from apps.ledger.selectors import account_balance
-from apps.payments.models import Payment, Refund, Withdrawal
+from apps.payments.models import Payment, ReconciliationTask, Refund, Withdrawal
 from apps.payouts.models import Payout
 from apps.platforms.models import AccessRequest
 from apps.reports.models import Report
@@ -138,7 +138,9 @@ def _for_a_person(now: datetime) -> Iterator[GaugeMetricFamily]:
         "outgoing_transaction": OutgoingTransaction.objects.filter(
             mode=LIVE, status=OutgoingTransaction.Status.REVIEW
         ),
-        "disputed_payment": Payment.objects.filter(mode=LIVE, reconciliation_status="disputed"),
+        "disputed_payment": Payment.objects.filter(
+            mode=LIVE, pk__in=ReconciliationTask.objects.filter(is_disputed=True).values("pk")
+        ),
     }.items():
         gauge.add_metric([name], rows.count())
     yield gauge

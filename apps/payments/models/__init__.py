@@ -9,6 +9,7 @@ from apps.payments.models.payments import (
     PaymentEvent,
     PaymentNet,
     PaymentSeal,
+    ReconciliationTask,
     Renewal,
     TestPayment,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "PaymentEvent",
     "PaymentNet",
     "PaymentSeal",
+    "ReconciliationTask",
     "Refund",
     "Renewal",
     "TestPayment",

@@ -68,6 +68,7 @@ class Payment(Owned):
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")
     idempotency_key = models.CharField(max_length=255, null=True)
 
+    # In no index, so that a check writes none (decision 361): ReconciliationTask finds them.
     reconciliation_status = models.CharField(max_length=20, null=True)
     reconciled_at = models.DateTimeField(null=True)
     reconciliation_due = models.BooleanField(default=False)
@@ -147,11 +148,6 @@ class Payment(Owned):
                 condition=models.Q(status__in=["pending", "processing"]),
                 name="payment_open",
             ),
-            models.Index(
-                fields=["id"],
-                condition=models.Q(reconciliation_due=True),
-                name="payment_reconciliation_due",
-            ),
             # What people search for (apps.payments.search).
             models.Index(
                 fields=["store", "mode", "title"],
@@ -197,13 +193,23 @@ class Payment(Owned):
                 condition=models.Q(status__in=["pending", "processing"], mode="test"),
                 name="payment_open_in_test",
             ),
-            models.Index(
-                fields=["mode"],
-                condition=models.Q(reconciliation_status="disputed"),
-                name="payment_disputed",
-            ),
             BrinIndex(fields=["created_at"], name="payment_by_age"),
         ]
+
+
+class ReconciliationTask(models.Model):
+    """A payment that waits for its check, or whose check found it disputed: few of all there are.
+    Kept by triggers on payments, and written by nobody else."""
+
+    payment = models.OneToOneField(
+        Payment,
+        on_delete=models.DO_NOTHING,
+        primary_key=True,
+        related_name="+",
+        db_constraint=False,
+    )
+    is_due = models.BooleanField()
+    is_disputed = models.BooleanField()
 
 
 class PaymentAddress(models.Model):

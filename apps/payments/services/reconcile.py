@@ -8,7 +8,7 @@ from apps.core.rows import Job
 from apps.ledger.selectors import booked_deposits, payment_split
 from apps.payments import states
 from apps.payments.documents.reconciliation import UNDER_INVESTIGATION
-from apps.payments.models import LateDeposit, Payment, TransferReturn
+from apps.payments.models import LateDeposit, Payment, ReconciliationTask, TransferReturn
 from apps.payments.net import keep_net
 from apps.payments.selectors import Received, received_by
 
@@ -21,7 +21,9 @@ _DEPOSIT = ("deposit__tx_hash", "deposit__log_index", "deposit__asset_id", "depo
 
 def reconcile_due() -> int:
     """The sweep: check every intent that changed since its last check; how many there were."""
-    due = Payment.objects.filter(reconciliation_due=True).select_related("store").order_by("pk")
+    tasks = ReconciliationTask.objects.filter(is_due=True)
+    due = Payment.objects.filter(pk__in=tasks.values("pk"))
+    due = due.select_related("store").order_by("pk")
     return JOB.walk(due, reconcile)
 
 
