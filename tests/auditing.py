@@ -1,9 +1,6 @@
 """What the audit finds of some invariants alone: whoever plants one fault needn't have all others
 arguments about."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from django.db import connection, transaction
 
 from apps.audit import points, touched, verify
@@ -11,14 +8,6 @@ from apps.audit.invariants import INVARIANTS, parameters
 from apps.audit.models import VerifiedPoint
 from apps.audit.verify import Finding
 from apps.core import clock
-
-
-@contextmanager
-def nothing_new_found() -> Iterator[None]:
-    """What other tests have left behind is not what happens within."""
-    before = set(verify.findings())
-    yield
-    assert [finding for finding in verify.findings() if finding not in before] == []
 
 
 def found_of(*names: str) -> list[Finding]:

@@ -21,6 +21,7 @@ from apps.core.models import OutgoingMail
 from apps.core.staff.roles import StaffForbidden, StaffRole, roles_of
 from apps.payouts.models import Payout
 from apps.payouts.services import review
+from apps.payouts.services.progress import advance_payouts
 from apps.stores import dispatch, four_eyes, staffing
 from apps.stores.four_eyes import AlreadyAsked, StaffRequestRefused
 from apps.stores.models import AuditEntry, StaffRequest, User
@@ -347,3 +348,9 @@ def test_two_who_approve_at_once_do_it_once(
             answers = sorted(pool.map(run, staff[1:]))
         assert answers == ["The request is approved already", "approved"]
         assert wish.done() == 1
+        # What is approved comes to its end, and isn't left for the sweeps of other tests.
+        advance_payouts()
+        make.advance(cast.bakery.test, 61)
+        advance_payouts()
+        assert not Payout.objects.filter(store=cast.bakery.store).exclude(funds="paid").exists()
+        assert verify.findings() == []

@@ -29,8 +29,9 @@ from apps.stores.models import Member, Notification, NotificationChoice, Role, U
 from apps.stores.notifications import KINDS, News
 from tests import make
 from tests.billing import records as billing
-from tests.cast import Cast, assemble, person
+from tests.cast import Cast, person
 from tests.dashboard.browse import Browser, text
+from tests.taken_out import committed_cast
 
 
 def kinds(cast: Cast, mode: str = "test") -> list[str]:
@@ -134,8 +135,7 @@ def test_a_paid_invoice_and_a_decision_are_told(cast: Cast) -> None:
 @pytest.mark.commits
 def test_two_sweeps_at_once_send_one_email(django_db_setup: None, django_db_blocker: Any) -> None:
     """On rows that are really committed, and two connections."""
-    with django_db_blocker.unblock():
-        cast = assemble()
+    with django_db_blocker.unblock(), committed_cast() as cast:
         gate = threading.Barrier(2)
         notifications.record(news(cast))
         member = Member.objects.get(store=cast.bakery.store, user=cast.alice)
@@ -155,9 +155,10 @@ def test_two_sweeps_at_once_send_one_email(django_db_setup: None, django_db_bloc
         with ThreadPoolExecutor(2) as pool:
             list(pool.map(sweep, range(2)))
         letters = OutgoingMail.objects.filter(to=cast.alice.email)
-        sent = sorted(letters.values_list("template", flat=True))
-        letters.delete()  # they are committed, and other tests look at what is sent
-        assert sent == ["daily_summary", "notification"]
+        assert sorted(letters.values_list("template", flat=True)) == [
+            "daily_summary",
+            "notification",
+        ]
 
 
 # --- who is emailed -------------------------------------------------------------------------------
