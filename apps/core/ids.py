@@ -8,7 +8,7 @@ something by being known is a random token.
 import secrets
 import time
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.db import models
@@ -30,6 +30,8 @@ else:
 _VERSION = 0x7 << 76
 _VARIANT = 0b10 << 62
 _NANOSECONDS_PER_MILLISECOND = 1_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEAR_9999_MILLISECONDS = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
 
 
 def new_id() -> uuid.UUID:
@@ -43,10 +45,12 @@ def new_id() -> uuid.UUID:
 
 
 def time_of(id: uuid.UUID) -> datetime | None:
-    """When a row with this id was made, to the millisecond; None for an id that doesn't say."""
-    if id.version != 7:
+    """When a row with this id was made, to the millisecond; None for an id that doesn't say, or
+    names a year that no row has: anybody may have typed it."""
+    milliseconds = id.int >> 80
+    if id.version != 7 or milliseconds >= _YEAR_9999_MILLISECONDS:
         return None
-    return datetime.fromtimestamp((id.int >> 80) / 1000, UTC)
+    return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
 class IdField(_Column[Set, Got]):

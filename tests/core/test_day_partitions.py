@@ -256,6 +256,16 @@ def test_pages_show_what_is_in_several_days(bakery: Shop, days: datetime) -> Non
     assert shown.status_code == 200 and "/of/2" in shown.content.decode()
 
 
+@pytest.mark.parametrize(
+    "id",
+    ["ffffffff-ffff-7fff-bfff-ffffffffffff", "00000000-0000-7000-8000-000000000000", "7", "%00"],
+)
+def test_a_call_that_nobody_made_is_not_found(bakery: Shop, days: datetime, id: str) -> None:
+    shown = Browser(bakery.owner).prove().get(f"/dashboard/requests/{id}?mode=test")
+
+    assert shown.status_code == 404
+
+
 @pytest.fixture
 def old_day(django_db_setup: None, django_db_blocker: Any) -> Iterator[DayPartition]:
     """A day that other connections see, long before the first partition ends."""

@@ -1,13 +1,13 @@
 """Ids of rows begin with the time, and never come twice."""
 
 import uuid
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import time_machine
 from django.apps import apps as registry
 from django.db import models
 
-from apps.core.ids import IdField, new_id
+from apps.core.ids import IdField, new_id, time_of
 
 
 def test_an_id_is_a_uuid_of_version_seven_that_tells_its_time() -> None:
@@ -41,3 +41,15 @@ def test_every_key_that_is_a_uuid_is_made_so() -> None:
         and model.__module__.startswith("apps.")
     ]
     assert wrong == []
+
+
+def test_an_id_tells_when_it_was_made_unless_it_cannot_be_true() -> None:
+    before = datetime.now(UTC) - timedelta(milliseconds=1)
+    made = time_of(new_id())
+
+    assert made is not None and before <= made <= datetime.now(UTC)
+    assert time_of(uuid.uuid4()) is None
+    assert time_of(uuid.UUID("ffffffff-ffff-7fff-bfff-ffffffffffff")) is None
+    assert time_of(uuid.UUID("00000000-0000-7000-8000-000000000000")) == datetime(
+        1970, 1, 1, tzinfo=UTC
+    )

@@ -10,12 +10,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.apps import apps
+from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import connection, transaction
 
+from apps.access.models import RequestEntry
 from apps.chain import addresses
-from apps.core import acting, buckets
-from apps.core.db import tenancy
+from apps.core import acting, buckets, clock
+from apps.core.db import day_partitions, tenancy
 from apps.ledger import posting
 from apps.payments import daily_sums
 from dev import embedded, template_database
@@ -107,6 +109,16 @@ def by_age() -> list[tuple[str, str]]:
     ]
 
 
+def _make_days() -> None:
+    """The request log as it is a month after an installation: every call in the partition of its
+    day."""
+    now = clock.real_now()
+    for partition in day_partitions.partitions(RequestEntry):
+        day_partitions.drop_before(RequestEntry, partition.end)
+    for days in range(0, settings.REQUEST_LOG_DAYS + 1 + day_partitions.AHEAD_DAYS, 7):
+        day_partitions.make_ahead(RequestEntry, now - days * day_partitions.DAY)
+
+
 def _forget() -> None:
     """What this process has of one database is of no other: accounts, indexes of addresses."""
     posting._known.clear()
@@ -123,6 +135,7 @@ def town(payments_max: int) -> Iterator[Town]:
     _forget()
     try:
         with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
+            _make_days()
             yield _found(copies_of(payments_max))
     finally:
         _forget()

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from apps.access.models import RequestEntry
 from apps.audit import verify
+from apps.core.db import day_partitions
 from tests.growth.copies import ask
 from tests.growth.seed import Town, town
 
@@ -44,6 +46,14 @@ def test_a_town_grows_in_every_table_and_stays_sound(place: Town) -> None:
     assert {name: many[name] for name in GROWING if many[name] < 3 * few[name]} == {}
     broken = {verdict.name for verdict in verify.verdicts() if verdict.findings}
     assert broken - OF_COPIES == set()
+
+
+def test_calls_are_spread_over_the_days_of_the_request_log(place: Town) -> None:
+    found = ask("SELECT DISTINCT tableoid::regclass::text FROM access_requestentry")
+    days = {part.name for part in day_partitions.partitions(RequestEntry) if part.is_of_a_day}
+
+    assert len(days) > 30 and len(found) >= 3
+    assert {name for (name,) in found} <= days
 
 
 def test_payments_are_spread_over_stores_and_over_a_year(place: Town) -> None:
