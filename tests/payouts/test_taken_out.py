@@ -19,5 +19,5 @@ def test_what_a_sweep_has_booked_for_others_stays(committed: Cast) -> None:
         make.advance(bakery.test, 61)
         advance_payouts()
     assert Payout.objects.get(pk=left_open).funds == "paid"
-    assert not Payout.objects.exclude(store=bakery.store).exists()
+    assert not Payout.objects.filter(store=cast.bakery.store).exists()
     assert verify.findings() == []
