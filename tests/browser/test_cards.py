@@ -62,9 +62,7 @@ def test_a_test_card_is_charged_and_the_page_waits_for_crypto(
     shoot(page, "card-page-desk")
     assert barriers(page) == []
     page.get_by_role("button", name="Charge the card").click()
-    expect(
-        page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")
-    ).to_be_visible()
+    expect(page.get_by_role("heading", level=2, name="Paid, waiting for crypto")).to_be_visible()
     assert make.detail(shop.test, made["id"])["status"] == "pending"
     page.get_by_role("button", name="Exact amount").click()
     expect(page.get_by_role("heading", level=2, name="Paid (test)", exact=True)).to_be_visible()
@@ -127,9 +125,7 @@ def test_a_card_pays_to_the_end_with_coins_on_the_chain(
     page = open_page(f"/pay/{made['reference']}?pay=card")
     card_page(page)
     page.get_by_role("button", name="Charge the card").click()
-    expect(
-        page.get_by_role("heading", level=2, name="Card paid, waiting for crypto")
-    ).to_be_visible()
+    expect(page.get_by_role("heading", level=2, name="Paid, waiting for crypto")).to_be_visible()
     deliver_due()
     (session,) = FundingSession.objects.filter(payment_id=made["id"])
     chain.wait(session.delivery_tx_hash)
