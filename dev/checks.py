@@ -1,10 +1,9 @@
 """`manage.py test`: every check of the repository and the tests; with arguments, pytest alone with
 them.
 
-First what says how fast something stops, then everything else divided among the cores, by workers
-that have collected it meanwhile. The checks run beside both, after whoever wants a core more: they
-are told at the end, and the last line says whether anything failed. The exit is 1 when something
-did.
+First what says how fast something stops, then everything else divided among the cores. The checks
+run beside both, after whoever wants a core more. The last line says whether anything failed, and
+then the exit is 1.
 """
 
 import fcntl
@@ -111,13 +110,13 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
             fcntl.flock(alone, fcntl.LOCK_EX)
             # Whoever is free takes the next file in its order, so that no worker goes back to what
             # comes before (decision 319).
-            others = subprocess.Popen(
+            rest = subprocess.Popen(
                 [*YIELDING, *PYTEST, "-m", "not alone", "-n", str(workers), "--dist", "load"],
                 cwd=ROOT,
                 env={**os.environ, pytest_turns.AFTER: str(turn)},
             )
             failed = [] if _pytest(["-m", "alone", *_alone()]) == 0 else ["tests that run alone"]
-        if others.wait():
+        if rest.wait():
             failed.append("tests")
         checked += checking.result()
     return failed
