@@ -149,7 +149,7 @@ def entry_document(entry: RequestEntry) -> RequestEntryDocument:
         else str(entry.credential_id),
         idempotency_key=entry.idempotency_key or None,
         is_replay=entry.is_replay,
-        is_body_different=entry.is_body_different,  # type: ignore[attr-defined]  # annotated
+        is_body_different=entry.is_body_different,
         error_code=entry.error_code or None,
         error_message=entry.error_message or None,
         livemode=entry.is_live,

@@ -130,6 +130,10 @@ class RequestEntry(Owned):
     error_code = models.CharField(max_length=64, blank=True)
     error_message = models.CharField(max_length=200, blank=True)
 
+    # Of a replay, as apps.access.request_log reads it.
+    first_body_digest: bytes | None = None
+    is_body_different = False
+
     class Meta:
         verbose_name_plural = "request entries"
         indexes = [

@@ -12,13 +12,15 @@ import threading
 import time
 import uuid
 from collections import deque
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
 from django.conf import settings
 from django.db import Error, InterfaceError, OperationalError, connection
-from django.db.models import Case, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import Q, QuerySet
+from django.db.models.query import ModelIterable
 
 from apps.access.access import Access
 from apps.access.models import RequestEntry
@@ -176,7 +178,7 @@ def entries(
     if q:
         keys = (Q(request_id=q), Q(idempotency_key=q))
         rows = found_by_any(rows, *keys, in_newest=Q(path__endswith=f"/{q}"))
-    return with_first_body(rows)
+    return _compared(rows)
 
 
 def one(access: Access, id: str) -> "QuerySet[RequestEntry]":
@@ -186,27 +188,40 @@ def one(access: Access, id: str) -> "QuerySet[RequestEntry]":
     if at is not None:
         near = rows.filter(created_at__range=(at - _LATER, at + _LATER))
         rows = near if near.filter(pk=id).exists() else rows
-    return with_first_body(rows)
+    return _compared(rows)
 
 
-def with_first_body(rows: "QuerySet[RequestEntry]") -> "QuerySet[RequestEntry]":
-    """Each row with `is_body_different`: a replay that sent something else than the call whose
-    record it was answered with."""
-    same = ("store", "mode", "route", "method", "caller", "idempotency_key")
-    first = RequestEntry.objects.filter(
-        **{name: OuterRef(name) for name in same},
-        # The first call ends before its replay, and is noted a moment later at most.
-        created_at__lt=OuterRef("created_at") + Value(_LATER),
+class _Compared(ModelIterable):  # type: ignore[type-arg]  # it has none when it runs
+    """Rows that know whether a replay sent something else than the call whose record it was
+    answered with. Only replays ask: a call may be in any day."""
+
+    def __iter__(self) -> Iterator[RequestEntry]:
+        rows = list(super().__iter__())
+        _compare([row for row in rows if row.is_replay and row.idempotency_key])
+        return iter(rows)
+
+
+def _compared(rows: "QuerySet[RequestEntry]") -> "QuerySet[RequestEntry]":
+    rows._iterable_class = _Compared
+    return rows
+
+
+def _compare(replays: Sequence[RequestEntry]) -> None:
+    if not replays:
+        return
+    calls = RequestEntry.objects.filter(
+        store__in={row.store_id for row in replays},
+        idempotency_key__in={row.idempotency_key for row in replays},
         is_replay=False,
         status__range=(200, 299),
     )
-    digest = Subquery(
-        first.exclude(idempotency_key="").order_by("created_at").values("body_digest")[:1]
-    )
-    differs = Q(is_replay=True, first_body_digest__isnull=False) & ~Q(
-        body_digest=F("first_body_digest")
-    )
-    return rows.annotate(
-        first_body_digest=digest,
-        is_body_different=Case(When(differs, then=Value(value=True)), default=Value(value=False)),
-    )
+    first: dict[tuple[object, ...], bytes | None] = {}
+    for call in calls.order_by("created_at"):
+        first.setdefault(_key_of(call), call.body_digest)
+    for row in replays:
+        row.first_body_digest = first.get(_key_of(row))
+        row.is_body_different = row.first_body_digest not in (None, row.body_digest)
+
+
+def _key_of(row: RequestEntry) -> tuple[object, ...]:
+    return (row.store_id, row.mode, row.route, row.method, row.caller, row.idempotency_key)
