@@ -75,17 +75,19 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Every statement of Django's cursors and of core.sql comes through here."""
         if not self.has_to_tell():
             return execute(sql, params, many, context)
-        if settings.DATABASE_POOLER and not self.in_atomic_block:
+        cursor = context["cursor"].cursor
+        is_text = not many and isinstance(sql, str) and isinstance(cursor, psycopg.ClientCursor)
+        is_alone = settings.DATABASE_POOLER and not self.in_atomic_block
+        if is_alone and not is_text:
             # The next statement may have another server's connection: this one takes its scope with
             # it.
             with transaction.atomic(using=self.alias):
                 return self._in_scope(execute, sql, params, many, context)
         self.validate_no_broken_transaction()
         scope = tenancy.current()
-        cursor = context["cursor"].cursor
         tell = self._telling(scope)
         self._server_scope = None
-        if many or not isinstance(sql, str) or not isinstance(cursor, psycopg.ClientCursor):
+        if not is_text:
             with self.wrap_database_errors:
                 self.connection.execute(tell)
             answer = execute(sql, params, many, context)
@@ -99,7 +101,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
                 context,
             )
             cursor.nextset()
-        self._server_scope = scope
+        self._server_scope = None if is_alone else scope
         return answer
 
     def _telling(self, scope: Scope) -> str:
