@@ -190,7 +190,7 @@ def commits(item: pytest.Item) -> bool:
     names = getattr(item, "fixturenames", ())
     if item.get_closest_marker("rolls_back"):
         return False
-    if item.path.parent.name in ("sending", "faults", "web") or item.path.name == "test_kills.py":
+    if item.path.parent.name in postgres.COMMITTING or item.path.name == "test_kills.py":
         return True
     return "committed" in names or (
         "django_db_blocker" in names and "_django_db_helper" not in names

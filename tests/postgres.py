@@ -1,11 +1,18 @@
-"""How tests reach PostgreSQL: directly, or through PgBouncer in transaction mode (TEST_POOLER=1).
+"""How tests reach PostgreSQL: of the files that commit every second one through PgBouncer in
+transaction mode, and all others directly (decision 365).
 
-Files marked `direct` never come through it.
+What a file is called decides, so it is the same in every run, whichever tests run beside it.
+TEST_POOLER=1 sends every file through PgBouncer, TEST_POOLER=0 none. Files marked `direct` never
+come through it.
 """
 
 import atexit
 import os
+import re
+import zlib
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,6 +29,10 @@ from dev.pooler import Pooler
 from tests import roles
 
 DIRECT = "DATABASE_DIRECT_URL"
+ROOT = Path(__file__).resolve().parent.parent
+# Folders in which every test commits, and the fixtures of those that do elsewhere.
+COMMITTING = ("sending", "faults", "web")
+_COMMITS = re.compile(r"\b(committed|django_db_blocker)\b")
 # Of everybody together: what waits for another holds a connection meanwhile.
 POOL = 40
 
@@ -57,7 +68,21 @@ def direct_url(database: str = "") -> str:
 def is_pooled(item: pytest.Item) -> bool:
     """Whether the tests of this one's file come in through the pooler."""
     wish = os.environ.get("TEST_POOLER", "")
-    return wish == "1" and not is_direct(item) and _is_possible()
+    if wish == "0" or is_direct(item) or not _is_possible():
+        return False
+    return wish == "1" or is_chosen(item.path)
+
+
+@cache
+def is_chosen(path: Path) -> bool:
+    """What is rolled back is one transaction, which one connection has behind a pooler, too. The
+    files of tests/web share a server, which comes in one way."""
+    name = path.relative_to(ROOT).as_posix()
+    return commits(path) and path.parent.name != "web" and zlib.crc32(name.encode()) % 2 == 0
+
+
+def commits(path: Path) -> bool:
+    return path.parent.name in COMMITTING or bool(_COMMITS.search(path.read_text()))
 
 
 def is_direct(item: pytest.Item) -> bool:

@@ -73,12 +73,13 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(*command: str, port: int) -> Iterator["subprocess.Popen[bytes]"]:
-    """A server process on the test database; `{port}` in the command is its port."""
+def serving(*command: str, port: int, role: str = "") -> Iterator["subprocess.Popen[bytes]"]:
+    """A server process on the test database; `{port}` in the command is its port. It comes in as
+    the role, or as the tests do."""
     process = subprocess.Popen(
         [item.format(port=port) for item in command],
         cwd=ROOT,
-        env=environment(),
+        env=environment(role),
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -108,13 +109,13 @@ def product(target: str, threads: int = 4, workers: int = WORKERS) -> list[str]:
     return ["env", f"WEB_THREADS={threads}", sys.executable, "-m", "granian", *options, target]
 
 
-def environment() -> dict[str, str]:
+def environment(role: str = "") -> dict[str, str]:
     """The servers read the same database as this process, which is the tests'."""
     from django.db import connection
 
     settings = connection.settings_dict
     host = settings["HOST"] or settings["OPTIONS"].get("host", "")
-    user = settings["USER"] or "postgres"
+    user = role or settings["USER"] or "postgres"
     password = settings["PASSWORD"] or ""
     name = settings["NAME"]
     url = f"postgresql://{user}:{password}@/{name}?host={host}"

@@ -21,7 +21,7 @@ import yaml
 from psycopg import sql
 
 from apps.audit.grants import WEB, WORKER
-from config.databases import DatabaseAddress, address_of
+from config.databases import CONSOLE, DatabaseAddress, address_of
 from dev import bootstrap, pooler, template_database
 from tests import postgres
 from tests.stack import free_port, wait_for
@@ -315,6 +315,21 @@ def test_nobody_gets_through_it_with_another_password(deployment: Deployment) ->
     other = deployment.address("web.env").replace(WEB, "tillgate_signer")
     with pytest.raises(psycopg.OperationalError, match="SASL authentication failed"):
         psycopg.connect(other)
+
+
+@pytest.mark.pooler
+def test_the_workers_role_reads_its_figures_and_changes_nothing(deployment: Deployment) -> None:
+    def console(file: str) -> str:
+        return deployment.address(file).replace(f"/{DATABASE}", f"/{CONSOLE}")
+
+    assert deployment.files["worker.env"]["DATABASE_POOLER_CONSOLE"] == "true"
+    assert "DATABASE_POOLER_CONSOLE" not in deployment.files["web.env"]
+    with psycopg.connect(console("worker.env"), autocommit=True) as client:
+        assert client.execute("SHOW POOLS").fetchall()
+        with pytest.raises(psycopg.Error, match="admin access needed"):
+            client.execute("PAUSE")
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(console("web.env"))
 
 
 @pytest.mark.pooler

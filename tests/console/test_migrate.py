@@ -15,6 +15,9 @@ from django.db.migrations.recorder import MigrationRecorder
 
 from apps.console.management.commands.migrate import Command
 
+# Indexes are built and dropped beside writes, in no transaction, which a pooled statement is.
+pytestmark = pytest.mark.direct
+
 MIGRATION = """
 from django.db import migrations
 

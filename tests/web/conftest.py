@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 
+from apps.audit.grants import WEB
 from tests.bench.load import free_port, serving
 from tests.cast import Cast, Shop, assemble
 from tests.stack import ROOT
@@ -51,7 +53,9 @@ def web(django_db_setup: None, django_db_blocker: Any) -> Iterator[Web]:
     with django_db_blocker.unblock(), ExitStack() as running:
         connection.ensure_connection()
         port = free_port()
-        process = running.enter_context(serving(*shipped_command(port), port=port))
+        # Through a pooler the settings of a role are those of its connections.
+        role = WEB if settings.DATABASE_POOLER else ""
+        process = running.enter_context(serving(*shipped_command(port), port=port, role=role))
         yield Web(port, process.pid)
 
 
