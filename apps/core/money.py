@@ -370,12 +370,25 @@ def fraction_text(fraction: Decimal) -> str:
     return format(fraction.normalize(WIDE), "f")
 
 
+def points_text(fraction: Decimal) -> str:
+    """A fraction as percentage points without trailing zeros: 0.015 -> `1.5`."""
+    return fraction_text(fraction.scaleb(2, context=WIDE))
+
+
 def percentage_text(fraction: Decimal) -> str:
     """A fraction as percentage points with at least two places: 0.01 -> `1.00`."""
     points = (fraction * 100).normalize(WIDE)
     exponent = points.as_tuple().exponent
     places = max(2, -exponent if isinstance(exponent, int) else 2)
     return format(points.quantize(Decimal(1).scaleb(-places), context=WIDE), "f")
+
+
+def fraction_from_percentage(points: str) -> str | None:
+    """Percentage points as the text of a fraction: `1.5` -> `0.015`. None unless they are below 100
+    with at most six places."""
+    if not re.fullmatch(r"[0-9]{1,2}(\.[0-9]{1,6})?", points, re.ASCII):
+        return None
+    return fraction_text(Decimal(points).scaleb(-2, context=WIDE))
 
 
 def percentage_from_bps(bps: int) -> str:

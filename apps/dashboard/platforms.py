@@ -12,6 +12,7 @@ from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import money
 from apps.core.countries import countries, country_name
+from apps.core.messages.fields import Invalid
 from apps.core.templatetags.tillgate import percentage
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
@@ -45,14 +46,14 @@ class AccessForm(Form):
 
 
 class AccountForm(Form):
-    """A new sub-merchant."""
+    """A new sub-merchant. People type its fee in percent; a request has it as a fraction."""
 
     names = ("name", "external_id", "platform_fee_percentage", "country")
     labels = {"external_id": "External ID", "platform_fee_percentage": "Your fee"}
 
     def request(self) -> AccountRequest:
         """Raises Invalid."""
-        return AccountRequest.read(self.sent)
+        return AccountRequest.read({**self.sent, "platform_fee_percentage": _fee_typed(self)})
 
 
 class AccountChangesForm(Form):
@@ -63,7 +64,20 @@ class AccountChangesForm(Form):
 
     def request(self) -> AccountChanges:
         """Raises Invalid."""
-        return AccountChanges.read({**self.sent, "name": self.values["name"]})
+        fields = {"name": self.values["name"], "platform_fee_percentage": _fee_typed(self)}
+        return AccountChanges.read({**self.sent, **fields})
+
+
+def _fee_typed(form: Form) -> str | None:
+    """`1.5`, `1,5` or `1.5%` as the fraction 0.015; None for an empty input. Raises Invalid."""
+    name = "platform_fee_percentage"
+    text = form.values[name].removesuffix("%").strip().replace(",", ".")
+    if not text:
+        return None
+    fraction = money.fraction_from_percentage(text)
+    if fraction is None:
+        raise Invalid(name, "percentage")
+    return fraction
 
 
 class OnboardingLinkForm(Form):
@@ -189,7 +203,7 @@ def show_account(request: PageRequest, id: str) -> HttpResponse:
             {
                 "name": account.name,
                 "external_id": account.external_id or "",
-                "platform_fee_percentage": "" if fee is None else money.fraction_text(fee),
+                "platform_fee_percentage": "" if fee is None else money.points_text(fee),
             }
         )
         return _account(request, account, form)

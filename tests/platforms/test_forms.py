@@ -56,12 +56,17 @@ def wrong(answer: Any, status: int = 422) -> tuple[str, str]:
             "External ID is too long (maximum is 255 characters).",
         ),
         (
-            {"platform_fee_percentage": "1.5"},
+            {"platform_fee_percentage": "100"},
             "platform_fee_percentage",
-            "Your fee must be a decimal fraction below 1 with at most 8 places.",
+            "Your fee must be a percentage below 100 with at most 6 places, such as 1.5.",
         ),
         (
-            {"platform_fee_percentage": "0.9999"},
+            {"platform_fee_percentage": "a tenth"},
+            "platform_fee_percentage",
+            "Your fee must be a percentage below 100 with at most 6 places, such as 1.5.",
+        ),
+        (
+            {"platform_fee_percentage": "99.99"},
             "platform_fee_percentage",
             "Your fee leaves nothing to the sub-merchant.",
         ),

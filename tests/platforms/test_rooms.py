@@ -39,12 +39,12 @@ def test_a_store_asks_to_be_a_platform(cast: Cast) -> None:
 
 
 def test_an_account_is_added_found_and_changed(platform: Platform, owner: Browser) -> None:
-    refused = owner.post("platform/accounts/new", name="Corner Shop", platform_fee_percentage="1.5")
+    refused = owner.post("platform/accounts/new", name="Corner Shop", platform_fee_percentage="100")
     assert refused.status_code == 422 and "Corner Shop" in text(refused)
     sent = {
         "name": "Corner Shop",
         "external_id": "c-1",
-        "platform_fee_percentage": "0.02",
+        "platform_fee_percentage": "2",
         "country": "DE",
     }
     made = owner.post("platform/accounts/new", **sent)
@@ -55,6 +55,8 @@ def test_an_account_is_added_found_and_changed(platform: Platform, owner: Browse
     assert "Corner Shop" in text(owner.get("platform/accounts?q=corner"))
     assert "No matching sub-merchants" in text(owner.get("platform/accounts?q=nobody"))
     page = f"platform/accounts/{account.pk}"
+    assert platform.account(account.pk)["platform_fee_percentage"] == "0.02"
+    assert 'value="2"' in owner.get(page).content.decode()
     assert (
         owner.post(page, name="New name", external_id="", platform_fee_percentage="").status_code
         == 303
@@ -66,6 +68,28 @@ def test_an_account_is_added_found_and_changed(platform: Platform, owner: Browse
         None,
     )
     assert owner.post(page, name=" ").status_code == 422
+
+
+@pytest.mark.parametrize(
+    ("typed", "fraction"),
+    [
+        ("1.5", "0.015"),
+        ("1,5", "0.015"),
+        ("1.5 %", "0.015"),
+        ("0", "0"),
+        ("0.000001", "0.00000001"),
+        ("90", "0.9"),
+    ],
+)
+def test_a_fee_is_typed_in_percent_and_told_to_programs_as_a_fraction(
+    platform: Platform, owner: Browser, typed: str, fraction: str
+) -> None:
+    page = f"platform/accounts/{platform.sub().id}"
+    owner.post(page, name="Corner Shop", external_id="", platform_fee_percentage=typed)
+    account = Store.objects.get(platform=platform.store)
+    assert platform.account(account.pk)["platform_fee_percentage"] == fraction
+    shown = typed.replace(",", ".").removesuffix(" %")
+    assert f'value="{shown}"' in owner.get(page).content.decode()
 
 
 def test_a_link_is_shown_once(platform: Platform, owner: Browser) -> None:

@@ -99,6 +99,7 @@ SENTENCES = {
     "number": "{field} must be a number such as 12.50",
     "whole_number": "{field} must be a whole number",
     "percent": "{field} must be at most 100 percent",
+    "percentage": "{field} must be a percentage below 100 with at most 6 places, such as 1.5",
     "money": "enter the amount as a number such as 1000 or 1000.00",
     "date": "{field} is not a date",
     "no_rate": "there is no current rate for this coin; enter the amount in coins",
