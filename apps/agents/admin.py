@@ -113,14 +113,15 @@ class PaymentOfferAdmin(Rated):
 
 @admin.register(AgentPayoutCap)
 class AgentPayoutCapAdmin(ReadOnly):
-    list_display = ["shop", "label", "asset", "per_transaction", "per_day"]
-    list_select_related = ["credential__store", "asset"]
+    list_display = ["shop", "label", "coin", "per_transaction", "per_day"]
+    list_select_related = ["credential__store", "asset__chain"]
     search_fields = ["credential", "credential__store", "asset"]
     search_help_text = "Credential ID, asset, or the beginning of a store's name"
     shop = lists.store("credential__store")
     label = lists.text("credential__name", "Credential")
+    coin = lists.asset()
     per_transaction = lists.coins("per_tx_atomic", description="Per transaction")
     per_day = lists.coins("daily_atomic", description="Per day")
 
     def title_of(self, row: AgentPayoutCap) -> str:
-        return f"of {row.credential.name}, {row.asset_id}"
+        return f"of {row.credential.name}, {row.asset.full_name}"

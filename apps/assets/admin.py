@@ -27,22 +27,23 @@ class ChainAdmin(Switches):
 
 @admin.register(AcceptedAsset)
 class AcceptedAssetAdmin(ReadOnly):
-    list_display = ["shop", "asset", "stopped"]
+    list_display = ["shop", "coin", "stopped"]
     list_display_links = ["shop"]
     list_filter = [
         lists.present("suspended_at", "state", "Stopped for review", "In use"),
         "mode",
         "asset",
     ]
-    list_select_related = ["store", "asset"]
+    list_select_related = ["store", "asset__chain"]
     search_fields = ["store"]
     search_help_text = "Store ID, or the beginning of a store's name"
     shop = lists.store()
+    coin = lists.asset()
     stopped = lists.when("suspended_at", "Stopped for review")
     actions = ["end_review"]
 
     def title_of(self, row: AcceptedAsset) -> str:
-        return f"{row.store}: {row.asset}"
+        return f"{row.store}: {row.asset.full_name}"
 
     @button(roles.ASSET_REVIEW, "End review: accept the asset again")
     def end_review(self, request: HttpRequest, rows: "QuerySet[AcceptedAsset]") -> None:
@@ -53,12 +54,13 @@ class AcceptedAssetAdmin(ReadOnly):
 
 @admin.register(Rate)
 class RateAdmin(ReadOnly):
-    list_display = ["asset", "per_coin", "origin", "told_at", "valid"]
+    list_display = ["coin", "per_coin", "origin", "told_at", "valid"]
     list_filter = [lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
-    list_select_related = ["asset"]
+    list_select_related = ["asset__chain"]
     search_fields = ["asset"]
     search_help_text = "Asset ID, such as ETH"
     ordering = ["asset", "currency"]
+    coin = lists.asset()
     origin = lists.words("source", "Source")
     told_at = lists.when("as_of", "As of")
 

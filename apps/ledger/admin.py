@@ -23,14 +23,15 @@ class EntryLines(Part):
 
 @admin.register(Account)
 class AccountAdmin(ReadOnly):
-    list_display = ["account", "shop", "asset", "which_mode", "balance"]
+    list_display = ["account", "shop", "coin", "which_mode", "balance"]
     list_filter = ["mode", "kind", "asset"]
-    list_select_related = ["asset", "store"]
+    list_select_related = ["asset__chain", "store"]
     search_fields = ["store"]
     search_help_text = "Store ID, or the beginning of a store's name"
     fields = ["kind", "asset", "mode", "store", "is_guarded", "balance"]
     account = lists.words("kind", "Account")
     shop = lists.store(description="Owner")
+    coin = lists.asset()
     which_mode = lists.mode()
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Account]":

@@ -169,18 +169,19 @@ class DestinationAdmin(ReadOnly):
 
 @admin.register(Schedule)
 class ScheduleAdmin(ReadOnly):
-    list_display = ["shop", "asset", "frequency", "next_payout", "last_result", "running"]
+    list_display = ["shop", "coin", "frequency", "next_payout", "last_result", "running"]
     running = lists.flag("is_active", "Active")
     list_filter = ["mode", "frequency", "is_active"]
-    list_select_related = ["store", "asset"]
+    list_select_related = ["store", "asset__chain"]
     search_fields = ["id", "store"]
     search_help_text = "Schedule ID, or the beginning of a store's name"
     shop = lists.store()
+    coin = lists.asset()
     next_payout = lists.when("next_payout_at", "Next payout")
     ordering = ["-created_at"]
 
     def title_of(self, row: Schedule) -> str:
-        return f"of {row.store}, {row.asset}"
+        return f"of {row.store}, {row.asset.full_name}"
 
     @admin.display(description="Last result")
     def last_result(self, row: Schedule) -> str | None:
@@ -190,11 +191,12 @@ class ScheduleAdmin(ReadOnly):
 @admin.register(StorePayoutCap)
 class StorePayoutCapAdmin(Rated, Switches):
     operation = roles.PAYOUT_CAPS
-    list_display = ["shop", "asset", "per_transaction", "per_day"]
-    list_select_related = ["store", "asset"]
+    list_display = ["shop", "coin", "per_transaction", "per_day"]
+    list_select_related = ["store", "asset__chain"]
     search_fields = ["store", "asset"]
     search_help_text = "Asset, or the beginning of a store's name"
     shop = lists.store()
+    coin = lists.asset()
     per_transaction = lists.coins("per_tx_atomic", description="Per payout")
     per_day = lists.coins("daily_atomic", description="Per day")
     switches = ("per_tx_atomic", "daily_atomic")

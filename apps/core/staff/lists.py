@@ -164,6 +164,11 @@ def clipped(path: str, description: str) -> Column:
     return _column(show, description)
 
 
+def asset(path: str = "asset") -> Column:
+    """`ETH on Ethereum Sepolia`: the list selects its chain as well."""
+    return _column(lambda _, row: getattr(_at(row, path), "full_name", None), "Asset")
+
+
 def coins(path: str = "amount_atomic", asset: str = "asset", description: str = "Amount") -> Column:
     """With the coin's symbol, and about what it is worth where the row knows (`rate_now`,
     `rate_currency`)."""

@@ -12,6 +12,8 @@ from tests.console.staff.pages import dead, reviewed, statements, words
 from tests.dashboard.browse import Browser, text
 from tests.make import paid
 
+ADDRESS = "0x" + "5a" * 20
+
 admin.autodiscover()
 
 LISTS = {
@@ -113,6 +115,25 @@ def test_a_record_and_the_way_to_it_are_named_as_people_name_them(
         assert f"Home › Payments › Payment {made['reference']}{last}" in shown
         assert "Payment object" not in shown
     assert "Home › Business verifications" in words(finance.get("/admin/stores/verification/"))
+
+
+@pytest.mark.parametrize(
+    "page", ["assets/rate", "assets/acceptedasset", "payouts/schedule", "ledger/account"]
+)
+def test_a_coin_of_a_list_is_told_in_words_and_asks_no_more_for_more(
+    cast: Cast, finance: Browser, page: str
+) -> None:
+    def add_schedule(asset_id: str) -> None:
+        fields = {"asset_id": asset_id, "frequency": "weekly", "destination_address": ADDRESS}
+        answer = cast.bakery.test.post("/payout_schedules", {"payout_schedule": fields})
+        assert answer.status_code == 201, answer.text
+
+    paid(cast.bakery.test)
+    add_schedule("SETH")
+    assert "ETH on Ethereum Sepolia" in text(finance.get(f"/admin/{page}/"))
+    few = statements(lambda: finance.get(f"/admin/{page}/"))
+    add_schedule("SETH_USDC")
+    assert statements(lambda: finance.get(f"/admin/{page}/")) == few
 
 
 def test_amounts_have_separators() -> None:
