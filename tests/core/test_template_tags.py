@@ -40,6 +40,36 @@ def test_coins_keep_every_place_and_no_grouping() -> None:
 
 
 @pytest.mark.parametrize(
+    ("atomic", "shown", "short", "plain"),
+    [
+        (10**18, "1", "1", "1"),
+        (1_234_567_890_000_000_000_000_001, "1,234,567.890000000000000001", "1,234,568", None),
+        (-5 * 10**17, "−0.5", "−0.5", "-0.5"),
+        (1, "0.000000000000000001", "0.000000000000000001", None),
+        (10**48, f"1{'0' * 30}", f"1{'0' * 30}", None),
+    ],
+)
+def test_a_merchant_reads_coins_with_separators_and_a_customer_copies_them_without(
+    atomic: int, shown: str, short: str, plain: str | None
+) -> None:
+    assert strip_tags(tillgate.crypto(atomic, 18, "ETH")) == f"{shown} ETH"
+    assert strip_tags(tillgate.crypto_short(atomic, 18, "ETH")) == f"{short} ETH"
+    assert tillgate.coins_short(atomic, 18) == short
+    exact = plain or shown.replace(",", "")
+    assert strip_tags(tillgate.crypto_plain(atomic, 18, "ETH")) == f"{exact} ETH"
+
+
+def test_coins_have_the_separators_of_the_reader() -> None:
+    with translation.override("de"):
+        assert strip_tags(tillgate.crypto(-1_234_500_000, 6)) == "−1.234,5"
+
+
+def test_what_is_taken_away_has_a_minus_sign() -> None:
+    assert tillgate.fiat(-125_000, "EUR") == "−€1,250.00"
+    assert tillgate.fiat_exact(-50, "JPY") == "−¥0.50"
+
+
+@pytest.mark.parametrize(
     ("seconds", "words"),
     [
         (-5, "0 seconds"),

@@ -107,10 +107,10 @@ def test_every_page_of_a_test_invoice_says_that_it_is_one(bakery: Shop) -> None:
 
 ADDED_UP = {
     "to less than the total": ("24.90", "EUR", 1000, "Other charges €14.90"),
-    "to more than the total": ("8.00", "EUR", 1000, "Discounts and credits -€2.00"),
+    "to more than the total": ("8.00", "EUR", 1000, "Discounts and credits −€2.00"),
     "to the total": ("10.00", "EUR", 1000, ""),
     "to a part of a yen less": ("100", "JPY", 9950, "Other charges ¥0.50"),
-    "to more yen": ("100", "JPY", 15000, "Discounts and credits -¥50"),
+    "to more yen": ("100", "JPY", 15000, "Discounts and credits −¥50"),
 }
 
 

@@ -103,7 +103,7 @@ def test_a_statement_says_in_words_what_moved_and_that_it_was_a_test(bakery: Sho
         "Payment settled 1",
         "Worth in USD",
         "$20.00",
-        "-$0.20",
+        "−$0.20",
     ):
         assert part in text
 

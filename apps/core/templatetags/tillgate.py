@@ -43,6 +43,8 @@ register = template.Library()
 _ = gettext_lazy
 UNBROKEN_MAX = 24  # characters that fit a line of a phone
 ICONS_KEPT_MAX = 256
+GROUPED_MAX = 27
+MINUS = "\N{MINUS SIGN}"
 
 
 def _locale() -> Locale:
@@ -88,7 +90,8 @@ def fiat_short(cents: int, currency: str) -> str:
 
 def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
     amount = money.Fiat(int(cents), currency)
-    return isolated(formatted(amount, _locale(), currency_digits=currency_digits))
+    text = formatted(amount, _locale(), currency_digits=currency_digits)
+    return isolated(text.replace("-", MINUS) if amount.cents < 0 else text)
 
 
 @register.simple_tag
@@ -141,8 +144,19 @@ def count(number: int) -> str:
 
 @register.simple_tag
 def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> SafeString:
-    """Coins with every place that matters and no grouping, in the reader's form."""
+    """Coins with every place that matters and the reader's separators."""
+    text = grouped(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))
+    return _with_unit(text, symbol)
+
+
+@register.simple_tag
+def crypto_plain(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> SafeString:
+    """The same without grouping, for customers: a wallet takes what they copy by hand."""
     text = decimal_mark(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))
+    return _with_unit(text, symbol)
+
+
+def _with_unit(text: str, symbol: str) -> SafeString:
     if not symbol:
         return format_html('<bdi class="amount">{}</bdi>', text)
     return format_html('<bdi class="amount">{} <span class="unit">{}</span></bdi>', text, symbol)
@@ -160,7 +174,7 @@ def crypto_text(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> 
 def crypto_short(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> SafeString:
     """The same in six significant digits, for lists: the whole amount is in its title."""
     whole = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
-    short = decimal_mark(money.short_from_atomic(int(amount_atomic), atomic_decimals))
+    short = coins_short(amount_atomic, atomic_decimals)
     markup = '<bdi class="amount" title="{} {}">{} <span class="unit">{}</span></bdi>'
     return format_html(markup, whole, symbol, short, symbol)
 
@@ -190,6 +204,22 @@ def decimal_mark(number: str) -> str:
     """A plain number (`0.0138`) as it is shown: with the reader's decimal mark, and still every
     digit."""
     return str(number).replace(".", get_decimal_symbol(_locale()))
+
+
+@register.filter
+def grouped(number: str) -> str:
+    """A plain number (`-1234.5`) in the reader's form: −1,234.5, with every digit that it has."""
+    whole, _, places = str(number).removeprefix("-").partition(".")
+    # Babel reckons with no more digits, and no coin has as many: one that claims to is still shown
+    text = whole if len(whole) > GROUPED_MAX else format_decimal(whole, locale=_locale())
+    text = f"{text}{get_decimal_symbol(_locale())}{places}" if places else text
+    return f"{MINUS}{text}" if str(number).startswith("-") else text
+
+
+@register.simple_tag
+def coins_short(amount_atomic: int | str, atomic_decimals: int) -> str:
+    """Coins in six significant digits as bare text, for lists and choices."""
+    return grouped(money.short_from_atomic(int(amount_atomic), atomic_decimals))
 
 
 @register.simple_tag
