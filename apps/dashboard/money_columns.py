@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
@@ -19,6 +20,8 @@ from apps.dashboard.plumbing import PageRequest
 from apps.payments.models import Refund
 from apps.payouts.models import Payout
 from apps.swaps.models import Swap
+
+LABEL_MAX = 40
 
 
 @dataclass(frozen=True)
@@ -148,9 +151,8 @@ def _to(line: MoneyLine) -> SafeString:
     text = _address(to) if line.row.destination_address else format_html("{}", to)
     if saved is None or not saved.label:
         return text
-    return format_html(
-        '<bdi>{}</bdi><br><span class="small muted">{}</span>', saved.label[:40], text
-    )
+    label = Truncator(saved.label).chars(LABEL_MAX)
+    return format_html('<bdi>{}</bdi><br><span class="small muted">{}</span>', label, text)
 
 
 PAYOUTS = listing(

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from django.http import FileResponse, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
+from apps.assets.selectors import native_of
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.money import Fiat
@@ -18,7 +19,7 @@ from apps.dashboard.money_columns import PAYOUTS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors, states
-from apps.payouts.documents import GAS_DECIMALS, public_transitions
+from apps.payouts.documents import public_transitions
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import title
 from apps.payouts.services.retry import give_up_payout, retry_payout
@@ -65,13 +66,12 @@ def _add_up(request: PageRequest, rows: "QuerySet[Payout]") -> list[Worth]:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     payout: Payout = find(selectors.payouts_visible_to(request.access), id)
-    fee = payout.network_fee_atomic
     is_failed = payout.status == Payout.Status.FAILED and payout.funds == Payout.Funds.RESERVED
     context = {
         "payout": payout,
         "to": _to(payout),
         "steps": public_transitions(payout),
-        "network_fee": None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
+        "gas": payout.asset if payout.asset.is_native else native_of(payout.asset.chain_id),
         "is_open": (
             payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED)
             or payout.retry_at is not None
@@ -82,11 +82,6 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "can_give_up": is_failed and not payout.is_outcome_unknown,
         "rate": None if payout.paid_fx_rate is None else money.fraction_text(payout.paid_fx_rate),
         "waits": _WAITS.get(payout.pending_reason) if payout.status in states.WAITING else None,
-        "failed_gas": (
-            money.decimal_from_atomic(payout.failed_gas_atomic, GAS_DECIMALS)
-            if payout.failed_gas_atomic
-            else None
-        ),
     }
     return show(request, "dashboard/payouts/detail.html", context)
 

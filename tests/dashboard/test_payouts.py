@@ -460,3 +460,17 @@ def test_a_session_of_the_api_pays_out_to_a_wallet_with_two_factors_only(rich: C
     factor = second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     assert ask().json()["error"]["code"] == "otp_required"
     assert ask(**{"X-OTP-Code": code_of(factor)}).status_code == 201
+
+
+@pytest.mark.parametrize(("asset_id", "amount"), [("SETH", 10**16), ("SETH_USDC", 10**7)])
+def test_a_payout_tells_what_the_network_took_in_its_coin_and_what_came_last_first(
+    rich: Cast, asset_id: str, amount: int
+) -> None:
+    make.store_coins(rich.bakery.store, asset_id, amount)
+    made = make.payout(rich.bakery.test, amount, asset_id=asset_id, destination_address=ADDRESS)
+    advance_payouts()
+    Payout.objects.update(network_fee_atomic=21 * 10**12)
+    page = text(Browser(rich.alice).get(f"payouts/{made['id']}"))
+    assert '0.000021 <span class="unit">ETH</span>' in page
+    history = page.partition('id="history"')[2]
+    assert 0 < history.index(">Confirmed<") < history.index(">Pending<")
