@@ -45,7 +45,14 @@ def index(request: PageRequest) -> HttpResponse:
     context = {
         "window": page,
         "rows": [
-            (entry, detail_lines(entry.details, coins, entry.target_name)) for entry in page.rows
+            (
+                entry,
+                coins[entry.target_name].full_name
+                if entry.target_name in coins
+                else entry.target_name,
+                detail_lines(entry.details, coins, entry.target_name),
+            )
+            for entry in page.rows
         ],
         "filters": filters,
         "nouns": _NOUNS.items(),

@@ -122,6 +122,14 @@ def test_the_log_of_a_store_shows_no_code(cast: Cast) -> None:
     assert ">Settings changed</span>" in page and ">store.changed<" not in page
 
 
+def test_the_log_of_a_store_names_a_coin_as_its_other_pages_do(cast: Cast) -> None:
+    fields = {"asset_id": "SETH", "frequency": "weekly", "destination_address": "0x" + "5a" * 20}
+    cast.bakery.test.post("/payout_schedules", {"payout_schedule": fields})
+    page = Browser(cast.alice).get("audit-log").content.decode()
+    assert "Payout schedule created" in page
+    assert "<bdi>ETH on Ethereum Sepolia</bdi>" in page and "<bdi>SETH</bdi>" not in page
+
+
 @pytest.mark.parametrize(
     ("details", "line"),
     [
