@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import requests
 from django_otp.oath import totp
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from dev import bootstrap, embedded
 from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
+from tests.ugly import LONG, fill_by_forms, fill_with_ugly_data
 
 LOOKS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light", "dark")]
 HEIGHT = 800
@@ -51,14 +51,6 @@ PAINTED = """() => new Promise(
 STEP_SECONDS = 30
 CONFIRM = "/dashboard/confirm"
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|(?<=/)[A-Z0-9]{16}(?=/|$)|(?<=/)\d+(?=/)")
-LONG = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft" * 2
-ARABIC = "قهوة عربية بالهيل والزعفران مع تمر المجهول الفاخر"
-UGLY = [
-    f"{LONG}"[:140],
-    f"{ARABIC} {ARABIC}",
-    "👩🏽‍🚀☕️🇯🇵 コーヒー豆の定期便（深煎り）",
-    '<b>"O\'Neill" & Söhne</b>',
-]
 LEAVES = (
     "sign-out",
     ".csv",
@@ -204,93 +196,6 @@ def open_store(name: str, email: str) -> dict[str, Any]:
     return result
 
 
-class Filler:
-    """Asks the API for what its store is to have; what is refused is printed and left out."""
-
-    def __init__(self, base: str, key: str) -> None:
-        self.base = base
-        self.api = requests.Session()
-        self.api.auth = (key, "")
-
-    def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        answer = self.api.post(f"{self.base}/api/v2{path}", json=body, timeout=60)
-        if answer.status_code >= 400:
-            print(f"  {path}: {answer.status_code} {answer.text[:160]}")
-            return {}
-        record: dict[str, Any] = answer.json()
-        return record
-
-    def add_payment(self, number: int, scenario: str | None) -> None:
-        words = UGLY[number % len(UGLY)]
-        payment = self.post(
-            "/payments",
-            {
-                "payment_intent": {
-                    "amount": ["0.02", "99999.99", "12.34", "1234567"][number % 4],
-                    "currency": ["EUR", "USD", "CHF", "JPY"][number % 4],
-                    "title": words,
-                    "description": f"{words} {words}"[:400],
-                    "order_id": f"ORDER-{number}-{'9' * 40}",
-                    "metadata": {"long": LONG[:200], "rtl": ARABIC},
-                }
-            },
-        )
-        if scenario and payment:
-            self.post(f"/payments/{payment['id']}/simulated_payments", {"scenario": scenario})
-
-    def add_billing(self, number: int, words: str) -> None:
-        email = f"{'very.' * 10}long{number}@{'sub.' * 8}example.com"
-        customer = self.post(
-            "/billing/customers", {"customer": {"email": email, "name": words[:120]}}
-        )
-        product = self.post(
-            "/billing/products", {"product": {"name": words[:100], "description": words}}
-        )
-        if not product or not customer:
-            return
-        self.post(
-            f"/billing/products/{product['id']}/prices",
-            {"price": {"unit_amount_cents": 99999999, "currency": "EUR", "interval": "monthly"}},
-        )
-        item = {"description": words, "quantity": 999, "unit_amount_cents": 123456}
-        invoice = self.post(
-            "/billing/invoices",
-            {
-                "invoice": {
-                    "customer_id": customer["id"],
-                    "currency": "EUR",
-                    "line_items": [item],
-                }
-            },
-        )
-        if invoice:
-            self.post(f"/billing/invoices/{invoice['id']}/finalize", {})
-
-    def add_endpoint(self) -> None:
-        path = "/".join(["webhooks"] * 12)
-        self.post(
-            "/webhook_endpoints",
-            {
-                "webhook_endpoint": {
-                    "url": f"{self.base}/{path}",
-                    "subscribed_events": ["payment_intent.completed"],
-                }
-            },
-        )
-
-
-def fill_with_ugly_data(base: str, key: str) -> None:
-    """A bit of everything that the API makes, in the longest and most foreign words that it
-    takes."""
-    filler = Filler(base, key)
-    scenarios = ["exact", "underpaid", "overpaid", "exact", "exact", None, "failed", "exact"]
-    for number, scenario in enumerate(scenarios):
-        filler.add_payment(number, scenario)
-    for number, words in enumerate(UGLY):
-        filler.add_billing(number, words)
-    filler.add_endpoint()
-
-
 def without_foot(picture: Any) -> Any:
     """The picture without the rows at its end that are all alike."""
     from PIL import ImageChops
@@ -366,6 +271,8 @@ def dashboards(walk: Walk, browser: Browser, demo: dict[str, Any], stores: list[
                 fill_with_ugly_data(base, made["keys"]["test"]["secret"])
         page.goto(f"{base}/dashboard/")
         choose_store(page, base, store_called(page, names[kind]))
+        if kind == "ugly":
+            fill_by_forms(page, base, lambda: confirm(page, walk.secret))
         crawl(walk, page, f"{base}/dashboard/", "/dashboard/", kind)
         print(f"{kind}: {walk.pictures} pictures, {len(walk.complaints)} complaints", flush=True)
 
