@@ -411,7 +411,7 @@ CELL = ' </td> <td class="number">'
     ("amount", "line"),
     [
         ("24.90", f"Other charges{CELL}€12.70<"),
-        ("10.00", f"Discounts and credits{CELL}-€2.20<"),
+        ("10.00", f"Discounts and credits{CELL}−€2.20<"),
         ("12.20", ""),
     ],
 )
