@@ -473,4 +473,4 @@ def test_a_payout_tells_what_the_network_took_in_its_coin_and_what_came_last_fir
     page = text(Browser(rich.alice).get(f"payouts/{made['id']}"))
     assert '0.000021 <span class="unit">ETH</span>' in page
     history = page.partition('id="history"')[2]
-    assert 0 < history.index(">Confirmed<") < history.index(">Pending<")
+    assert 0 < history.index(">Sent<") < history.index(">Pending<")
