@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
         ),
         migrations.RunSQL(FILL, migrations.RunSQL.noop),
         migrations.RunSQL(
-            'ALTER TABLE payments_payment SET (fillfactor = 85)',
+            'ALTER TABLE payments_payment SET (fillfactor = 90)',
             'ALTER TABLE payments_payment RESET (fillfactor)',
         ),
     ]
