@@ -13,7 +13,6 @@ from django.template.loader import render_to_string
 
 from apps.core import money
 from apps.core.documents.process import write_listing
-from apps.core.templatetags.tillgate import grouped
 from apps.reports.documents.figures import Values
 from apps.reports.labels import ACCOUNTS, kind_label
 from apps.reports.models import Report
@@ -125,7 +124,7 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
 def _asset(asset: AssetSums) -> dict[str, object]:
     def cells(amounts: AccountAmounts) -> list[str]:
         return [
-            grouped(money.decimal_from_atomic(amount, asset.atomic_decimals))
+            money.decimal_from_atomic(amount, asset.atomic_decimals)
             for amount in (*amounts, amounts.total)
         ]
 
