@@ -14,6 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import psycopg
 
+from apps.audit.grants import ROLES
 from tests.stack import free_port, wait_for
 
 OWNER = "postgres"
@@ -41,9 +42,12 @@ class StreamingReplica:
             self._user = (Path(host) / f".s.PGSQL.{port_of_source}").owner()
             shutil.chown(self.folder, self._user)
         self.data = self.folder / "data"
+        self._fill(source)
+        self.start()
+
+    def _fill(self, source: str) -> None:
         options = ("-R", "-X", "stream", "-c", "fast", "--no-sync")
         self._run("pg_basebackup", "-D", self.data, *options, "-d", source)
-        self.start()
 
     def _run(self, program: str, *arguments: object) -> None:
         command = [str(self.programs / program), *map(str, arguments)]
@@ -168,3 +172,22 @@ class Cluster:
     def remove(self) -> None:
         for server in (self.standby, self.primary):
             server.remove()
+
+
+class OtherCluster(StreamingReplica):
+    """A cluster of its own beside the server of an address: new, with its roles and an empty
+    database of the same name."""
+
+    def _fill(self, source: str) -> None:
+        options = ("--encoding=UTF8", "--locale=C.UTF-8", "--auth=trust", "--no-sync")
+        self._run("initdb", "-D", self.data, "-U", OWNER, *options)
+        with (self.data / "postgresql.conf").open("a") as file:
+            file.write("wal_level = logical\nfsync = off\ntimezone = 'UTC'\n")
+
+    def __init__(self, url: str, name: str = "other") -> None:
+        super().__init__(url, name)
+        wanted, self.database = self.database, OWNER
+        for role in ROLES:
+            self.ask(f"CREATE ROLE {role} NOLOGIN")
+        self.ask(f"CREATE DATABASE {wanted}")
+        self.database = wanted

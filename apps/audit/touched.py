@@ -97,7 +97,7 @@ WITH RECURSIVE deposits AS MATERIALIZED (
     ) n WHERE m.mode = 'live'
 ), newest_entries AS (
     SELECT n.id FROM ledger_account c CROSS JOIN LATERAL (
-        SELECT id FROM ledger_entry WHERE account_id = c.id ORDER BY xid DESC, id DESC LIMIT 1
+        SELECT id FROM ledger_entry WHERE account_id = c.id ORDER BY id DESC LIMIT 1
     ) n WHERE {written_since("c")}
 )
 SELECT ARRAY(SELECT id FROM records), ARRAY(SELECT id FROM of_records),

@@ -12,6 +12,14 @@ from django.db import connection
 
 from apps.core.models import RowTurn
 
+# A number that this cluster hasn't come to is another's: a dump or a replica brought it here, with
+# everything that was committed there.
+_HAS_SETTLED = """
+SELECT CASE WHEN numbered < pg_snapshot_xmin(seen) OR numbered >= pg_snapshot_xmax(seen)
+    THEN 1 ELSE 0 END
+FROM pg_current_snapshot() seen, CAST(%s::text AS xid8) numbered
+"""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -44,13 +52,11 @@ class Mark:
         """Before anything is read."""
         text = RowTurn.objects.filter(job=self.name).values_list("row_id", flat=True).first()
         place, candidate, transaction_id = (int(part) for part in (text or "0:0:0").split(":"))
-        has_settled = candidate > place and transaction_id < _ask(
-            "SELECT pg_snapshot_xmin(pg_current_snapshot())::text"
-        )
+        has_settled = candidate > place and bool(_ask(_HAS_SETTLED, transaction_id))
         return Reading(self.name, place, candidate, transaction_id, has_settled)
 
 
-def _ask(statement: str) -> int:
+def _ask(statement: str, *arguments: int) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(statement)
+        cursor.execute(statement, arguments or None)
         return int(cursor.fetchone()[0])

@@ -12,7 +12,7 @@ TAILS = LongTails(
     JOB,
     Mark(f"{JOB.name}:read"),
     accounts="ledger_account a WHERE true",
-    tail="e.account_id = a.id AND e.xid >= a.checkpoint_xid",
+    tail="e.account_id = a.id AND e.id > a.checkpoint_id",
 )
 
 

@@ -14,8 +14,8 @@ from apps.stores.person_fields import optional_person
 
 
 class Account(models.Model):
-    """One per owner, mode, asset and kind. The checkpoint is the sum of the entries before
-    `checkpoint_xid` (a column of the SQL)."""
+    """One per owner, mode, asset and kind. The checkpoint is the sum of the entries up to
+    `checkpoint_id` (a column of the SQL)."""
 
     store = models.ForeignKey(
         "stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False

@@ -21,8 +21,7 @@ PAGE_MAX = 1_000
 SCAN_MAX = 10_000
 # Entries of one moment may stand in another order than their times, by no more than this.
 DISORDER = timedelta(minutes=10)
-_CURSOR = re.compile(r"([0-9]{1,20})\.([0-9]{1,19})\.(-?[0-9]{1,78})?", re.ASCII)
-_LAST_XID = 2**64 - 1
+_CURSOR = re.compile(r"([0-9]{1,19})\.(-?[0-9]{1,78})", re.ASCII)
 _LAST_ID = 2**63 - 1
 
 Arguments = dict[str, int | str | datetime | None]
@@ -63,7 +62,6 @@ class _Place(NamedTuple):
     """Just after an entry, with the balance before what follows; the balance is None at the very
     end."""
 
-    xid: int
     entry_id: int
     balance: int | None
 
@@ -72,17 +70,16 @@ class _Place(NamedTuple):
 # them.
 _PAGE = """
 WITH scanned AS (
-    SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
-    WHERE e.account_id = %(account)s AND (e.xid, e.id) < (%(xid)s::text::xid8, %(id)s)
-    ORDER BY e.xid DESC, e.id DESC LIMIT %(scan)s
+    SELECT e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
+    WHERE e.account_id = %(account)s AND e.id < %(id)s ORDER BY e.id DESC LIMIT %(scan)s
 ), start AS MATERIALIZED (
     SELECT coalesce(%(balance)s::numeric, ledger_balance(%(account)s)) AS balance
 ), told AS (
-    SELECT s.id, m.at, m.kind, s.role, m.reference, s.amount_atomic, s.xid::text AS xid,
-           start.balance + s.amount_atomic - sum(s.amount_atomic)
-               OVER newest AS balance, row_number() OVER newest AS number
-    FROM start, scanned s JOIN ledger_movement m ON m.id = s.movement_id WINDOW newest
-        AS (ORDER BY s.xid DESC, s.id DESC)
+    SELECT s.id, m.at, m.kind, s.role, m.reference, s.amount_atomic, start.balance
+               + s.amount_atomic - sum(s.amount_atomic) OVER newest AS balance,
+           row_number() OVER newest AS number
+    FROM start, scanned s JOIN ledger_movement m ON m.id = s.movement_id
+        WINDOW newest AS (ORDER BY s.id DESC)
 )
 SELECT * FROM (
     SELECT *, (%(kind)s = '' OR kind = %(kind)s)
@@ -107,7 +104,6 @@ def page(
     place = _place(before) if before is not None else _newest(account_id, filters.until)
     arguments: Arguments = {
         "account": account_id,
-        "xid": str(place.xid),
         "id": place.entry_id,
         "balance": place.balance,
     }
@@ -140,8 +136,8 @@ def statement(
 
 
 def _line(row: tuple[Any, ...]) -> StatementLine:
-    entry_id, at, kind, role, reference, amount, xid, balance = row[:8]
-    cursor = f"{xid}.{entry_id}.{int(balance) - int(amount)}"
+    entry_id, at, kind, role, reference, amount, balance = row[:7]
+    cursor = f"{entry_id}.{int(balance) - int(amount)}"
     return StatementLine(entry_id, at, kind, role, reference, int(amount), int(balance), cursor)
 
 
@@ -149,45 +145,44 @@ def _place(cursor: str) -> _Place:
     parts = _CURSOR.fullmatch(cursor)
     if parts is None:
         raise ValueError("no cursor of a statement")
-    xid, entry_id, balance = parts.groups()
-    if int(xid) > _LAST_XID or int(entry_id) > _LAST_ID or not balance:
+    entry_id, balance = parts.groups()
+    if int(entry_id) > _LAST_ID:
         raise ValueError("no cursor of a statement")
-    return _Place(int(xid), int(entry_id), int(balance))
+    return _Place(int(entry_id), int(balance))
 
 
-_ENDS = "SELECT min(xid)::text, max(xid)::text FROM ledger_entry WHERE account_id = %s"
+_ENDS = "SELECT min(id), max(id) FROM ledger_entry WHERE account_id = %s"
 _PROBE = """
 SELECT m.at FROM ledger_entry e JOIN ledger_movement m ON m.id = e.movement_id
-WHERE e.account_id = %s AND e.xid >= %s::text::xid8 ORDER BY e.xid, e.id LIMIT 1
+WHERE e.account_id = %s AND e.id >= %s ORDER BY e.id LIMIT 1
 """
 _BALANCE_BEFORE = """
 SELECT ledger_balance(%(account)s) - coalesce(
     (SELECT sum(amount_atomic) FROM ledger_entry WHERE account_id = %(account)s
-        AND xid >= %(xid)s::text::xid8), 0)
+        AND id >= %(id)s), 0)
 """
 
 
 def _newest(account_id: int, until: datetime | None) -> _Place:
-    """Where a statement begins: at the newest entry or, by bisection over transaction numbers, at
-    the last before a moment."""
+    """Where a statement begins: at the newest entry or, by bisection over ids, at the last before
+    a moment."""
     if until is None:
-        return _Place(_LAST_XID, _LAST_ID, None)
+        return _Place(_LAST_ID, None)
     with connection.cursor() as cursor:
         cursor.execute(_ENDS, [account_id])
         first, last = cursor.fetchone()
         if first is None:
-            return _Place(_LAST_XID, _LAST_ID, None)
-        low = int(first)
-        high = int(last) + 1
+            return _Place(_LAST_ID, None)
+        low, high = first, last + 1
         while low < high:
             middle = (low + high) // 2
-            cursor.execute(_PROBE, [account_id, str(middle)])
+            cursor.execute(_PROBE, [account_id, middle])
             row = cursor.fetchone()
             low, high = (
                 (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
             )
-        cursor.execute(_BALANCE_BEFORE, {"account": account_id, "xid": str(low)})
-        return _Place(low, 0, int(cursor.fetchone()[0]))
+        cursor.execute(_BALANCE_BEFORE, {"account": account_id, "id": low})
+        return _Place(low, int(cursor.fetchone()[0]))
 
 
 # Every account's own newest entries before a place, each with the balance it left, as one list.
@@ -195,31 +190,30 @@ _MERGED = """
 WITH told AS (
     SELECT asked.account AS account_id, t.*
         FROM unnest(%(accounts)s::bigint[]) AS asked (account), LATERAL (
-        SELECT s.id, m.at, m.kind, s.role, m.reference, s.amount_atomic, s.xid,
-               start.balance + s.amount_atomic - sum(s.amount_atomic)
-                   OVER newest AS balance, row_number() OVER newest AS number
+        SELECT s.id, m.at, m.kind, s.role, m.reference, s.amount_atomic, start.balance
+                   + s.amount_atomic - sum(s.amount_atomic) OVER newest AS balance,
+               row_number() OVER newest AS number
         FROM (
             SELECT ledger_balance(asked.account) - coalesce((
                 SELECT sum(l.amount_atomic) FROM ledger_entry l
-                WHERE l.account_id = asked.account
-                    AND (l.xid, l.id) >= (%(xid)s::text::xid8, %(id)s)), 0) AS balance
+                WHERE l.account_id = asked.account AND l.id >= %(id)s), 0) AS balance
         ) start, (
-            SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
-            WHERE e.account_id = asked.account AND (e.xid, e.id) < (%(xid)s::text::xid8, %(id)s)
-            ORDER BY e.xid DESC, e.id DESC LIMIT %(scan)s
-        ) s JOIN ledger_movement m ON m.id = s.movement_id WINDOW newest
-            AS (ORDER BY s.xid DESC, s.id DESC)
+            SELECT e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
+            WHERE e.account_id = asked.account AND e.id < %(id)s
+            ORDER BY e.id DESC LIMIT %(scan)s
+        ) s JOIN ledger_movement m ON m.id = s.movement_id
+            WINDOW newest AS (ORDER BY s.id DESC)
     ) t
 )
-SELECT id, at, kind, role, reference, amount_atomic, xid::text, balance, account_id,
+SELECT id, at, kind, role, reference, amount_atomic, balance, account_id,
     number = %(scan)s, is_wanted FROM (
     SELECT *, (%(kind)s = '' OR kind = %(kind)s)
         AND (%(since)s::timestamptz IS NULL OR at >= %(since)s)
               AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS is_wanted
     FROM told
-) every WHERE is_wanted OR number = %(scan)s ORDER BY every.xid DESC, every.id DESC LIMIT %(limit)s
+) every WHERE is_wanted OR number = %(scan)s ORDER BY every.id DESC LIMIT %(limit)s
 """
-_MERGED_CURSOR = re.compile(r"([0-9]{1,20})-([0-9]{1,19})", re.ASCII)
+_MERGED_CURSOR = re.compile(r"[0-9]{1,19}", re.ASCII)
 ACCOUNTS_MAX = 100
 
 
@@ -239,10 +233,9 @@ def merged(
     limit = max(1, min(limit, PAGE_MAX))
     ids = list(account_ids)[:ACCOUNTS_MAX]
     scan = limit + 1 if filters == LineFilter() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
-    xid, entry_id = _merged_place(before) if before is not None else _newest_of(ids, filters.until)
+    entry_id = _merged_place(before) if before is not None else _newest_of(ids, filters.until)
     arguments: Arguments = {
         "accounts": array(ids),
-        "xid": str(xid),
         "id": entry_id,
         "scan": scan,
         "limit": limit + 1 + len(ids),
@@ -263,7 +256,7 @@ def merged(
 
 
 def _merged_line(row: tuple[Any, ...]) -> StatementLine:
-    entry_id, at, kind, role, reference, amount, xid, balance, account_id = row[:9]
+    entry_id, at, kind, role, reference, amount, balance, account_id = row[:8]
     return StatementLine(
         entry_id,
         at,
@@ -272,48 +265,46 @@ def _merged_line(row: tuple[Any, ...]) -> StatementLine:
         reference,
         int(amount),
         int(balance),
-        f"{xid}-{entry_id}",
+        str(entry_id),
         account_id,
     )
 
 
-def _merged_place(cursor: str) -> tuple[int, int]:
-    parts = _MERGED_CURSOR.fullmatch(cursor)
-    if parts is None or int(parts[1]) > _LAST_XID or int(parts[2]) > _LAST_ID:
+def _merged_place(cursor: str) -> int:
+    if _MERGED_CURSOR.fullmatch(cursor) is None or int(cursor) > _LAST_ID:
         raise ValueError("no cursor of a statement")
-    return int(parts[1]), int(parts[2])
+    return int(cursor)
 
 
 _ENDS_OF = """
-SELECT min(first)::text, max(last)::text FROM unnest(%s::bigint[]) AS asked (account), LATERAL (
-    SELECT min(xid) AS first, max(xid) AS last FROM ledger_entry
+SELECT min(first), max(last) FROM unnest(%s::bigint[]) AS asked (account), LATERAL (
+    SELECT min(id) AS first, max(id) AS last FROM ledger_entry
         WHERE account_id = asked.account) ends
 """
 _PROBE_OF = """
 SELECT m.at FROM unnest(%s::bigint[]) AS asked (account), LATERAL (
-    SELECT xid, id, movement_id FROM ledger_entry WHERE account_id = asked.account
-        AND xid >= %s::text::xid8 ORDER BY xid, id LIMIT 1
-) e JOIN ledger_movement m ON m.id = e.movement_id ORDER BY e.xid, e.id LIMIT 1
+    SELECT id, movement_id FROM ledger_entry WHERE account_id = asked.account
+        AND id >= %s ORDER BY id LIMIT 1
+) e JOIN ledger_movement m ON m.id = e.movement_id ORDER BY e.id LIMIT 1
 """
 
 
-def _newest_of(account_ids: Sequence[int], until: datetime | None) -> tuple[int, int]:
+def _newest_of(account_ids: Sequence[int], until: datetime | None) -> int:
     """The place at which all of them begin together, found as for one."""
     if until is None:
-        return _LAST_XID, _LAST_ID
+        return _LAST_ID
     accounts = array(account_ids)
     with connection.cursor() as cursor:
         cursor.execute(_ENDS_OF, [accounts])
         first, last = cursor.fetchone()
         if first is None:
-            return _LAST_XID, _LAST_ID
-        low = int(first)
-        high = int(last) + 1
+            return _LAST_ID
+        low, high = first, last + 1
         while low < high:
             middle = (low + high) // 2
-            cursor.execute(_PROBE_OF, [accounts, str(middle)])
+            cursor.execute(_PROBE_OF, [accounts, middle])
             row = cursor.fetchone()
             low, high = (
                 (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
             )
-    return low, 0
+    return int(low)

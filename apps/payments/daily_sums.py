@@ -19,18 +19,16 @@ DAY = timedelta(days=1)
 JOB = Job("payments.sum_days", limit=500)
 MARK = Mark("payments.sum_days:read")
 
-# Of an account `a`: the entry up to which its sums go. Without one, all entries follow it.
+# Of an account `a`: the entry up to which its sums go. Without one, all entries follow it. A place
+# with a transaction number is of the previous release, whose sums aren't used.
 PLACE = """
 LEFT JOIN LATERAL (
-    SELECT n.xid, n.id FROM payments_dailysumplace p JOIN ledger_entry n ON n.id = p.newest_id
-        AND n.account_id = p.account_id AND n.xid = p.newest_xid::text::xid8
-    WHERE p.account_id = a.id
+    SELECT p.newest_id AS id FROM payments_dailysumplace p
+    WHERE p.account_id = a.id AND p.newest_id > 0 AND p.newest_xid = 0
 ) place ON true
 """
 # Its entries that aren't in a sum.
-AFTER_PLACE = (
-    "e.account_id = a.id AND (e.xid, e.id) > (coalesce(place.xid, '0'), coalesce(place.id, 0))"
-)
+AFTER_PLACE = "e.account_id = a.id AND e.id > coalesce(place.id, 0)"
 
 
 @dataclass(frozen=True)
@@ -86,40 +84,39 @@ def sum_days(tail_max: int = TAIL_MAX) -> int:
     return TAILS.each(sum_account, tail_max, ENTRIES_AT_ONCE)
 
 
+# The place, and the entry before which no running transaction can still write another.
 _PLACE_OF = f"""
-SELECT place.xid::text, place.id FROM ledger_account a {PLACE} WHERE a.id = %s
+SELECT place.id, ledger_settled_until(a.id) FROM ledger_account a {PLACE} WHERE a.id = %s
 """  # noqa: S608  # our own text
-# What no running transaction can still write is before the oldest of them.
 _SUM = """
 WITH taken AS (
-    SELECT e.xid, e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
-    WHERE e.account_id = %(account)s AND (e.xid, e.id) > (%(xid)s::text::xid8, %(id)s)
-        AND e.xid < pg_snapshot_xmin(pg_current_snapshot())
-    ORDER BY e.xid, e.id LIMIT %(limit)s
+    SELECT e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
+    WHERE e.account_id = %(account)s AND e.id > %(id)s AND e.id <= %(until)s
+    ORDER BY e.id LIMIT %(limit)s
 ), added AS (
     SELECT (m.at AT TIME ZONE 'UTC')::date AS day, coalesce(p.settlement_currency, '') AS currency,
         count(*) AS entries, sum(t.amount_atomic) AS amount,
         count(*) FILTER (WHERE t.role = 'platform_fee') AS fees,
         coalesce(sum(t.amount_atomic) FILTER (WHERE t.role = 'platform_fee'), 0) AS fee,
-        min(t.xid)::text::bigint AS first_xid, max(t.xid)::text::bigint AS last_xid
+        min(t.id) AS first_id, max(t.id) AS last_id
     FROM taken t JOIN ledger_movement m ON m.id = t.movement_id
         LEFT JOIN payments_payment p ON p.id = m.reference
     GROUP BY 1, 2
 ), summed AS (
     INSERT INTO payments_dailysum AS known (account_id, day, currency, entries, amount_atomic,
-        platform_fees, platform_fee_atomic, first_xid, last_xid)
-    SELECT %(account)s, day, currency, entries, amount, fees, fee, first_xid, last_xid FROM added
+        platform_fees, platform_fee_atomic, first_id, last_id, first_xid, last_xid)
+    SELECT %(account)s, day, currency, entries, amount, fees, fee, first_id, last_id, 0, 0
+    FROM added
     ON CONFLICT (account_id, day, currency) DO UPDATE SET
         entries = known.entries + excluded.entries,
         amount_atomic = known.amount_atomic + excluded.amount_atomic,
         platform_fees = known.platform_fees + excluded.platform_fees,
         platform_fee_atomic = known.platform_fee_atomic + excluded.platform_fee_atomic,
-        first_xid = least(known.first_xid, excluded.first_xid),
-        last_xid = greatest(known.last_xid, excluded.last_xid)
+        first_id = least(known.first_id, excluded.first_id),
+        last_id = greatest(known.last_id, excluded.last_id)
 )
-UPDATE payments_dailysumplace p SET newest_xid = newest.xid::text::bigint, newest_id = newest.id
-FROM (SELECT xid, id FROM taken ORDER BY xid DESC, id DESC LIMIT 1) newest
-WHERE p.account_id = %(account)s
+UPDATE payments_dailysumplace p SET newest_id = newest.id, newest_xid = 0
+FROM (SELECT max(id) AS id FROM taken) newest WHERE p.account_id = %(account)s AND newest.id > 0
 """
 
 
@@ -130,13 +127,13 @@ def sum_account(account_id: int) -> None:
     DailySumPlace.objects.select_for_update().get(pk=account_id)
     with connection.cursor() as cursor:
         cursor.execute(_PLACE_OF, [account_id])
-        xid, entry_id = cursor.fetchone()
-        if xid is None:
+        entry_id, until = cursor.fetchone()
+        if entry_id is None:
             DailySum.objects.filter(account_id=account_id).delete()
         values: Arguments = {
             "account": account_id,
-            "xid": xid or "0",
             "id": entry_id or 0,
+            "until": until,
             "limit": ENTRIES_AT_ONCE,
         }
         cursor.execute(_SUM, values)

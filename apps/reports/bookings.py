@@ -132,7 +132,7 @@ WITH scanned AS (
     FROM ledger_account a
     CROSS JOIN LATERAL (
         SELECT o.id, o.movement_id, o.amount_atomic, o.role FROM ledger_entry o
-        WHERE o.account_id = a.id ORDER BY o.xid DESC, o.id DESC LIMIT %(scan)s
+        WHERE o.account_id = a.id ORDER BY o.id DESC LIMIT %(scan)s
     ) e
     WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND a.kind = %(account)s
 ), e AS (

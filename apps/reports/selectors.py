@@ -115,18 +115,18 @@ CURRENCY = (
     "CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code)"
     " currency"
 )
-# The entries that may be in the range: those between the transaction numbers of its days, and those
+# The entries that may be in the range: those between the first and the last of its days, and those
 # that are in no daily sum.
 _FROM = f"""
 FROM ledger_account a {PLACE}
 CROSS JOIN LATERAL (
-    SELECT min(t.first_xid)::text::xid8 AS first, max(t.last_xid)::text::xid8 AS last
+    SELECT min(t.first_id) AS first, max(t.last_id) AS last
     FROM payments_dailysum t WHERE t.account_id = a.id AND t.day >= %(first_day)s
         AND t.day < %(end_day)s
 ) span
 JOIN LATERAL (
     SELECT e.* FROM ledger_entry e WHERE e.account_id = a.id
-        AND e.xid >= span.first AND e.xid <= span.last AND (e.xid, e.id) <= (place.xid, place.id)
+        AND e.id >= span.first AND e.id <= span.last AND e.id <= place.id
     UNION ALL SELECT e.* FROM ledger_entry e WHERE {AFTER_PLACE}
 ) e ON true
 JOIN ledger_movement m ON m.id = e.movement_id

@@ -78,17 +78,10 @@ COUNTED = {
     ("chain_address", "index"),
     ("chain_outgoingtransaction", "nonce"),
 }
-# What is older was written by an earlier transaction.
-_XID = (
-    "CASE WHEN c.age = interval '0' THEN t.xid ELSE ((SELECT min(o.xid) FROM {0} o WHERE o.id >="
-    " {1})::text::bigint - c.number)::text::xid8 END"
-)
 # Serial ids of the rows that are copied are above this: those of their copies are below them.
 FIRST_ID = 1_000_000_000
 # What no rule above makes of a column.
 EXPRESSIONS = {
-    ("ledger_entry", "xid"): _XID.format("ledger_entry", FIRST_ID),
-    ("ledger_movement", "xid"): _XID.format("ledger_movement", FIRST_ID),
     ("chain_signedtransaction", "raw"): "'0x02' || c.hex || substr(t.raw, 17)",
     # Few merchants have moved their test clock.
     ("stores_store", "test_offset_seconds"): (

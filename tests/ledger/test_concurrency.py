@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from apps.ledger import checkpoints, movements, posting
-from apps.ledger.models import Account, Entry, Movement
+from apps.ledger.models import Account, Entry
 from apps.ledger.posting import EntryLine, InsufficientBalance, Posting, account_id, post
 from apps.ledger.selectors import balance_of
 from tests.ledger.books import AT, COIN, Books
@@ -222,26 +222,54 @@ def test_an_account_that_is_debited_without_rest_folds_its_own_tail(committed: B
     assert balance_of(row.pk) == entries_sum(row.pk) == 10_000 - 998 - 260
 
 
-def test_after_a_logical_restore_checkpoints_are_rebuilt(committed: Books) -> None:
-    for _ in range(3):
-        committed.deposit(5)
-    checkpoints.fold_long_tails(tail_max=1)
+def test_what_another_cluster_observed_is_settled_here_or_observed_anew(committed: Books) -> None:
     account = account_id(committed.store.pk, "live", COIN, "held")
-    with connection.cursor() as cursor:
-        cursor.execute("SET session_replication_role = replica")
-        cursor.execute(
-            "UPDATE ledger_account SET checkpoint_xid = '9000000000' WHERE id = %s", [account]
-        )
-        cursor.execute("SET session_replication_role = origin")
+    for xid in ("9000000000000", "3"):
         committed.deposit(5)
-        assert balance_of(account) == 15
+        with connection.cursor() as cursor:
+            cursor.execute("SET session_replication_role = replica")
+            cursor.execute(
+                "UPDATE ledger_account SET observed_xid = %s, observed_id = (SELECT max(id) FROM"
+                " ledger_entry WHERE account_id = %s) WHERE id = %s",
+                [xid, account, account],
+            )
+            cursor.execute("SET session_replication_role = origin")
+        committed.deposit(5)
 
-        cursor.execute("SELECT ledger_rebuild_checkpoints()")
+        checkpoints.fold_long_tails(tail_max=0)
 
-    assert balance_of(account) == 20
-    assert checkpoints.fold_long_tails(tail_max=3) >= 1
-    assert balance_of(account) == 20
-    assert Movement.objects.filter(reference__isnull=False).exists()
+        row = Account.objects.get(pk=account)
+        assert row.checkpoint_atomic == balance_of(account) == entries_sum(account)
+
+
+def test_what_commits_late_is_behind_no_checkpoint(committed: Books) -> None:
+    """Ids are drawn before others that are committed, folded and summed."""
+    held = account_id(committed.store.pk, "live", COIN, "held")
+    is_written = threading.Event()
+    may_commit = threading.Event()
+
+    def late() -> None:
+        with transaction.atomic():
+            committed.deposit(3)
+            is_written.set()
+            may_commit.wait(30)
+
+    def early() -> None:
+        is_written.wait(30)
+        for _ in range(3):
+            committed.deposit(5)
+            checkpoints.fold_long_tails(tail_max=0)
+            assert Account.objects.get(pk=held).checkpoint_atomic in (0, 7)
+        may_commit.set()
+
+    committed.deposit(7)
+    checkpoints.fold_long_tails(tail_max=0)
+    together(late, early)
+
+    assert balance_of(held) == entries_sum(held) == 7 + 3 + 15
+    committed.deposit(1)
+    checkpoints.fold_long_tails(tail_max=0)
+    assert Account.objects.get(pk=held).checkpoint_atomic == 26
 
 
 def test_a_platform_returns_no_more_than_it_has_however_many_ask(committed: Books) -> None:

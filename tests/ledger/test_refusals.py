@@ -63,7 +63,19 @@ ATTEMPTS = {
         BROKEN_RULE,
     ),
     "checkpoint into the future": (
+        "UPDATE ledger_account SET checkpoint_id = 9000000000 WHERE id = {available}",
+        BROKEN_RULE,
+    ),
+    "checkpoint at a transaction": (
         "UPDATE ledger_account SET checkpoint_xid = '9000000000' WHERE id = {available}",
+        BROKEN_RULE,
+    ),
+    "checkpoint what was only just observed": (
+        (
+            "UPDATE ledger_account SET checkpoint_id = (SELECT max(id) FROM ledger_entry WHERE"
+            " account_id = {available}), checkpoint_atomic = ledger_balance({available}),"
+            " observed_id = 9000000000, observed_xid = '3' WHERE id = {available}"
+        ),
         BROKEN_RULE,
     ),
     "open an account with money on it": (
@@ -174,6 +186,16 @@ ATTEMPTS = {
         ),
         BROKEN_RULE,
     ),
+    "a leg with an id of before": (
+        (
+            "WITH m AS (INSERT INTO ledger_movement (key, kind, mode, reason, at) VALUES ('k', 'x',"
+            " 'live', '', now()) RETURNING id) INSERT INTO ledger_entry (id, movement_id,"
+            " account_id, asset_id, amount_atomic, role) SELECT leg.a, m.id, leg.b, leg.c, leg.d,"
+            " leg.e FROM m, (VALUES (-5, {custody}, '{coin}', -1, 'principal'), (-4, {available},"
+            " '{coin}', 1, 'principal')) AS leg(a, b, c, d, e)"
+        ),
+        BROKEN_RULE,
+    ),
     "spend more than there is": (
         legs("{available}, '{coin}', -101", "{custody}, '{coin}', 101"),
         OVERDRAWN,
@@ -246,6 +268,27 @@ def test_postgresql_takes_a_balanced_movement_in_plain_sql(names: dict[str, obje
     assert (
         attempt(legs("{available}, '{coin}', -99", "{custody}, '{coin}', 99").format(**names)) == ""
     )
+
+
+def test_a_movement_of_another_cluster_is_never_added_to(names: dict[str, object]) -> None:
+    """There it bears a number that a transaction here has later."""
+    statement, code = ATTEMPTS["legs added to an old movement"]
+    codes = []
+    for _ in range(20):
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SET LOCAL session_replication_role = replica")
+            cursor.execute(
+                "UPDATE ledger_movement SET xid = (pg_current_xact_id()::text::bigint +"
+                " 1)::text::xid8"
+                " WHERE id = %s RETURNING xid::text",
+                [names["movement"]],
+            )
+            number = cursor.fetchone()
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_current_xact_id()::text")
+            if cursor.fetchone() == number:
+                codes.append(attempt(statement.format(**names)))
+    assert set(codes) == {code}
 
 
 @pytest.mark.parametrize("level", ["REPEATABLE READ", "SERIALIZABLE"])

@@ -119,7 +119,12 @@ def test_an_account_without_entries_has_no_lines(db: None) -> None:
     [
         "",
         "x",
-        "1.2",
+        "1",
+        "1.",
+        "1.x",
+        "-1.2",
+        f"{2**63}.1",
+        "１.2",
         "1.2.",
         "1.2.x",
         "-1.2.3",

@@ -44,13 +44,13 @@ FROM (SELECT DISTINCT *
     FROM unnest(%(addresses)s::text[], %(assets)s::text[])) AS p (address, asset_id)
 """)
 # The books are asked by SQL: chain and ledger don't know each other's code. What a movement left a
-# store with came in: a deposit, its part of a payment, what a swap brought. Entries are counted by
-# the transaction that wrote them, as their index has them.
+# store with came in: a deposit, its part of a payment, what a swap brought. Entries are counted
+# from the first of the window on, as their index has them.
 _CAME_IN = Statement("""
 SELECT coalesce(sum(greatest(came, 0)), 0) FROM (
     SELECT sum(e.amount_atomic) AS came FROM ledger_account a
         JOIN ledger_entry e ON e.account_id = a.id
-        AND e.xid >= %(from_xid)s::text::xid8
+        AND e.id >= %(from_id)s
     JOIN ledger_movement m ON m.id = e.movement_id AND m.at > %(since)s
         AND m.kind = ANY (%(kinds)s::text[])
     WHERE a.store_id = %(store)s AND a.asset_id = %(asset)s GROUP BY e.movement_id
@@ -65,7 +65,7 @@ INFLOWS = (
     "swap_exchanged",
 )
 _BEGAN = Statement("""
-SELECT m.id, m.at, (SELECT min(e.xid)::text FROM ledger_entry e WHERE e.movement_id = m.id)
+SELECT m.id, m.at, (SELECT min(e.id) FROM ledger_entry e WHERE e.movement_id = m.id)
     FROM ledger_movement m
 WHERE m.id >= %(id)s AND m.mode = 'live' ORDER BY m.id LIMIT 1
 """)
@@ -129,16 +129,16 @@ class Headroom:
                 "kinds": array(INFLOWS),
             }
             ((came,),) = _CAME_IN.rows(
-                from_xid=_first_xid(self._since) if row.mode == "live" else "0", **arguments
+                from_id=_first_entry(self._since) if row.mode == "live" else 0, **arguments
             )
             self._came_in[place] = int(came) * settings.SIGNER_INFLOW_PERCENT // 100
         return self._came_in[place]
 
 
-def _first_xid(since: datetime) -> str:
-    """The transaction that wrote the first entry of the window, found by halves; of test mode,
-    whose clocks differ, nobody knows."""
-    (low, high), first = (0, _LAST.rows()[0][0] + 1), "0"
+def _first_entry(since: datetime) -> int:
+    """The first entry of the window, found by halves; of test mode, whose clocks differ, nobody
+    knows."""
+    (low, high), first = (0, _LAST.rows()[0][0] + 1), 0
     while low < high:
         middle = (low + high) // 2
         rows = _BEGAN.rows(id=middle)

@@ -194,8 +194,7 @@ def _restore_database(folder: Path, seal: Seal, replace: str) -> None:
 
 
 def _hold() -> list[str]:
-    """Halt every wallet, hand out no address twice, and begin the ledger's checkpoints anew; the
-    chains that are held.
+    """Halt every wallet and hand out no address twice; the chains that are held.
 
     The tables may be of an older release: only columns that every release has are named.
     """
@@ -208,7 +207,6 @@ def _hold() -> list[str]:
                 "SELECT setval('chain_deposit_index', last_value + %s) FROM chain_deposit_index",
                 [ADDRESSES_SKIPPED],
             )
-            cursor.execute("SELECT ledger_rebuild_checkpoints()")
         return [
             str(chain)
             for chain in HotWallet.objects.order_by("chain_id")

@@ -91,13 +91,6 @@ SELECT 'account ' || a.id, 'balance ' || ledger_balance(a.id) || ', entries ' ||
 FROM ledger_account a LEFT JOIN (SELECT account_id, sum(amount_atomic) AS total FROM ledger_entry
     GROUP BY account_id) t
 ON t.account_id = a.id WHERE ledger_balance(a.id) <> coalesce(t.total, 0)
-UNION ALL
-    SELECT 'transaction numbers',
-    'they are from before a logical restore: run SELECT ledger_rebuild_checkpoints()'
-WHERE EXISTS (SELECT 1 FROM ledger_entry WHERE xid >= pg_snapshot_xmax(pg_current_snapshot())
-              AND xid IS DISTINCT FROM pg_current_xact_id_if_assigned())
-   OR EXISTS (SELECT 1 FROM ledger_account
-       WHERE checkpoint_xid > pg_snapshot_xmax(pg_current_snapshot()))
 """,
     ),
 )

@@ -261,7 +261,7 @@ FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last
         "SELECT count(*) FROM payments_dailysum",
         f"""
 WITH places AS (
-    SELECT a.id AS account_id, place.xid, place.id FROM payments_dailysumplace kept
+    SELECT a.id AS account_id, place.id FROM payments_dailysumplace kept
         JOIN ledger_account a ON a.id = kept.account_id {PLACE} WHERE place.id IS NOT NULL
 ), entries AS (
     SELECT e.account_id, (m.at AT TIME ZONE 'UTC')::date AS day,
@@ -269,9 +269,9 @@ WITH places AS (
         sum(e.amount_atomic) AS amount,
         count(*) FILTER (WHERE e.role = 'platform_fee') AS fees,
         coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'platform_fee'), 0) AS fee,
-        min(e.xid)::text::bigint AS first, max(e.xid)::text::bigint AS last
+        min(e.id) AS first, max(e.id) AS last
     FROM places JOIN ledger_entry e ON e.account_id = places.account_id
-        AND (e.xid, e.id) <= (places.xid, places.id)
+        AND e.id <= places.id
     JOIN ledger_movement m ON m.id = e.movement_id
     LEFT JOIN payments_payment p ON p.id = m.reference
     GROUP BY 1, 2, 3
@@ -284,7 +284,7 @@ FROM kept k FULL JOIN entries e ON e.account_id = k.account_id AND e.day = k.day
     AND e.currency = k.currency
 WHERE (k.entries, k.amount_atomic, k.platform_fees, k.platform_fee_atomic)
         IS DISTINCT FROM (e.entries, e.amount, e.fees, e.fee)
-    OR e.first < k.first_xid OR e.last > k.last_xid
+    OR e.first < coalesce(k.first_id, e.last + 1) OR e.last > coalesce(k.last_id, 0)
 """,  # noqa: S608  # our own text
     ),
 )

