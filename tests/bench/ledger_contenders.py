@@ -114,7 +114,9 @@ class World:
                     [account, count],
                 )
                 if count != tail or size == tail:
+                    cursor.execute("SET session_replication_role = origin")
                     cursor.execute("SELECT ledger_checkpoint(%s)", [account])
+                    cursor.execute("SET session_replication_role = replica")
             cursor.execute("SET session_replication_role = origin")
             cursor.execute("VACUUM ANALYZE ledger_entry")
         return account
