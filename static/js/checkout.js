@@ -30,7 +30,7 @@ document.addEventListener("htmx:after:swap", () => {
   tell();
 });
 
-// --- paying -----------------------------------------------------------------------------------------
+// --- paying
 
 async function bringDialog(path) {
   if (document.getElementById("wallets")) return;
@@ -61,7 +61,7 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// --- inside a frame ---------------------------------------------------------------------------------
+// --- inside a frame
 
 const told = { status: part()?.dataset.status, height: 0 };
 const parentOrigin = part()?.dataset.embeddedIn;

@@ -383,6 +383,7 @@ def test_the_page_is_light_and_asks_nobody_else(
     """Uncompressed, with an empty cache; the wallet's part only comes when it is asked for."""
     made = order(shop, "live")
     page = open_page("/healthz", width=390, height=660)
+    page.context.new_cdp_session(page).send("Network.clearBrowserCache")
     page.add_init_script(SHIFTS)
     answers: list[Response] = []
     page.on("response", lambda answer: answers.append(answer))
