@@ -90,6 +90,7 @@ def test_live_money_and_what_is_under_way_stand_against_it(cast: Cast) -> None:
     assert "Coins in the balance" in shown and "Payments that can still be paid" in shown
     refused = close(cast, browser)
     assert refused.status_code == 409 and "can’t be closed yet" in text(refused)
+    assert "subscriptions in both modes" in text(refused)
     assert store(cast).deleted_at is None
 
 
