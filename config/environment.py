@@ -6,6 +6,7 @@ Nothing is started from here: services are only addresses.
 
 import ipaddress
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +18,7 @@ from config import databases, refusals
 from config.reader import Reader
 
 SIGNER_LANES_MAX = 16
+_SHARD = re.compile(r"[0-9A-HJKMNP-TV-Z]{2}")
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Reader()
 
@@ -98,6 +100,17 @@ def counts_from_env(name: str, most: int) -> dict[str, int]:
     return counts
 
 
+def shard_from_env(name: str) -> str:
+    """Two characters of Crockford's base32, or nothing."""
+    value: str = env.str(name, "").strip()
+    if value and not _SHARD.fullmatch(value):
+        env.unreadable.append(
+            f"{name} needs two characters of 0 to 9 and A to Z without I, L, O and U, not {value!r}"
+        )
+        return ""
+    return value
+
+
 def redis_from_env(name: str) -> str:
     """The address of Redis, or of the sentinels that know it."""
     url: str = env.str(name, "")
@@ -122,6 +135,9 @@ APPROVAL_KEYS: list[str] = [
     key for key in secret("APPROVAL_KEYS").split(",") if key not in ("", "none")
 ]
 DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
+# What this server's keys, references, tokens and ids tell a router before several servers
+# (apps/core/ids.py); empty: nothing.
+SHARD: str = shard_from_env("SHARD")
 PUBLIC_URL: str = (env.str("PUBLIC_URL", "") or "http://localhost:8000").rstrip("/")
 DATABASE_URL: str = env.str("DATABASE_URL", "")
 # Whether DATABASE_URL is a pooler that hands out a connection for a transaction; PostgreSQL itself,

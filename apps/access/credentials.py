@@ -1,5 +1,5 @@
 """The form of a credential: a prefix, 34 random base62 characters and a CRC-32 checksum of all
-before it in base62.
+before it in base62. Where there is a shard it leads the random ones.
 
 A mistyped credential is refused without a look-up.
 """
@@ -8,6 +8,8 @@ import hashlib
 import secrets
 import string
 import zlib
+
+from apps.core.ids import led_by_shard
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 RANDOM_LENGTH = 34
@@ -24,7 +26,8 @@ KEY_PREFIXES = (*SECRET_PREFIXES.values(), *PUBLISHABLE_PREFIXES.values())
 
 def mint(prefix: str) -> str:
     """A new credential; the caller shows it once and keeps its hash."""
-    body = prefix + "".join(secrets.choice(BASE62) for _ in range(RANDOM_LENGTH))
+    random = "".join(secrets.choice(BASE62) for _ in range(RANDOM_LENGTH))
+    body = prefix + led_by_shard(random)
     return body + checksum(body)
 
 

@@ -1,8 +1,8 @@
-"""Ids of rows: UUIDs of version 7 (RFC 9562), which begin with the time they were made.
+"""Ids of rows: UUIDs of version 7 (RFC 9562), which begin with the time they were made; and the
+shard that ids, references, tokens and keys tell where there is one (decision 383).
 
-Rows that are made together stand together in every index, so an insert touches pages that are in
-memory however old the table is. An id tells when its row was made and is no secret: what opens
-something by being known is a random token.
+Rows that are made together stand together in every index: an insert touches pages that are in
+memory. An id is no secret: what opens something by being known is a random token.
 """
 
 import secrets
@@ -11,6 +11,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from django.conf import settings
 from django.db import models
 
 Set = TypeVar("Set")
@@ -29,6 +30,12 @@ else:
 
 _VERSION = 0x7 << 76
 _VARIANT = 0b10 << 62
+_RANDOM_BITS = 62
+# Crockford's base32, without letters that look like digits: the two characters of a shard are ten
+# bits.
+SHARD_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+_SHARD_BITS = 10
+_END_OF_SHARD = "~"  # which no signed token contains
 _NANOSECONDS_PER_MILLISECOND = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _YEAR_9999_MILLISECONDS = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedelta(milliseconds=1)
@@ -36,12 +43,52 @@ _YEAR_9999_MILLISECONDS = (datetime(9999, 1, 1, tzinfo=UTC) - _EPOCH) // timedel
 
 def new_id() -> uuid.UUID:
     """48 bits of milliseconds since 1970, 12 bits of what is left of that time (RFC 9562, section
-    6.2, method 3), 62 random bits."""
+    6.2, method 3), 62 random bits, of which the first ten are the shard where there is one."""
     milliseconds, nanoseconds = divmod(time.time_ns(), _NANOSECONDS_PER_MILLISECOND)
     fraction = (nanoseconds << 12) // _NANOSECONDS_PER_MILLISECOND
     return uuid.UUID(
-        int=milliseconds << 80 | _VERSION | fraction << 64 | _VARIANT | secrets.randbits(62)
+        int=milliseconds << 80 | _VERSION | fraction << 64 | _VARIANT | _random(shard_number())
     )
+
+
+def _random(shard: int | None) -> int:
+    if shard is None:
+        return secrets.randbits(_RANDOM_BITS)
+    free = _RANDOM_BITS - _SHARD_BITS
+    return shard << free | secrets.randbits(free)
+
+
+def new_id_sql() -> str:
+    """The same in a statement that makes rows. Variant and shard are three hexadecimal digits."""
+    shard = shard_number()
+    if shard is None:
+        return "uuidv7()"
+    digits = f"{_VARIANT >> 62 << _SHARD_BITS | shard:03x}"
+    return f"overlay(uuidv7()::text PLACING '{digits}' FROM 20)::uuid"
+
+
+def shard_number() -> int | None:
+    """The shard as ids have it."""
+    if not settings.SHARD:
+        return None
+    high, low = map(SHARD_CHARACTERS.index, settings.SHARD)
+    return high * len(SHARD_CHARACTERS) + low
+
+
+def led_by_shard(random: str) -> str:
+    """Random text of a fixed length, whose first two characters become the shard."""
+    shard: str = settings.SHARD
+    return shard + random[len(shard) :]
+
+
+def behind_shard(token: str) -> str:
+    """A signed token, with the shard before it."""
+    return f"{settings.SHARD}{_END_OF_SHARD}{token}" if settings.SHARD else token
+
+
+def signed_token(text: str) -> str:
+    """The token that `behind_shard` was given, here or before there was a shard."""
+    return text.rpartition(_END_OF_SHARD)[2]
 
 
 def time_of(id: uuid.UUID) -> datetime | None:

@@ -19,7 +19,7 @@ from apps.hosted import (
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
-LINK = r"(?P<reference>[a-z2-9]{12})"
+LINK = r"(?P<reference>[a-z0-9]{12})"
 INVOICE = r"(?P<reference>[A-Za-z0-9_-]{8,64})"
 PORTAL = r"(?P<reference>[0-9a-f]{32}\.[A-Za-z0-9_-]{1,20}\.[A-Za-z0-9_-]{1,100})"
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"

@@ -14,13 +14,13 @@ from psycopg.types.json import Jsonb
 
 from apps.core import jobs
 from apps.core.db import sql
-from apps.core.ids import new_id
+from apps.core.ids import new_id, new_id_sql
 from apps.core.messages.documents import Document
 from apps.webhooks.catalogue import FANS_OUT
 
 # Two named parts of a larger statement: they follow one called `made`, and write nothing when it is
 # empty.
-RECORD_CTE = """webhook_event AS (
+RECORD_CTE = f"""webhook_event AS (
     INSERT INTO webhooks_event (id, store_id, mode, created_at, type, object, account_id)
     SELECT one.id, one.store_id, %(event_mode)s::text, %(event_at)s::timestamptz + coalesce((
                SELECT (theirs.test_offset_seconds - its.test_offset_seconds) * interval '1 second'
@@ -33,14 +33,14 @@ RECORD_CTE = """webhook_event AS (
 ), webhook_delivery AS (
     INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status,
         attempts, next_attempt_at, is_test)
-    SELECT uuidv7(), e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
+    SELECT {new_id_sql()}, e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
            CASE p.status WHEN 'active' THEN 'pending' ELSE 'ignored' END, 0,
            CASE p.status WHEN 'active' THEN e.created_at END, false
     FROM webhook_event e JOIN webhooks_endpoint p ON p.store_id = e.store_id
     WHERE p.mode = %(event_mode)s::text AND p.deleted_at IS NULL
         AND %(event_type)s::text = ANY (p.subscribed_events)
     RETURNING id
-)"""
+)"""  # noqa: S608  # no input in it
 _RECORD = sql.Statement(
     # No input in it.
     f"WITH made AS (SELECT 1), {RECORD_CTE} SELECT ARRAY(SELECT id FROM webhook_delivery)"  # noqa: S608

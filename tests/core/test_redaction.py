@@ -35,6 +35,10 @@ CUT = [
         "Not Found: /files/InJlcG9ydHMvMS5wZGYi:1xUmnF:58C-FsOsZKbsfgVuFnTVb",
         "Not Found: /files/[redacted]",
     ),
+    (
+        "Not Found: /files/1Z~InJlcG9ydHMvMS5wZGYi:1xUmnF:58C-FsOsZKbsfgVuFnTVb",
+        "Not Found: /files/[redacted]",
+    ),
     ("key svc_sk_test_2DTYUKp9dM561GgrFUCos0AsU0TDUyGlh22B791h", "key [redacted]"),
     ("whsec_00ff", "[redacted]"),
     ("Authorization: Bearer abcdefghijkl", "Authorization: [redacted]"),

@@ -24,6 +24,7 @@ from apps.billing.services import audit_lines, emails
 from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID, InvoiceMove
 from apps.core import jobs
 from apps.core.errors import Flat
+from apps.core.ids import led_by_shard
 from apps.payments import states as payment_states
 from apps.payments.services.withdraw import withdraw
 
@@ -80,7 +81,7 @@ def finalize_locked(
         at,
         lines,
         number=number,
-        public_token=secrets.token_urlsafe(TOKEN_BYTES),
+        public_token=led_by_shard(secrets.token_urlsafe(TOKEN_BYTES)),
         finalized_at=at,
     )
     if not invoice.total_cents:

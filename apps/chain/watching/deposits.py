@@ -17,6 +17,7 @@ from apps.assets.models import Chain
 from apps.chain.models import Deposit
 from apps.chain.watching.blocks import NATIVE_LOG_INDEX, BlockHeader, Transfer
 from apps.core.db.sql import Arguments
+from apps.core.ids import new_id_sql
 
 log = structlog.get_logger(__name__)
 _lost = Counter(
@@ -27,12 +28,12 @@ _lost = Counter(
 _OUT_OF_THE_WAY = -1_000_000_000
 _IN_MOTION = -2_000_000_000
 
-_PUT = """
+_PUT = f"""
 INSERT INTO chain_deposit (id, chain_id, asset_id, address_id, tx_hash, log_index, from_address,
     amount_atomic, block_number, block_hash,
     mined_at, status, handled_status, required_confirmations, detected_at, is_lost, is_simulated,
         simulated_confirmations)
-SELECT uuidv7(), %(chain)s, one.asset, one.address, one.tx_hash, one.log_index, one.sender,
+SELECT {new_id_sql()}, %(chain)s, one.asset, one.address, one.tx_hash, one.log_index, one.sender,
     one.amount, %(number)s, %(hash)s,
     %(mined_at)s, 'confirming', '', %(required)s, %(at)s, false, false, 0
 FROM unnest(%(assets)s::text[], %(addresses)s::text[], %(tx_hashes)s::text[],
@@ -50,7 +51,7 @@ ON CONFLICT (chain_id, tx_hash, log_index) DO UPDATE SET
     failed_at = CASE WHEN chain_deposit.is_lost THEN chain_deposit.failed_at END
 WHERE chain_deposit.block_hash <> EXCLUDED.block_hash OR chain_deposit.status = 'failed'
 RETURNING id
-"""
+"""  # noqa: S608  # no input in it
 
 # Rows are locked by id here and by who books them, so that neither waits for the other in a ring.
 _CONFIRM = """

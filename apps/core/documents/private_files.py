@@ -9,6 +9,8 @@ from django.conf import settings
 from django.core.files.storage import FileSystemStorage
 from django.core.signing import BadSignature, TimestampSigner
 
+from apps.core.ids import behind_shard, signed_token
+
 LINK_SECONDS = 3600
 _signer = TimestampSigner(salt="apps.core.documents.private_files")
 
@@ -17,13 +19,13 @@ class PrivateFiles(FileSystemStorage):
     """A folder that no web server serves; `url` is a link that stops working after an hour."""
 
     def url(self, name: str | None) -> str:
-        return f"{settings.PUBLIC_URL}/files/{_signer.sign_object(name)}"
+        return f"{settings.PUBLIC_URL}/files/{behind_shard(_signer.sign_object(name))}"
 
 
 def name_in(token: str) -> str | None:
     """The file that a link of ours opens; None when it is no link of ours, or older than an
     hour."""
     try:
-        return str(_signer.unsign_object(token, max_age=LINK_SECONDS))
+        return str(_signer.unsign_object(signed_token(token), max_age=LINK_SECONDS))
     except (BadSignature, ValueError):
         return None

@@ -8,6 +8,7 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.core.errors import Coded
 from apps.core.idempotency import once_per_form
+from apps.core.ids import led_by_shard
 from apps.core.messages.fields import Invalid
 from apps.links.models import TOKEN_LENGTH, PaymentLink
 from apps.links.requests import LinkRequest
@@ -33,7 +34,8 @@ def create_link(
 
     @transaction.atomic
     def make() -> PaymentLink:
-        token = "".join(secrets.choice(_LETTERS) for _ in range(TOKEN_LENGTH))
+        random = "".join(secrets.choice(_LETTERS) for _ in range(TOKEN_LENGTH))
+        token = led_by_shard(random).lower()
         identity = {
             "store": access.store,
             "mode": access.mode,

@@ -26,7 +26,7 @@ from apps.core.db import sql
 from apps.core.db.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
 from apps.core.idempotency import insert_once
-from apps.core.ids import new_id
+from apps.core.ids import led_by_shard, new_id, new_id_sql
 from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
@@ -37,7 +37,7 @@ from apps.payments.states import CREATED_EVENT, PENDING, PaymentDecision
 from apps.stores.selectors import fees_of
 from apps.webhooks import events as webhooks
 
-_REFERENCE = string.ascii_uppercase + string.digits
+_CHARACTERS = string.ascii_uppercase + string.digits
 
 
 class KycRequired(Coded):
@@ -136,7 +136,7 @@ def _payment(
         mode=access.mode,
         created_at=at,
         updated_at=at,
-        reference="".join(secrets.choice(_REFERENCE) for _ in range(REFERENCE_LENGTH)),
+        reference=_reference(),
         status=PENDING,
         settlement_amount_cents=cents,
         settlement_currency=request.currency,
@@ -160,6 +160,10 @@ def _payment(
             for item in request.line_items
         ],
     )
+
+
+def _reference() -> str:
+    return led_by_shard("".join(secrets.choice(_CHARACTERS) for _ in range(REFERENCE_LENGTH)))
 
 
 def _addresses(payment: Payment, priced: list[PricedAsset], at: datetime) -> list[PaymentAddress]:
@@ -237,7 +241,7 @@ WITH made AS (
 ), history AS (
     INSERT INTO payments_paymentevent (id, payment_id, event_type, from_status, to_status, payload,
         created_at)
-    SELECT uuidv7(), made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s
+    SELECT {new_id_sql()}, made.id, '{CREATED_EVENT}', NULL, '{PENDING}', '{{}}', %(created_at)s
         FROM made
 ), {webhooks.RECORD_CTE}
 SELECT EXISTS (SELECT 1 FROM made), ARRAY(SELECT id FROM webhook_delivery)

@@ -20,6 +20,7 @@ from apps.access import waiting_period
 from apps.core import clock, emails, mail
 from apps.core.db import tenancy
 from apps.core.errors import Flat, NotFound
+from apps.core.ids import behind_shard, signed_token
 from apps.core.messages.fields import is_uuid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import remove_destination, title
@@ -181,7 +182,8 @@ def page_url(row: DestinationConfirmation) -> str:
 
 
 def page_path(row: DestinationConfirmation) -> str:
-    return f"/onboarding/destination/{signing.dumps(str(row.pk), salt=_PAGE)}"
+    token = behind_shard(signing.dumps(str(row.pk), salt=_PAGE))
+    return f"/onboarding/destination/{token}"
 
 
 def of_page(token: str) -> DestinationConfirmation:
@@ -202,7 +204,7 @@ def of_stop(token: str) -> tuple[DestinationConfirmation, datetime]:
 
 def _loaded(token: str, salt: str) -> Any:
     try:
-        return signing.loads(token, salt=salt)
+        return signing.loads(signed_token(token), salt=salt)
     except signing.BadSignature:
         raise NotFound from None
 
@@ -258,7 +260,7 @@ def _tell(row: DestinationConfirmation) -> bool:
     row.code_expires_at = at + CODE_LIFETIME
     row.tries = 0
     row.save()
-    stop_token = signing.dumps([str(row.pk), row.waits_until.isoformat()], salt=_STOP)
+    stop_token = behind_shard(signing.dumps([str(row.pk), row.waits_until.isoformat()], salt=_STOP))
     context = {
         "account": row.store.name,
         "platform": row.link.store.brand_name or row.link.store.name,

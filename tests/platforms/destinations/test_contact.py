@@ -1,5 +1,7 @@
 """Who the contact of a business is, and how they stop a destination or make it usable at once."""
 
+from typing import Any
+
 import pytest
 from django.conf import settings
 from django.test import Client
@@ -60,6 +62,21 @@ def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> Non
         action="payout_destination.stopped", store_id=merchant.id
     ).get()
     assert told.actor_name == f"contact {CONTACT}"
+
+
+def test_with_a_shard_its_pages_stand_behind_it_and_those_without_open_the_same(
+    platform: Platform, settings: Any
+) -> None:
+    settings.SHARD = "1Z"
+    page = named(platform, verified(platform))
+    stop = stop_in(letters()[-1])
+
+    assert page.startswith("/onboarding/destination/1Z~")
+    assert stop.startswith("/onboarding/stop/1Z~")
+    for path in (page, stop):
+        answer = Client().get(path)
+        assert answer.status_code == 200
+        assert text(answer) == text(Client().get(path.replace("1Z~", "")))
 
 
 def test_what_a_code_hurried_can_still_be_stopped_until_it_would_have_been_usable(
