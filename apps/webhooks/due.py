@@ -5,7 +5,7 @@ from datetime import datetime
 
 from apps.core.models import Mode
 from apps.webhooks.delivery.dispatcher import send_due
-from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 PATIENCE_SECONDS = 10.0
 
@@ -20,7 +20,7 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
     on = Endpoint.objects.filter(
         store_id=store_id, mode=Mode.TEST, status=Endpoint.Status.ACTIVE, deleted_at=None
     )
-    later = Delivery.objects.filter(endpoint_id__in=list(on.values_list("pk", flat=True)))
+    later = QueuedDelivery.objects.filter(endpoint_id__in=list(on.values_list("pk", flat=True)))
     later = later.filter(next_attempt_at__isnull=False)
     if after is not None:
         later = later.filter(next_attempt_at__gt=after)
@@ -30,7 +30,8 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
         later.filter(status=status).order_by("next_attempt_at").values_list("next_attempt_at")[:1]
         for status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING)
     )
-    return min((moment for (moment,) in waiting.union(under_way, all=True)), default=None)
+    moments = (moment for (moment,) in waiting.union(under_way, all=True) if moment is not None)
+    return min(moments, default=None)
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:

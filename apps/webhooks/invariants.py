@@ -71,6 +71,22 @@ WHERE e.type LIKE 'invoice.%%' AND (e.object ->> 'total_cents', e.object ->> 'cu
         is_incremental=True,
     ),
     Invariant(
+        "deliveries_queued",
+        "A delivery is in the queue exactly while it waits or is attempted, as it stands there",
+        "SELECT count(*) FROM webhooks_queueddelivery",
+        """
+SELECT 'delivery ' || coalesce(d.id, q.delivery_id), 'it is ' || coalesce(d.status, 'not there')
+    || ', and in the queue ' || coalesce(q.status, 'it is not')
+FROM (
+    SELECT * FROM webhooks_delivery WHERE status = 'pending'
+    UNION ALL SELECT * FROM webhooks_delivery WHERE status = 'attempting'
+) d FULL JOIN webhooks_queueddelivery q ON q.delivery_id = d.id
+WHERE (d.id, d.endpoint_id, d.status, d.attempts, d.next_attempt_at, d.claimed_until)
+    IS DISTINCT FROM
+    (q.delivery_id, q.endpoint_id, q.status, q.attempts, q.next_attempt_at, q.claimed_until)
+""",
+    ),
+    Invariant(
         "deliveries_made",
         "Every delivered webhook was sent and answered with success, and no other has a "
         "delivery time",

@@ -7,7 +7,7 @@ from django.db.models.functions import Cast
 
 from apps.access.access import Access
 from apps.core import list_pages
-from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host
+from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host, QueuedDelivery
 
 RECENT = 25
 ABOUT_MAX = 100
@@ -19,12 +19,11 @@ def events(access: Access) -> models.QuerySet[Event]:
     return Event.objects.visible_to(access)
 
 
-def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[Delivery]:
+def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[QueuedDelivery]:
     """What is due to hosts that answer. Anybody can name one that never has; what waits for it is
     late by its own doing."""
-    answering = Endpoint.objects.filter(host__in=Host.objects.values("name"))
-    return Delivery.objects.filter(
-        mode=mode,
+    answering = Endpoint.objects.filter(mode=mode, host__in=Host.objects.values("name"))
+    return QueuedDelivery.objects.filter(
         status=Delivery.Status.PENDING,
         next_attempt_at__lte=due_by,
         endpoint__in=answering,

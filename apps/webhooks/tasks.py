@@ -1,4 +1,4 @@
-"""The jobs of webhooks. The deliveries table is the queue: a job only has it looked at, so a lost
+"""The jobs of webhooks. The database has the queue: a job only has it looked at, so a lost
 message loses nothing."""
 
 import uuid

@@ -441,6 +441,14 @@ CORRUPTIONS: dict[str, tuple[str, str]] = {
         ),
         "events_true",
     ),
+    "a delivery leaves the queue before its end": (
+        "DELETE FROM webhooks_queueddelivery",
+        "deliveries_queued",
+    ),
+    "a delivery that has ended is in the queue": (
+        "UPDATE webhooks_delivery SET status = 'ignored'",
+        "deliveries_queued",
+    ),
     "a delivery that nobody answered is said to have arrived": (
         "UPDATE webhooks_delivery SET status = 'delivered', delivered_at = now()",
         "deliveries_made",

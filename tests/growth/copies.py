@@ -55,6 +55,7 @@ SHARED_PREFIXES = ("auth_", "django_", "core_row")
 REFERENCES = {
     ("ledger_entry", "account_id"): "ledger_account",
     ("ledger_entry", "movement_id"): "ledger_movement",
+    ("webhooks_queueddelivery", "endpoint_id"): "webhooks_endpoint",
 }
 # What a row of a copy is called, beside what its keys say: these are unique.
 NAMES = frozenset(

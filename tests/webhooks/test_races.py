@@ -16,7 +16,7 @@ from apps.stores.models import Store
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue
 from apps.webhooks.delivery.sender import WebhookSender
-from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host
+from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host, QueuedDelivery
 from apps.webhooks.services import deliveries, endpoints
 from tests.cast import Api, Shop, assemble
 from tests.webhooks.receivers import Receiver
@@ -164,7 +164,7 @@ def test_a_delivery_that_ends_meanwhile_is_still_what_the_test_clock_waits_for(
 
     def end_after_the_first(execute: Any, sql: str, *rest: Any) -> Any:
         result = execute(sql, *rest)
-        if 'FROM "webhooks_delivery"' in sql and not ended.is_set():
+        if 'FROM "webhooks_queueddelivery"' in sql and not ended.is_set():
             ended.set()
             rows = Delivery.objects.filter(pk=delivery.pk)
             together(
@@ -276,3 +276,64 @@ def waits_for_a_lock() -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
         return bool(cursor.fetchone()[0])
+
+
+def test_the_queue_is_as_the_deliveries_are_while_everybody_writes_them(
+    bakery: Shop, register: Register
+) -> None:
+    """Events, claims, results, redeliveries and switches at once: afterwards the queue has what
+    waits, and nothing else."""
+    endpoint, _ = register("https://1.1.1.1/hook", CREATED)
+    Host.objects.create(name="1.1.1.1", answered_at=clock.real_now())
+    ended = threading.Event()
+    failures: list[BaseException] = []
+
+    def until_the_end(act: Callable[[], object]) -> Callable[[], None]:
+        def run() -> None:
+            while not ended.is_set():
+                try:
+                    act()
+                except deliveries.DeliveryNotRetryable:
+                    continue
+                except BaseException as failure:
+                    failures.append(failure)
+                    ended.set()
+
+        return run
+
+    def happen() -> None:
+        for _ in range(60):
+            happens(bakery)
+        ended.set()
+
+    def claim_and_record() -> None:
+        attempts = queue.claim(clock.real_now(), 10)
+        at = clock.real_now()
+        outcomes = {1: ("delivered", None, 200), 2: ("pending", at, 500)}
+        results = []
+        for number, attempt in enumerate(attempts):
+            status, next_at, code = outcomes[number % 2 + 1]
+            results.append(queue.AttemptResult(attempt, status, at, next_at, code, duration_ms=1))
+        queue.record(results)
+
+    def send_again() -> None:
+        for row in Delivery.objects.exclude(status="delivered").order_by("-id")[:3]:
+            deliveries.redeliver(Endpoint.objects.get(pk=endpoint.pk), row.pk, clock.real_now())
+
+    def switch() -> None:
+        row = Endpoint.objects.get(pk=endpoint.pk)
+        endpoints.disable_endpoint(row, clock.real_now())
+        endpoints.enable_endpoint(row, clock.real_now())
+        queue.tidy(clock.real_now())
+
+    acts = [happen, *map(until_the_end, (claim_and_record, claim_and_record, send_again, switch))]
+    waiting = iter(acts)
+    together(len(acts), lambda: next(waiting)())
+
+    assert not failures
+    columns = ("pk", "status", "attempts", "next_attempt_at", "claimed_until")
+    still = Delivery.objects.filter(status__in=["pending", "attempting"]).order_by("pk")
+    assert Delivery.objects.count() == 60
+    assert list(QueuedDelivery.objects.order_by("pk").values_list(*columns)) == list(
+        still.values_list(*columns)
+    )

@@ -11,7 +11,7 @@ from django.urls import reverse
 from apps.core import buckets
 from apps.core import jobs as queues
 from apps.core.models import OutgoingMail, RowFailure
-from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 COUNTED_MAX = 1_000
 JOBS_MAX = 100
@@ -100,7 +100,7 @@ def _outbox(now: datetime) -> list[JobQueue]:
     mail = OutgoingMail.objects.filter(status=OutgoingMail.Status.QUEUED)
     failed = OutgoingMail.objects.filter(status=OutgoingMail.Status.FAILED)
     # Waiting deliveries are indexed by endpoint.
-    deliveries = Delivery.objects.filter(
+    deliveries = QueuedDelivery.objects.filter(
         endpoint__in=Endpoint.objects.filter(deleted_at=None), status=Delivery.Status.PENDING
     )
     page = "?status__exact="

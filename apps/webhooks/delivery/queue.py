@@ -1,5 +1,5 @@
-"""The deliveries table as a queue: claiming what is due, writing down what became of it. Each row
-has one claimer at a time.
+"""The queue: claiming what is due, writing down what became of it. What waits is found in a table
+that follows the deliveries by triggers: who writes locks and changes a delivery (decision 375).
 
 Claims are made one process after the other, so that an endpoint never has more than two attempts
 under way, and a host that has never answered 2xx one, however many endpoints name it. A claim ends
@@ -28,17 +28,18 @@ LEASE_SECONDS = 90
 ATTEMPTS_MAX = 10
 
 # Two statements in one message, which is one transaction: the second sees what the process that
-# held the lock before has claimed. It goes endpoint by endpoint along the index of waiting
-# deliveries, so the length of one queue doesn't matter to the others.
+# held the lock before has claimed. It goes endpoint by endpoint along the index of what waits, so
+# the length of one queue doesn't matter to the others. A delivery that somebody is changing is left
+# to the next claim.
 _CLAIM = """
 SELECT pg_advisory_xact_lock(%(lock)s);
 WITH RECURSIVE waiting(endpoint_id) AS (
-    (SELECT endpoint_id FROM webhooks_delivery WHERE status = 'pending' ORDER BY endpoint_id
-        LIMIT 1)
+    (SELECT endpoint_id FROM webhooks_queueddelivery WHERE status = 'pending'
+        ORDER BY endpoint_id LIMIT 1)
     UNION ALL
-    SELECT (SELECT d.endpoint_id FROM webhooks_delivery d
-            WHERE d.status = 'pending' AND d.endpoint_id > waiting.endpoint_id
-                ORDER BY d.endpoint_id LIMIT 1)
+    SELECT (SELECT q.endpoint_id FROM webhooks_queueddelivery q
+            WHERE q.status = 'pending' AND q.endpoint_id > waiting.endpoint_id
+                ORDER BY q.endpoint_id LIMIT 1)
     FROM waiting WHERE waiting.endpoint_id IS NOT NULL
 ), possible AS (
     SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version,
@@ -55,20 +56,19 @@ WITH RECURSIVE waiting(endpoint_id) AS (
             OR EXISTS (SELECT 1 FROM webhooks_host h WHERE h.name = p.host) AS yes
     ) known
     CROSS JOIN LATERAL (
-        SELECT count(*) AS count FROM webhooks_delivery d
-        WHERE d.endpoint_id = p.id AND d.status = 'attempting' AND d.claimed_until > %(now)s
+        SELECT count(*) AS count FROM webhooks_queueddelivery q
+        WHERE q.endpoint_id = p.id AND q.status = 'attempting' AND q.claimed_until > %(now)s
     ) under_way
     CROSS JOIN LATERAL (
-        SELECT d.id, d.next_attempt_at FROM webhooks_delivery d
-        WHERE d.endpoint_id = p.id AND d.status = 'pending'
-            AND d.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
-        ORDER BY d.next_attempt_at LIMIT greatest(%(per_endpoint)s - under_way.count, 0)
-            FOR UPDATE SKIP LOCKED
+        SELECT q.delivery_id AS id, q.next_attempt_at FROM webhooks_queueddelivery q
+        WHERE q.endpoint_id = p.id AND q.status = 'pending'
+            AND q.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
+        ORDER BY q.next_attempt_at LIMIT greatest(%(per_endpoint)s - under_way.count, 0)
     ) one
     WHERE (%(store_id)s::uuid IS NULL OR (p.store_id = %(store_id)s AND p.mode = 'test'))
       AND (known.yes OR NOT EXISTS (
-          SELECT 1 FROM webhooks_endpoint o JOIN webhooks_delivery d ON d.endpoint_id = o.id
-          WHERE o.host = p.host AND d.status = 'attempting' AND d.claimed_until > %(now)s))
+          SELECT 1 FROM webhooks_endpoint o JOIN webhooks_queueddelivery q ON q.endpoint_id = o.id
+          WHERE o.host = p.host AND q.status = 'attempting' AND q.claimed_until > %(now)s))
 ), due AS (
     SELECT * FROM (
         SELECT ranked.*, row_number()
@@ -80,9 +80,12 @@ WITH RECURSIVE waiting(endpoint_id) AS (
                        ORDER BY next_attempt_at, id) AS store_turn FROM possible
         ) ranked WHERE is_known OR host_turn = 1
     ) placed WHERE place <= CASE WHEN is_slow THEN %(slow_limit)s ELSE %(limit)s END
+), free AS (
+    SELECT d.id FROM due JOIN webhooks_delivery d ON d.id = due.id AND d.status = 'pending'
+    FOR UPDATE OF d SKIP LOCKED
 )
 UPDATE webhooks_delivery d SET status = 'attempting', claimed_until = %(until)s
-FROM due, webhooks_event e WHERE d.id = due.id AND e.id = d.event_id
+FROM free JOIN due USING (id), webhooks_event e WHERE d.id = free.id AND e.id = d.event_id
 RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed_secret,
     due.api_version, due.seconds,
           e.id, e.type, floor(extract(epoch
@@ -128,7 +131,9 @@ WITH kept AS (
     RETURNING p.id
 ), ignored AS (
     UPDATE webhooks_delivery d SET status = 'ignored', next_attempt_at = NULL
-    FROM stopped WHERE d.endpoint_id = stopped.id AND d.status = 'pending'
+    FROM stopped JOIN webhooks_queueddelivery q ON q.endpoint_id = stopped.id
+        AND q.status = 'pending'
+    WHERE d.id = q.delivery_id AND d.status = 'pending'
 ), arrived AS (
     SELECT endpoint_id, max(at) AS at FROM kept WHERE status = 'delivered' GROUP BY endpoint_id
 ), verified AS (
@@ -323,9 +328,24 @@ def record(results: list[AttemptResult]) -> None:
         jobs.enqueue("webhooks.tell_owners", endpoint_id)
 
 
+_PUT_BACK = """
+UPDATE webhooks_delivery SET status = 'pending', claimed_until = NULL WHERE id IN (
+    SELECT d.id FROM webhooks_queueddelivery q
+    JOIN webhooks_delivery d ON d.id = q.delivery_id AND d.status = 'attempting'
+    WHERE q.status = 'attempting' AND q.claimed_until <= %(now)s AND d.claimed_until <= %(now)s
+    FOR UPDATE OF d SKIP LOCKED)
+"""
 _IGNORE = """
-UPDATE webhooks_delivery SET status = 'ignored', next_attempt_at = NULL, claimed_until = NULL
-WHERE status = 'pending' AND endpoint_id = ANY (%s)
+UPDATE webhooks_delivery d SET status = 'ignored', next_attempt_at = NULL, claimed_until = NULL
+FROM webhooks_queueddelivery q
+WHERE q.status = 'pending' AND q.endpoint_id = ANY (%s) AND d.id = q.delivery_id
+    AND d.status = 'pending'
+"""
+_IS_BUSY = """
+SELECT EXISTS (SELECT 1 FROM webhooks_endpoint p
+    JOIN webhooks_queueddelivery q ON q.endpoint_id = p.id
+    WHERE p.store_id = %s AND p.mode = 'test' AND p.status = 'active' AND p.deleted_at IS NULL
+        AND (q.status = 'attempting' OR (q.status = 'pending' AND q.next_attempt_at <= %s)))
 """
 
 
@@ -333,12 +353,7 @@ def tidy(now: datetime) -> None:
     """Put back what a dead process had claimed, and ignore what slipped into the queue of an
     endpoint that is off."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE webhooks_delivery SET status = 'pending', claimed_until = NULL WHERE id IN"
-            " (SELECT id FROM webhooks_delivery WHERE status = 'attempting' AND claimed_until <= %s"
-            " FOR UPDATE SKIP LOCKED)",
-            [now],
-        )
+        cursor.execute(_PUT_BACK, {"now": now})
         cursor.execute(
             "SELECT id FROM webhooks_endpoint WHERE status <> 'active' OR deleted_at IS NOT NULL"
         )
@@ -349,11 +364,5 @@ def is_busy(store_id: uuid.UUID, now: datetime) -> bool:
     """Whether the store's test mode has a delivery under way, or one that is due at `now` (store
     time)."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT EXISTS (SELECT 1 FROM webhooks_endpoint p JOIN webhooks_delivery d ON"
-            " d.endpoint_id = p.id WHERE p.store_id = %s AND p.mode = 'test' AND p.status ="
-            " 'active' AND p.deleted_at IS NULL AND (d.status = 'attempting' OR (d.status ="
-            " 'pending' AND d.next_attempt_at <= %s)))",
-            [store_id, now],
-        )
+        cursor.execute(_IS_BUSY, [store_id, now])
         return bool(cursor.fetchone()[0])

@@ -22,7 +22,7 @@ from apps.core.machine import Step
 from apps.core.messages.invalid import InvalidFields
 from apps.stores import audit
 from apps.stores.models import Store
-from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.models import Delivery, Endpoint, QueuedDelivery
 from apps.webhooks.requests import EndpointChanges, EndpointRequest
 from apps.webhooks.services import rules
 from apps.webhooks.signing import secret_place
@@ -219,7 +219,8 @@ def disable_endpoints_of(store: Store) -> None:
 
 def ignore_waiting(endpoint: Endpoint) -> None:
     """What waits for an endpoint that was turned off is not kept for later."""
-    rows = Delivery.objects.filter(endpoint=endpoint)
+    queued = QueuedDelivery.objects.filter(endpoint=endpoint, status=Delivery.Status.PENDING)
+    rows = Delivery.objects.filter(pk__in=queued.values("pk"))
     ignored = Step(Delivery.Status.IGNORED)
     DELIVERY.change_all(
         rows, Delivery.Status.PENDING, ignored, next_attempt_at=None, claimed_until=None
