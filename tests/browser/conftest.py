@@ -116,7 +116,7 @@ class Profiles:
         return profile
 
     def give_back(self, profile: BrowserContext) -> None:
-        """Nobody is signed in there, nothing is stored or permitted, and no page is open."""
+        """Nobody is signed in there, nothing is stored, cached or permitted, and no page is open."""
         for page in profile.pages:
             _forget_storage(page)
             page.close()
@@ -177,10 +177,13 @@ def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
 
 
 def _forget_storage(page: Page) -> None:
-    """What a page keeps beyond cookies, of the address that it is at."""
-    page.context.new_cdp_session(page).send(
+    """What a page keeps beyond cookies, of the address that it is at, and what may be shown again
+    without asking the server."""
+    protocol = page.context.new_cdp_session(page)
+    protocol.send(
         "Storage.clearDataForOrigin", {"origin": page.url, "storageTypes": "local_storage"}
     )
+    protocol.send("Network.clearBrowserCache")
 
 
 def shoot(page: Page, name: str) -> None:

@@ -1,5 +1,6 @@
 """The public status page, with every state that a component can have."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from apps.console import status
 from apps.console.status import Component, State, StatusReport
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, Profiles, barriers, overflow, shoot
 
 LOOKS: dict[str, dict[str, Any]] = {
     "desk": {"script": False},
@@ -51,3 +52,22 @@ def test_the_status_page_is_readable_by_everyone(
     assert overflow(page) <= 0
     if LOOKS[way].get("script", True):
         assert barriers(page) == []
+
+
+def test_a_profile_that_is_used_again_keeps_no_page_of_the_test_before(
+    server: str, profiles: Profiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A browser may show this page again for some seconds without asking."""
+
+    def told() -> str:
+        profile = profiles.take({})
+        page = profile.new_page()
+        page.goto(f"{server}/status")
+        words = page.inner_text("main")
+        profiles.give_back(profile)
+        return words
+
+    monkeypatch.setattr(status, "current", lambda: REPORT)
+    assert "Some systems are affected" in told()
+    monkeypatch.setattr(status, "current", lambda: replace(REPORT, components=()))
+    assert "Some systems are affected" not in told()
