@@ -80,6 +80,17 @@ function deliver( string $body, string $header ): int {
 	return $answer['status'];
 }
 
+/** As Tillgate delivers: again, as long as the shop says so. */
+function delivered( string $body ): int {
+	return until(
+		function () use ( $body ) {
+			$status = deliver( $body, signed( $body ) );
+			return 503 === $status ? null : $status;
+		},
+		'it is taken'
+	);
+}
+
 function signed( string $body, ?string $secret = null, int $age = 0 ): string {
 	$time = time() - $age;
 	return "t=$time,v1=" . hash_hmac( 'sha256', "$time.$body", $secret ?? Tillgate_Gateway::setting( 'test_webhook_secret' ) );
@@ -173,9 +184,9 @@ $tests['a delivery that comes again does nothing'] = function () {
 	$order = becomes( $order, 'processing' );
 	$body  = event( $order );
 	$other = event( $order );
-	is( 200, deliver( $body, signed( $body ) ) );
+	is( 200, delivered( $body ) ); // What was told of the payment may still be at work on the order.
 	$before = wc_get_order( $order->get_id() );
-	is( 200, deliver( $body, signed( $body ) ) );
+	is( 200, delivered( $body ) );
 	gateway()->update_option( 'address', 'http://127.0.0.1:9' );
 	is( array( 200, 503 ), array( deliver( $body, signed( $body ) ), deliver( $other, signed( $other ) ) ), 'nothing is asked' );
 	gateway()->update_option( 'address', getenv( 'TILLGATE_URL' ) );
