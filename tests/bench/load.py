@@ -73,14 +73,16 @@ def free_port() -> int:
 
 
 @contextmanager
-def serving(*command: str, port: int, role: str = "") -> Iterator["subprocess.Popen[bytes]"]:
+def serving(
+    *command: str, port: int, role: str = "", log: int = subprocess.DEVNULL
+) -> Iterator["subprocess.Popen[bytes]"]:
     """A server process on the test database; `{port}` in the command is its port. It comes in as
-    the role, or as the tests do."""
+    the role, or as the tests do, and writes its log to that descriptor."""
     process = subprocess.Popen(
         [item.format(port=port) for item in command],
         cwd=ROOT,
         env=environment(role),
-        stdout=subprocess.DEVNULL,
+        stdout=log,
     )
     try:
         _wait_until_it_answers(port, process)

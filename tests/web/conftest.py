@@ -55,7 +55,9 @@ def web(django_db_setup: None, django_db_blocker: Any) -> Iterator[Web]:
         port = free_port()
         # Through a pooler the settings of a role are those of its connections.
         role = WEB if settings.DATABASE_POOLER else ""
-        process = running.enter_context(serving(*shipped_command(port), port=port, role=role))
+        command = shipped_command(port)
+        # What it logs during a test is shown when that test fails.
+        process = running.enter_context(serving(*command, port=port, role=role, log=2))
         yield Web(port, process.pid)
 
 
