@@ -116,7 +116,7 @@ class Profiles:
         return profile
 
     def give_back(self, profile: BrowserContext) -> None:
-        """Nobody is signed in there, nothing is stored, cached or permitted, and no page is open."""
+        """Nobody is signed in there, nothing is stored, cached or allowed, and no page is open."""
         for page in profile.pages:
             _forget_storage(page)
             page.close()
