@@ -1,8 +1,8 @@
 """Early pytest plugin: services are up before pytest-django reads the settings.
 
 Each worker of a run with `-n` has services of its own, and the process that hands out the tests has
-none. Tests marked `chain`, `browser`, `pooler` or `token` are skipped, counted and named at the end
-where the machine has none.
+none. Tests with a marker of `missing` are skipped, counted and named at the end where the machine
+has none.
 """
 
 import os
@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from apps.core import local_chain
-from dev import bootstrap, embedded
+from dev import bootstrap, embedded, machine
 
 os.environ.setdefault("TILLGATE_ENV", "test")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -31,6 +31,10 @@ def missing() -> dict[str, str]:
         messages["browser"] = "no browser: sudo apt-get install -y chromium-headless-shell"
     if not bootstrap.pgbouncer():
         messages["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
+    if not machine.nginx():
+        messages["router"] = "no router: sudo apt-get install -y nginx-light"
+    if not machine.postgres_with_fdw():
+        messages["federated"] = "no postgres_fdw: sudo apt-get install -y postgresql"
     if not bootstrap.softhsm():
         messages["token"] = "no token: sudo apt-get install -y softhsm2"  # a marker
     return messages

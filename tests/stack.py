@@ -174,9 +174,10 @@ class Remote:
         self.session.trust_env = False
         self.session.headers["Authorization"] = f"Bearer {key}"
 
-    def __call__(self, method: str, path: str, body: Any = None) -> Any:
+    def __call__(self, method: str, path: str, body: Any = None, *, key: str = "") -> Any:
+        headers = {"Idempotency-Key": key} if key else {}
         answer = self.session.request(
-            method, f"{self.base_url}/api/v2{path}", json=body, timeout=30
+            method, f"{self.base_url}/api/v2{path}", json=body, headers=headers, timeout=30
         )
         assert answer.status_code < 400, answer.text
         return answer.json() if answer.content else None

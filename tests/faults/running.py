@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,9 @@ STARTER = "from dev import embedded; embedded.ensure(mode=embedded.DEMO)"
 
 class Stack:
     """Web, worker, beat and watcher as processes that can be killed one by one, on services that
-    stay."""
+    stay. `own` is what else the processes are told."""
 
-    def __init__(self) -> None:
+    def __init__(self, own: Mapping[str, str] | None = None) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")
         base = {name: value for name, value in os.environ.items() if name not in OWN}
         self.port = free_port()
@@ -44,6 +45,7 @@ class Stack:
             "WEBHOOK_ALLOW_HOSTS": "127.0.0.1",
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "LOG_LEVEL": "WARNING",
+            **(own or {}),
         }
         self.keeper = self._spawn(
             [sys.executable, "-c", KEEPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -126,22 +128,28 @@ class Stack:
     def lose_database(self, away_seconds: float = 0.0) -> None:
         """As in a failover: it stops at once, without waiting for anybody, and is away for a
         while."""
+        self.kill_database()
+        time.sleep(away_seconds)
+        self.start_services()
+
+    def kill_database(self) -> None:
         lines = (Path(self.folder.name) / "postgres" / "postmaster.pid").read_text().splitlines()
         os.kill(int(lines[0]), signal.SIGQUIT)
-        time.sleep(away_seconds)
-        self._start_services()
 
     def lose_redis(self, away_seconds: float = 0.0) -> None:
         """Killed; what it had not saved is forgotten."""
-        os.kill(self.service("redis"), signal.SIGKILL)
+        self.kill_redis()
         time.sleep(away_seconds)
-        self._start_services()
+        self.start_services()
+
+    def kill_redis(self) -> None:
+        os.kill(self.service("redis"), signal.SIGKILL)
 
     def service(self, name: str) -> int:
         """The process of an embedded service."""
         return int(json.loads((Path(self.folder.name) / f".{name}.process").read_text())["pid"])
 
-    def _start_services(self) -> None:
+    def start_services(self) -> None:
         """Start what is gone of PostgreSQL and Redis as any command of an operator would."""
         environ = {
             name: value

@@ -1,0 +1,117 @@
+"""The router of deploy/shards: nginx with the files that operators get, and a table of its own."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import requests
+
+from dev import machine
+from tests.stack import ROOT, free_port, wait_for
+
+FILES = ROOT / "deploy" / "shards"
+_MAIN = """
+daemon off;
+{user}
+pid {folder}/pid;
+error_log {folder}/error.log warn;
+worker_processes 1;
+events {{ worker_connections 256; }}
+http {{
+    log_format shards '$upstream_addr|$key_shard|$token_shard$id_shard|$request_method|$uri';
+    access_log {folder}/access.log shards;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    include tillgate/http.conf;
+    {upstreams}
+    server {{
+        listen 127.0.0.1:{port};
+        {server}
+    }}
+}}
+"""
+
+
+class Passed(NamedTuple):
+    """A request: whom it was passed to, in this order, and the shards that it named."""
+
+    upstreams: list[str]
+    key_shard: str
+    path_shard: str
+    method: str
+    path: str
+
+
+class Router:
+    """nginx on a port of its own. `servers` maps the name of each to its port, `shards` a shard to
+    that name; `server` is what stands in the server's block instead of the locations."""
+
+    def __init__(
+        self,
+        servers: Mapping[str, int],
+        shards: Mapping[str, str],
+        server: str = "include tillgate/locations.conf;",
+        port: int = 0,
+    ) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="router-"))
+        self.port = port or free_port()
+        self.base_url = f"http://localhost:{self.port}"
+        shutil.copytree(FILES, self.folder / "tillgate")
+        self.place(shards)
+        upstreams = "\n".join(
+            f"upstream {name} {{ server 127.0.0.1:{port}; keepalive 8; }}"
+            for name, port in servers.items()
+        )
+        text = _MAIN.format(
+            user="user root;" if os.geteuid() == 0 else "",
+            folder=self.folder,
+            upstreams=upstreams,
+            port=self.port,
+            server=server,
+        )
+        (self.folder / "nginx.conf").write_text(text)
+        self._command = [str(machine.nginx()), "-p", str(self.folder), "-c"]
+        self._command.append(str(self.folder / "nginx.conf"))
+        self._errors = (self.folder / "stderr").open("w")
+        self.process = subprocess.Popen(self._command, stderr=self._errors)
+        wait_for(self._is_listening, bool, 10)
+
+    def _is_listening(self) -> bool:
+        assert self.process.poll() is None, (self.folder / "stderr").read_text()
+        try:
+            requests.get(f"{self.base_url}/nothing", timeout=5)
+        except requests.ConnectionError:
+            return False
+        return True
+
+    def place(self, shards: Mapping[str, str]) -> None:
+        """The one file that says where shards are."""
+        lines = (f"{shard} {name};\n" for shard, name in shards.items())
+        (self.folder / "tillgate" / "shards.map").write_text("".join(lines))
+
+    def reload(self) -> None:
+        subprocess.run([*self._command, "-s", "reload"], check=True)
+
+    def passed(self) -> list[Passed]:
+        """What came so far, but for the first look whether anybody is there."""
+        lines = (self.folder / "access.log").read_text().splitlines()
+        found = []
+        for line in lines:
+            upstreams, *rest = line.split("|")
+            one = Passed(upstreams.replace(",", " :").split(" : "), *rest)
+            if one.path != "/nothing":
+                found.append(one)
+        return found
+
+    def close(self) -> None:
+        self.process.terminate()
+        self.process.wait(10)
+        self._errors.close()
+        shutil.rmtree(self.folder)

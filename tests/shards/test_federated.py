@@ -1,0 +1,197 @@
+"""The books of two servers, posted to at once, as the federated database reads them: each balances
+in every snapshot, and so do both together. And why it only reads."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import psycopg
+import pytest
+from django.db import connection
+
+from dev import embedded, template_database
+from tests import postgres
+from tests.federation import Federation, own_sums
+from tests.replicas import StreamingReplica
+from tests.stack import ROOT
+
+pytestmark = [pytest.mark.direct, pytest.mark.federated]
+SECONDS = 4
+NAME = "federated_test"
+
+
+class Servers(NamedTuple):
+    """Two servers with the schema and without rows, and what reads both."""
+
+    urls: dict[str, str]
+    federation: Federation
+
+
+@pytest.fixture(scope="module")
+def servers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Servers]:
+    if not template_database.for_tests(embedded.var_folder(embedded.TEST) / "postgres"):
+        pytest.skip("needs the embedded PostgreSQL")
+    with django_db_blocker.unblock():
+        maintenance = postgres.direct_url("postgres")
+        with psycopg.connect(maintenance, autocommit=True) as own:
+            own.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)".encode())
+            own.execute(f"CREATE DATABASE {NAME} TEMPLATE {template_database.DATABASE}".encode())
+        first = postgres.direct_url(NAME)
+        second = StreamingReplica(first)
+        second.promote()
+        federation = Federation({"01": first, "02": second.url})
+        yield Servers({"01": first, "02": second.url}, federation)
+        connection.close()
+        federation.remove()
+        second.remove()
+        with psycopg.connect(maintenance, autocommit=True) as own:
+            own.execute(f"DROP DATABASE {NAME} WITH (FORCE)".encode())
+
+
+def poster(servers: Servers, shard: str) -> "subprocess.Popen[str]":
+    own = {"DATABASE_URL": servers.urls[shard], "SHARD": shard, "TILLGATE_ENV": "test"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.shards.posting", str(SECONDS)],
+        env={**os.environ, **own},
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_books_of_two_servers_balance_in_every_snapshot_while_both_are_posted_to(
+    servers: Servers,
+) -> None:
+    posters = {shard: poster(servers, shard) for shard in servers.urls}
+    for process in posters.values():
+        assert process.stdout and process.stdout.readline() == "posting\n"
+    seen: dict[str, set[object]] = {shard: set() for shard in posters}
+    with psycopg.connect(servers.federation.url) as reading:
+        while any(process.poll() is None for process in posters.values()):
+            with reading.transaction():
+                balance = reading.execute("SELECT * FROM trial_balance").fetchall()
+                again = reading.execute(
+                    "SELECT shard, mode, asset_id, sum(debits_atomic), sum(credits_atomic)"
+                    " FROM account_balance GROUP BY shard, mode, asset_id"
+                ).fetchall()
+            # The servers write on between both statements; the transaction reads what was.
+            assert {row[:5] for row in balance} == {tuple(row) for row in again}
+            assert [row for row in balance if row[5] != 0] == []
+            for shard, _, _, _, credits_atomic, _ in balance:
+                seen[shard].add(credits_atomic)
+    said = {shard: json.loads(process.communicate()[0]) for shard, process in posters.items()}
+
+    assert all(len(figures) > 3 for figures in seen.values()), seen
+    assert [said[shard]["broken"] for shard in said] == [[], []]
+    assert all(said[shard]["posted"] > 10 for shard in said)
+    for shard in servers.urls:
+        found = [row[1:] for row in servers.federation.trial_balance() if row[0] == shard]
+        assert found == own_sums(servers.urls[shard]) and found
+    assert servers.federation.ask(
+        "SELECT asset_id, sum(debits_atomic) + sum(credits_atomic) FROM trial_balance"
+        " GROUP BY asset_id ORDER BY asset_id"
+    ) == [("ETH", 0), ("ETH_USDC", 0)]
+    stores = servers.federation.ask("SELECT shard, id::text FROM store")
+    assert {(shard, said[shard]["store"]) for shard in said} <= set(stores)
+
+
+def test_sums_are_made_on_the_servers(servers: Servers) -> None:
+    plan = servers.federation.ask("EXPLAIN (VERBOSE, FORMAT JSON) SELECT * FROM account_balance")
+    text = json.dumps(plan)
+    assert text.count("Remote SQL") == 2 and text.count("GROUP BY 1, 2, 3, 4") == 2, text
+
+
+@pytest.mark.parametrize(
+    ("statement", "refusal"),
+    [
+        ("UPDATE entry SET amount_atomic = 1", 'column "ctid" does not exist'),
+        ("DELETE FROM entry", 'column "ctid" does not exist'),
+        ("INSERT INTO entry (shard, id) VALUES ('01', 1)", "does not allow inserts"),
+    ],
+)
+def test_nothing_is_written_through_it(servers: Servers, statement: str, refusal: str) -> None:
+    with pytest.raises(psycopg.Error, match=refusal):
+        servers.federation.ask(statement)
+
+
+FUNCTION = "CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"
+SOURCE = (
+    "DROP TABLE IF EXISTS source; CREATE TABLE source (shard text, id bigint);"
+    " GRANT ALL ON source TO PUBLIC"
+)
+OF_SOURCE = "PARTITION OF part FOR VALUES IN ('01') SERVER shard_01 OPTIONS (table_name 'source')"
+FOREIGN = f"CREATE FOREIGN TABLE part_01 {OF_SOURCE}"
+PART = "CREATE TABLE part (shard text, id bigint) PARTITION BY LIST (shard)"
+KEYED = PART.replace("bigint)", "bigint, PRIMARY KEY (shard, id))")
+NEW = "AFTER INSERT ON {} REFERENCING NEW TABLE AS written FOR EACH STATEMENT"
+LATER = "AFTER INSERT ON part_01 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
+
+
+@pytest.mark.parametrize(
+    ("steps", "refusal"),
+    [
+        (
+            [PART, FOREIGN, "CREATE UNIQUE INDEX ON part (shard, id)"],
+            'cannot create unique index on partitioned table "part"',
+        ),
+        ([KEYED, FOREIGN], 'cannot create foreign partition of partitioned table "part"'),
+        (
+            [
+                "CREATE TABLE held (shard text, id bigint, PRIMARY KEY (shard, id))",
+                PART,
+                "ALTER TABLE part ADD FOREIGN KEY (shard, id) REFERENCES held",
+                FOREIGN,
+            ],
+            "foreign key constraints are not supported on foreign tables",
+        ),
+        (
+            [
+                PART,
+                FOREIGN,
+                "CREATE TABLE leg (shard text, id bigint)",
+                "ALTER TABLE leg ADD FOREIGN KEY (shard, id) REFERENCES part (shard, id)",
+            ],
+            "there is no unique constraint matching given keys",
+        ),
+        (
+            [PART, FOREIGN, f"CREATE TRIGGER t {NEW.format('part_01')} EXECUTE FUNCTION nothing()"],
+            '"part_01" is a foreign table',
+        ),
+        (
+            [
+                PART,
+                f"CREATE TRIGGER t {NEW.format('part')} EXECUTE FUNCTION nothing()",
+                FOREIGN,
+                "INSERT INTO part VALUES ('01', 1)",
+            ],
+            "cannot collect transition tuples from child foreign tables",
+        ),
+        (
+            [PART, FOREIGN, f"CREATE CONSTRAINT TRIGGER t {LATER} EXECUTE FUNCTION nothing()"],
+            '"part_01" is a foreign table',
+        ),
+        (
+            [PART, FOREIGN, "SELECT * FROM part", "PREPARE TRANSACTION 'both'"],
+            "cannot PREPARE a transaction that has operated on postgres_fdw foreign tables",
+        ),
+    ],
+    ids=[
+        *("unique index", "primary key", "foreign key", "reference", "transition table"),
+        *("transition table of all", "deferred trigger", "two phases"),
+    ],
+)
+def test_postgresql_refuses_what_the_ledger_is_guarded_with_on_foreign_partitions(
+    servers: Servers, steps: list[str], refusal: str
+) -> None:
+    with psycopg.connect(servers.urls["01"], autocommit=True) as own:
+        own.execute(SOURCE.encode())
+    with psycopg.connect(servers.federation.url) as there:
+        there.execute(FUNCTION.encode())
+        for step in steps[:-1]:
+            there.execute(step.encode())
+        with pytest.raises(psycopg.Error, match=refusal):
+            there.execute(steps[-1].encode())
+        there.rollback()

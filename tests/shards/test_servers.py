@@ -1,0 +1,40 @@
+"""Two installations behind one router, with stores on both: in short, web alone with simulated
+payments; and at length, with every process and coins on a chain."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults import shards
+from tests.faults.shards import HOME, Pair
+from tests.stack import Remote
+
+pytestmark = [pytest.mark.router, pytest.mark.federated, pytest.mark.chain]
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    running = Pair(["web"])
+    yield running
+    running.close()
+
+
+def test_each_server_has_its_stores_and_one_goes_on_without_the_other(pair: Pair) -> None:
+    for shard, server in pair.servers.items():
+        payment = server.api.payment()
+        server.api("POST", f"/payments/{payment['id']}/simulated_payments", {})
+        assert server.api.until(payment["id"], "completed")["reference"][:2] == shard
+    assert len(pair.router.passed()) >= 6
+    assert shards.strayed(pair) == shards.known_elsewhere(pair) == shards.unbalanced(pair) == []
+    assert shards.found_at_home(pair) == []
+    asked_again = [one.upstreams for one in pair.router.passed() if len(one.upstreams) > 1]
+    assert len(asked_again) == len(shards.strayed(pair)) == 5
+    assert shards.lose_second(pair, print) == []
+    assert shards.unbalanced(pair) == []
+    home = Remote(pair.router.base_url, pair.servers[HOME].key)
+    assert home("GET", "/payments")["meta"]["total"] > 1
+
+
+@pytest.mark.whole
+def test_coins_are_received_refunded_and_paid_out_on_both() -> None:
+    assert shards.play(print) == []
