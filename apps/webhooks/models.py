@@ -117,7 +117,8 @@ class Delivery(Owned):
         FAILED = "failed"
         IGNORED = "ignored"
 
-    event = models.ForeignKey(Event, on_delete=models.PROTECT, related_name="+")
+    # The database refuses to delete an event that has one: pruning doesn't read events for that.
+    event = models.ForeignKey(Event, on_delete=models.DO_NOTHING, related_name="+")
     endpoint = models.ForeignKey(
         Endpoint, on_delete=models.PROTECT, related_name="+", db_index=False
     )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from apps.access import pruning as access_pruning
@@ -53,6 +53,34 @@ def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) ->
     assert webhook_pruning.prune_all(later(89)) == {"attempts": 0, "deliveries": 0, "events": 0}
     assert webhook_pruning.prune_all(later(91)) == {"attempts": 1, "deliveries": 1, "events": 1}
     assert Delivery.objects.get().event_id == Event.objects.get().pk != ended.event_id
+
+
+def test_what_is_pruned_is_not_read_first(bakery: Shop) -> None:
+    """Of events and deliveries the keys alone: a batch has thousands of bodies."""
+    for _ in range(2):
+        make.payment(bakery.test)
+
+    with CaptureQueriesContext(connection) as queries:
+        assert webhook_pruning.prune_all(later(91))["events"] == 2
+
+    columns = ('"object"', '"response_body"')
+    statements = [query["sql"] for query in queries]
+    assert [text for text in statements if any(column in text for column in columns)] == []
+
+
+def test_an_event_that_a_delivery_needs_cannot_be_deleted(bakery: Shop) -> None:
+    register_endpoint(
+        bakery.access(),
+        EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]),
+    )
+    make.payment(bakery.test)
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+
+    with pytest.raises(IntegrityError, match="webhooks_delivery"), transaction.atomic():
+        Event.objects.all().delete()
+
+    assert Event.objects.exists()
 
 
 def test_a_worker_may_delete_all_that_it_prunes(bakery: Shop) -> None:
