@@ -12,6 +12,8 @@ FLAGS = [
     "--disable-sync",
     # the shops of the tests stand on this machine too
     "--disable-features=LocalNetworkAccessChecks,SpareRendererForSitePerProcess",
+    # a page is gone before what its scripts are optimized into has paid for itself
+    "--js-flags=--no-turbofan --no-maglev",
 ]
 # How many pixels a page, or a table whose rows are cards on a phone, is wider than what shows it.
 OVERFLOW = """() => {
