@@ -23,7 +23,6 @@ worker_processes 1;
 events {{ worker_connections 256; }}
 http {{
     log_format shards '$upstream_addr|$key_shard|$token_shard$id_shard|$request_method|$uri';
-    access_log {folder}/access.log shards;
     client_body_temp_path {folder}/body;
     proxy_temp_path {folder}/proxy;
     fastcgi_temp_path {folder}/fastcgi;
@@ -33,10 +32,18 @@ http {{
     {upstreams}
     server {{
         listen 127.0.0.1:{port};
+        access_log {folder}/access.log shards;
         {server}
     }}
 }}
 """
+
+
+def place_files(folder: Path) -> None:
+    """As operators place them, but for where nginx logs."""
+    shutil.copytree(FILES, folder / "tillgate")
+    proxy = folder / "tillgate" / "proxy.conf"
+    proxy.write_text(proxy.read_text().replace("/var/log/nginx", str(folder)))
 
 
 class Passed(NamedTuple):
@@ -47,6 +54,11 @@ class Passed(NamedTuple):
     path_shard: str
     method: str
     path: str
+
+    @property
+    def shard(self) -> str:
+        """What decides: the path before the key."""
+        return self.path_shard.upper() or self.key_shard
 
 
 class Router:
@@ -63,7 +75,7 @@ class Router:
         self.folder = Path(tempfile.mkdtemp(prefix="router-"))
         self.port = port or free_port()
         self.base_url = f"http://localhost:{self.port}"
-        shutil.copytree(FILES, self.folder / "tillgate")
+        place_files(self.folder)
         self.place(shards)
         upstreams = "\n".join(
             f"upstream {name} {{ server 127.0.0.1:{port}; keepalive 8; }}"
@@ -96,6 +108,10 @@ class Router:
         lines = (f"{shard} {name};\n" for shard, name in shards.items())
         (self.folder / "tillgate" / "shards.map").write_text("".join(lines))
 
+    def logged(self) -> str:
+        """All that nginx wrote by the files' own rules."""
+        return "".join(file.read_text() for file in self.folder.glob("tillgate*.log"))
+
     def reload(self) -> None:
         subprocess.run([*self._command, "-s", "reload"], check=True)
 
@@ -105,9 +121,9 @@ class Router:
         found = []
         for line in lines:
             upstreams, *rest = line.split("|")
-            one = Passed(upstreams.replace(",", " :").split(" : "), *rest)
-            if one.path != "/nothing":
-                found.append(one)
+            request = Passed(upstreams.replace(",", " :").split(" : "), *rest)
+            if request.path != "/nothing":
+                found.append(request)
         return found
 
     def close(self) -> None:

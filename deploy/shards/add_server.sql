@@ -6,6 +6,7 @@
 \set entry entry_ :shard
 \set store store_ :shard
 \set payment payment_ :shard
+\set hot_wallet hot_wallet_ :shard
 BEGIN;
 CREATE SERVER :"server" FOREIGN DATA WRAPPER postgres_fdw
     OPTIONS (host :'host', port :'port', dbname :'dbname', use_remote_estimate 'true');
@@ -18,4 +19,6 @@ CREATE FOREIGN TABLE :"store" PARTITION OF store FOR VALUES IN (:'shard')
     SERVER :"server" OPTIONS (schema_name 'federated', table_name 'store', updatable 'false');
 CREATE FOREIGN TABLE :"payment" PARTITION OF payment FOR VALUES IN (:'shard')
     SERVER :"server" OPTIONS (schema_name 'federated', table_name 'payment', updatable 'false');
+CREATE FOREIGN TABLE :"hot_wallet" PARTITION OF hot_wallet FOR VALUES IN (:'shard')
+    SERVER :"server" OPTIONS (schema_name 'federated', table_name 'hot_wallet', updatable 'false');
 COMMIT;

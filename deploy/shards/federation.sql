@@ -13,6 +13,7 @@ CREATE TABLE payment (
     shard text NOT NULL, id uuid, store_id uuid, mode text, status text, settlement_currency text,
     settlement_amount_cents bigint, created_at timestamptz
 ) PARTITION BY LIST (shard);
+CREATE TABLE hot_wallet (shard text NOT NULL, chain_id text, address text) PARTITION BY LIST (shard);
 
 -- Debits are negative: a server's books balance when these are the same but for the sign.
 CREATE VIEW account_balance AS
@@ -29,6 +30,10 @@ CREATE VIEW trial_balance AS
 CREATE VIEW completed_payments AS
     SELECT shard, mode, settlement_currency, count(*) AS payments, sum(settlement_amount_cents) AS cents
     FROM payment WHERE status = 'completed' GROUP BY shard, mode, settlement_currency;
+-- Must be empty: two servers with one seed, which give the same address to two customers.
+CREATE VIEW shared_wallet AS
+    SELECT chain_id, address, array_agg(DISTINCT shard ORDER BY shard) AS shards
+    FROM hot_wallet GROUP BY chain_id, address HAVING count(DISTINCT shard) > 1;
 COMMIT;
 SELECT format('ALTER DATABASE %I SET enable_partitionwise_join = on', current_database())
 UNION ALL SELECT format('ALTER DATABASE %I SET enable_partitionwise_aggregate = on', current_database()) \gexec

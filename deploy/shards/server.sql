@@ -13,6 +13,8 @@ CREATE OR REPLACE VIEW federated.store AS
 CREATE OR REPLACE VIEW federated.payment AS
     SELECT :'shard'::text AS shard, id, store_id, mode::text, status::text, settlement_currency::text, settlement_amount_cents,
         created_at FROM public.payments_payment;
+CREATE OR REPLACE VIEW federated.hot_wallet AS
+    SELECT :'shard'::text AS shard, chain_id::text, address::text FROM public.chain_hotwallet;
 GRANT USAGE ON SCHEMA federated TO tillgate_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA federated TO tillgate_reader;
 COMMIT;

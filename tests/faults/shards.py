@@ -35,7 +35,12 @@ CHAINS = ("CHAIN_ETHEREUM_URL", "CHAIN_SEPOLIA_URL", local_chain.NAMES_VARIABLE)
 COIN = "SETH"
 JOB_SECONDS = 120.0
 AWAY_SECONDS = 3.0
-RATES = "from apps.assets.rates import refresh; refresh()"
+WITHOUT_COINS = """
+from apps.assets.rates import refresh
+from apps.chain.sending import signing_rounds
+signing_rounds.introduce()
+refresh()
+"""
 # As a reference from before there were shards may look: of the first server, like the second's.
 PAYMENT = """
 from apps.access.services import authenticate
@@ -61,7 +66,7 @@ class Server:
         self.key = self.new_store("Alice")
         if is_whole:
             self._open_wallet()
-        self.stack.manage("shell", "--command", (OPEN if is_whole else "") + RATES)
+        self.stack.manage("shell", "--command", (OPEN if is_whole else "") + WITHOUT_COINS)
         self.api = Remote(router_url, self.key)
         self.receiver = Receiver()
 
@@ -132,12 +137,15 @@ class Pair:
             home = self._keep(Server(HOME, url, {}, is_whole=not self.names))
             second = self._keep(Server(SECOND, url, home.chains, is_whole=not self.names))
             self.servers = {HOME: home, SECOND: second}
-            ports = {NAMES[shard]: one.stack.port for shard, one in self.servers.items()}
+            ports = {NAMES[shard]: server.stack.port for shard, server in self.servers.items()}
             for server in self.servers.values():
                 server.start(self.names)
             self.router = self._keep(Router(ports, NAMES, port=port))
-            addresses = {one.shard: one.stack.environ["DATABASE_URL"] for one in (home, second)}
-            self.federation = Federation(addresses)
+            databases = {
+                shard: server.stack.environ["DATABASE_URL"]
+                for shard, server in self.servers.items()
+            }
+            self.federation = Federation(databases)
             self._open.append(self.federation)
             for server in self.servers.values():
                 wait_for(server.answers, bool)
@@ -145,13 +153,20 @@ class Pair:
             self.close()
             raise
 
-    def _keep(self, one: Any) -> Any:
-        self._open.append(one)
-        return one
+    def _keep(self, part: Any) -> Any:
+        self._open.append(part)
+        return part
+
+    def shared_wallets(self) -> list[tuple[object, ...]]:
+        """Hot wallets that both have: those of one seed."""
+        assert {row[0] for row in self.federation.ask("SELECT shard FROM hot_wallet")} == {
+            *self.servers
+        }
+        return self.federation.ask("SELECT chain_id, shards FROM shared_wallet ORDER BY chain_id")
 
     def close(self) -> None:
-        for one in reversed(self._open):
-            one.remove() if isinstance(one, Federation) else one.close()
+        for part in reversed(self._open):
+            part.remove() if isinstance(part, Federation) else part.close()
 
 
 def sell(server: Server, wallet: DemoWallet) -> dict[str, Any]:
@@ -212,12 +227,11 @@ def is_signed(told: dict[str, Any], secret: str) -> bool:
 
 def strayed(pair: Pair) -> list[str]:
     """Requests that reached another server than the one of their shard."""
-    ports = {one.shard: f"127.0.0.1:{one.stack.port}" for one in pair.servers.values()}
+    ports = {shard: f"127.0.0.1:{server.stack.port}" for shard, server in pair.servers.items()}
     return [
-        f"{one.method} {one.path} of {one.path_shard or one.key_shard} was at {one.upstreams}"
-        for one in pair.router.passed()
-        if (shard := one.path_shard.upper() or one.key_shard) in ports
-        and one.upstreams != [ports[shard]]
+        f"{request.method} {request.path} of {request.shard} was at {request.upstreams}"
+        for request in pair.router.passed()
+        if request.shard in ports and request.upstreams != [ports[request.shard]]
     ]
 
 
@@ -247,6 +261,10 @@ def found_at_home(pair: Pair) -> list[str]:
         f"{url}/api/v2/payments/{'0' * 8}": [(pair.servers[SECOND].key, 404)],
     }
     wrong = []
+    api = Remote(url, key)
+    made = api.payment(amount="12.00", description="x" * 200)
+    if api.detail(made["id"])["settlement_amount"] != "12.00":
+        wrong.append("a body didn't arrive where it was asked again")
     for path, answers in asked.items():
         for sent, expected in answers:
             headers = {"Authorization": f"Bearer {sent}"} if sent else {}
@@ -305,6 +323,8 @@ def play(say: Callable[[str], None]) -> list[str]:
             wrong += main_job(server, wallet)
             say(f"{server.shard}: sold, told, refunded, paid out")
         wrong += [*strayed(pair), *known_elsewhere(pair), *unbalanced(pair)]
+        if shared := pair.shared_wallets():
+            wrong.append(f"both have {shared}")
         say(f"{len(pair.router.passed())} requests, each at its server")
         wrong += [*found_at_home(pair), *lose_second(pair, say)]
         for server in servers:

@@ -28,6 +28,7 @@ class Servers(NamedTuple):
 
     urls: dict[str, str]
     federation: Federation
+    second: StreamingReplica
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +44,7 @@ def servers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Servers]:
         second = StreamingReplica(first)
         second.promote()
         federation = Federation({"01": first, "02": second.url})
-        yield Servers({"01": first, "02": second.url}, federation)
+        yield Servers({"01": first, "02": second.url}, federation, second)
         connection.close()
         federation.remove()
         second.remove()
@@ -115,6 +116,20 @@ def test_sums_are_made_on_the_servers(servers: Servers) -> None:
 def test_nothing_is_written_through_it(servers: Servers, statement: str, refusal: str) -> None:
     with pytest.raises(psycopg.Error, match=refusal):
         servers.federation.ask(statement)
+
+
+def test_while_a_server_is_away_the_others_are_read_by_their_shard(servers: Servers) -> None:
+    ask = servers.federation.ask
+    of_first = "SELECT * FROM trial_balance WHERE shard = '01'"
+    before = ask(of_first)
+    servers.second.stop()
+    try:
+        assert ask(of_first) == before
+        with pytest.raises(psycopg.OperationalError, match="could not connect to server"):
+            ask("SELECT * FROM trial_balance")
+    finally:
+        servers.second.start()
+    assert len(ask("SELECT * FROM store")) >= len(ask("SELECT * FROM store WHERE shard = '01'"))
 
 
 FUNCTION = "CREATE FUNCTION nothing() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'"

@@ -3,7 +3,6 @@ else. Each rule is asked of nginx with the files that operators get."""
 
 import base64
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +15,8 @@ from apps.access import credentials
 from apps.core.ids import SHARD_CHARACTERS, behind_shard, led_by_shard, new_id
 from apps.platforms.services.onboarding import TOKEN_PREFIX
 from dev import machine
-from tests.router import FILES, Router
-from tests.stack import wait_for
+from tests.router import FILES, Router, place_files
+from tests.stack import free_port, wait_for
 
 pytestmark = pytest.mark.router
 SHARD = "2V"
@@ -95,10 +94,10 @@ def test_a_credential_leads_to_the_server_of_its_shard(router: Router, settings:
     settings.SHARD = SHARD
     sent = [*bearers(), bearers()[0].replace("Bearer", "bearer")]
     sent += [basic(credentials.mint(prefix)) for prefix in credentials.KEY_PREFIXES]
-    assert [found(router, "/api/v2/payments", one) for one in sent] == ["key"] * len(sent)
+    assert [found(router, "/api/v2/payments", header) for header in sent] == ["key"] * len(sent)
     settings.SHARD = "2W"
     sent = [*bearers(), basic(credentials.mint(credentials.KEY_PREFIXES[0]))]
-    assert [found(router, "/api/v2/payments", one) for one in sent] == [""] * len(sent)
+    assert [found(router, "/api/v2/payments", header) for header in sent] == [""] * len(sent)
 
 
 def test_on_a_path_that_names_a_record_a_credential_counts_for_nothing(
@@ -148,7 +147,7 @@ def test_every_shard_is_read_from_an_id(settings: Any) -> None:
 
 def test_nginx_takes_the_files_that_operators_edit(tmp_path: Path) -> None:
     """As they are, but for certificates and ports, which this machine hasn't."""
-    shutil.copytree(FILES, tmp_path / "tillgate")
+    place_files(tmp_path)
     servers = tmp_path / "tillgate" / "servers.conf"
     plain = re.sub(r"\n *ssl_certificate.*", "", servers.read_text())
     servers.write_text(plain.replace("listen 443 ssl", "listen 127.0.0.1:18443"))
@@ -163,6 +162,30 @@ def test_nginx_takes_the_files_that_operators_edit(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     named = set(re.findall(r"^\w\w (\w+);", (FILES / "shards.map").read_text(), re.MULTILINE))
     assert named and named <= set(re.findall(r"^upstream (\w+)", plain, re.MULTILINE))
+
+
+def test_a_server_that_is_away_is_told_in_the_callers_form_and_no_key_or_link_is_logged(
+    settings: Any,
+) -> None:
+    settings.SHARD = SHARD
+    key = credentials.mint(credentials.KEY_PREFIXES[0])
+    link = f"/portal/{new_id().hex}.1xVfbk.SaRp8VBYEC"
+    away = free_port()
+    router = Router({"home": away, "second": away}, {SHARD: "second"})
+    try:
+        api, page = (
+            requests.get(router.base_url + path, auth=(key, ""), timeout=10)
+            for path in ("/api/v2/payments", link)
+        )
+        logged = wait_for(router.logged, lambda text: text.count("503") >= 2)
+    finally:
+        router.close()
+
+    assert (api.status_code, api.headers["Retry-After"]) == (503, "5")
+    assert api.json() == {"error": {"message": "Service temporarily unavailable", "code": None}}
+    assert (page.status_code, page.headers["Retry-After"]) == (503, "5")
+    assert page.headers["Content-Type"] == "text/plain" and "Try again" in page.text
+    assert key not in logged and link not in logged and "/portal" not in logged
 
 
 def test_a_shard_moves_by_its_line(settings: Any) -> None:
