@@ -107,7 +107,7 @@ class StaffSite(AdminSite):
                 return view(request, *args, **options)
             except PermissionDenied:
                 return self._problem(
-                    request, "Your staff role doesn't allow this", "forbidden", 403
+                    request, "Your staff role doesn’t allow this", "forbidden", 403
                 )
             except Http404:
                 return self._problem(request, "Page not found", "missing", 404)

@@ -1,9 +1,11 @@
 """What people read uses the terms of docs/glossary.md: words that it has retired don't come back.
 
 Read are templates (pages, emails, PDFs), documents and settings, without their code. Decisions are
-left out: they are a record of their day, and aren't rewritten.
+left out: they are a record of their day, and aren't rewritten. Pages, emails and PDFs have curly
+apostrophes; the API's messages have straight ones.
 """
 
+import ast
 import re
 import subprocess
 from collections.abc import Iterator
@@ -20,6 +22,25 @@ READ = (
     ".env.example",
     "compose.yaml",
     "deploy",
+)
+# Whose sentences only pages and emails have.
+PAGES = (
+    "apps/dashboard/*.py",
+    "apps/hosted/*.py",
+    "apps/console/staff/*.py",
+    "apps/console/admin.py",
+    "apps/console/status.py",
+    "apps/core/staff/*.py",
+    "apps/core/templatetags/*.py",
+    "apps/*/admin.py",
+    "apps/*/attention.py",
+    "apps/*/badges.py",
+    "apps/*/customer_badges.py",
+    "apps/*/notifications.py",
+    "apps/reports/labels.py",
+    "config/staff_site.py",
+    # Translations of what the API says, by its own words.
+    ":!apps/hosted/sentences.py",
 )
 NOT_READ = (":!docs/decisions", ":!deploy/monitoring/dashboard.json")
 
@@ -81,6 +102,9 @@ _QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'", re.DOTALL)
 _SHOWN = re.compile(
     r"\b(?:aria-label|title|placeholder|alt|label|content|value)=\"([^\"]*)\"", re.DOTALL
 )
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)|(?<=[a-z]s)'(?=\s)")
+_APOSTROPHE_OF_TEMPLATE = re.compile(r"(?<!=)'(?=\w)|(?<=[a-z]s)'(?=\s)")
+_SQL = re.compile(r"\b(SELECT|UPDATE|INSERT)\b")
 _FENCE = re.compile(r"^( *)```.*?^\1```$", re.DOTALL | re.MULTILINE)
 _CODE = re.compile(r"`[^`\n]*`|\]\([^)]*\)|https?://\S+")
 
@@ -139,9 +163,25 @@ def retired_in(text: str) -> Iterator[tuple[int, str]]:
         yield text.count("\n", 0, places[found.start()]) + 1, found[0]
 
 
-def files() -> list[Path]:
+def apostrophes_of_template(source: str) -> int:
+    return len(_APOSTROPHE_OF_TEMPLATE.findall(text_of_template(source)))
+
+
+def apostrophes_of_python(source: str) -> int:
+    """In its texts; comments and docstrings are for programmers."""
+    tree = ast.parse(source)
+    unread = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unread
+    ]
+    return sum(len(_APOSTROPHE.findall(text)) for text in texts if not _SQL.search(text))
+
+
+def files(*patterns: str) -> list[Path]:
     listed = subprocess.run(
-        ["git", "ls-files", "--", *READ, *NOT_READ],
+        ["git", "ls-files", "--", *patterns],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -151,7 +191,7 @@ def files() -> list[Path]:
 
 
 def test_no_retired_word_is_read_by_anybody() -> None:
-    paths = files()
+    paths = files(*READ, *NOT_READ)
     assert len(paths) > 300
     found = [
         f"{path.relative_to(ROOT)}:{line}: {words}"
@@ -159,6 +199,42 @@ def test_no_retired_word_is_read_by_anybody() -> None:
         for line, words in retired_in(text_of(path))
     ]
     assert found == []
+
+
+def test_pages_have_no_straight_apostrophes() -> None:
+    templates = files("templates/*.html", "templates/*.txt")
+    code = files(*PAGES)
+    assert len(templates) > 300 and len(code) > 100
+    counted = [
+        *((path, apostrophes_of_template(path.read_text())) for path in templates),
+        *((path, apostrophes_of_python(path.read_text())) for path in code),
+    ]
+    assert {str(path.relative_to(ROOT)): count for path, count in counted if count} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("<p>{{ name }}'s page isn't open</p>{# isn't #}", 2),
+        ("{% translate \"It can't be undone\" %}{% url 'dashboard:home' %}", 1),
+        ("{% if kind == 'a' %}<p class='wide'>It isn’t</p>{% endif %}", 0),
+        ('<a aria-label="The store\'s name" href="/">x</a>', 1),
+    ],
+)
+def test_a_straight_apostrophe_of_a_template_is_found(source: str, count: int) -> None:
+    assert apostrophes_of_template(source) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "count"),
+    [
+        ("""say(f"{name} isn't open, its accounts' coins are")""", 2),
+        ("""def page():\n    \"\"\"It isn't read.\"\"\"\n    return "isn’t"  # isn't""", 0),
+        ("""rows("SELECT 1 WHERE state = 'on' AND name<>'it''s'")""", 0),
+    ],
+)
+def test_a_straight_apostrophe_of_a_pages_code_is_found(source: str, count: int) -> None:
+    assert apostrophes_of_python(source) == count
 
 
 @pytest.mark.parametrize(

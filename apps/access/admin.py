@@ -33,7 +33,7 @@ class ApiKeyAdmin(ReadOnly):
     ]
     list_select_related = ["store"]
     search_fields = ["id", "last_four", "store"]
-    search_help_text = "Key ID, last four characters, or the beginning of a store's name"
+    search_help_text = "Key ID, last four characters, or the beginning of a store’s name"
     label = lists.text("name", "Name")
     shop = lists.store()
     used = lists.when("last_used_at", "Last used")
@@ -59,7 +59,7 @@ class AgentCredentialAdmin(ReadOnly):
     list_filter = ["mode", lists.present("revoked_at", "state", "Revoked", "Active")]
     list_select_related = ["store"]
     search_fields = ["id", "last_four", "store"]
-    search_help_text = "Credential ID, last four characters, or the beginning of a store's name"
+    search_help_text = "Credential ID, last four characters, or the beginning of a store’s name"
     label = lists.text("name", "Name")
     shop = lists.store()
     holder = lists.text("principal", "Principal")
@@ -78,7 +78,7 @@ class RequestEntryAdmin(ReadOnly):
     list_filter = [lists.since("created_at"), "mode"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
-    search_help_text = "Entry ID, or the beginning of a store's name"
+    search_help_text = "Entry ID, or the beginning of a store’s name"
     ordering = ["-created_at"]
     at = lists.when("created_at", "Time")
     by = lists.words("credential_kind", "Credential")
@@ -125,7 +125,7 @@ class ApplicationAdmin(ReadOnly):
     list_filter = ["is_active", "client_type"]
     list_select_related = ["store"]
     search_fields = ["client_id", "store"]
-    search_help_text = "Client ID, or the beginning of a store's name"
+    search_help_text = "Client ID, or the beginning of a store’s name"
     shop = lists.store()
     created_on = lists.when("created", "Created")
     exclude = ["client_secret"]

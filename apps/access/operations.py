@@ -97,7 +97,7 @@ BANK_PAYOUT = Operation(
 )
 PAYOUT_RETRY = Operation("payout.retry", "Retry a failed payout", MOVE_MONEY, OUT, code=ACT)
 PAYOUT_GIVE_UP = Operation(
-    "payout.give_up", "Return a failed payout's coins", MOVE_MONEY, factor=NEVER
+    "payout.give_up", "Return a failed payout’s coins", MOVE_MONEY, factor=NEVER
 )
 PAYOUT_APPROVE = Operation(
     "payout.approve",
@@ -191,7 +191,7 @@ AUTO_SWAP = Operation(
     letter=OWNERS,
 )
 AUTO_SWAP_STOP = Operation("auto_swap.stop", "Turn off automatic swaps", MOVE_MONEY, factor=NEVER)
-AGENT_CAPS = Operation("agent.cap_change", "Change an agent's payout caps", MOVE_MONEY, code=ACT)
+AGENT_CAPS = Operation("agent.cap_change", "Change an agent’s payout caps", MOVE_MONEY, code=ACT)
 COOLING_CHANGE = Operation(
     "store.change_cooling",
     "Change the waiting period of new destinations",
@@ -215,7 +215,7 @@ APPROVAL_CHANGE = Operation(
 # own rights.
 CREDENTIALS_SEE = Operation(
     "api_key.see",
-    "See the store's API keys and OAuth apps",
+    "See the store’s API keys and OAuth apps",
     INSPECT,
     factor=NEVER,
     has_mode=False,
@@ -272,7 +272,7 @@ APP_CHANGE = Operation(
 )
 APP_ROTATE = Operation(
     "oauth_app.rotate_secret",
-    "Replace an OAuth app's secret",
+    "Replace an OAuth app’s secret",
     DEVELOP,
     code=RECENT,
     for_platforms=False,
@@ -303,7 +303,7 @@ GUARDED_GRANT = Operation(
     letter=OWNERS,
 )
 GRANT_REVOKE = Operation(
-    "oauth_grant.revoke", "Revoke an app's access", DEVELOP, factor=NEVER, for_platforms=False
+    "oauth_grant.revoke", "Revoke an app’s access", DEVELOP, factor=NEVER, for_platforms=False
 )
 APP_AGENT = Operation(
     "oauth_agent.create", "Create an agent for an app", "", scopes.AGENTS, for_platforms=False
@@ -325,7 +325,7 @@ HOOK_CHANGE = Operation(
 )
 HOOK_ROTATE = Operation(
     "webhook_endpoint.rotate_secret",
-    "Replace a webhook's signing secret",
+    "Replace a webhook’s signing secret",
     DEVELOP,
     HOOKS,
     code=RECENT,
@@ -351,7 +351,7 @@ LINK_CREATE = Operation(
 )
 ACCOUNT_CLOSE = Operation(
     "account.close",
-    "Close a sub-merchant's account",
+    "Close a sub-merchant’s account",
     MANAGE,
     ACCOUNTS,
     code=RECENT,
@@ -381,7 +381,7 @@ INVITE_REVOKE = Operation(
     "member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False
 )
 ROLE_CHANGE = Operation(
-    "member.change_role", "Change a member's role", MANAGE, code=RECENT, has_mode=False, letter=TEAM
+    "member.change_role", "Change a member’s role", MANAGE, code=RECENT, has_mode=False, letter=TEAM
 )
 MEMBER_REMOVE = Operation(
     "member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=TEAM

@@ -39,7 +39,7 @@ class MandateAdmin(Rated):
     list_filter = ["status", "mode"]
     list_select_related = ["store", "credential", "asset"]
     search_fields = ["id", "store", "mandate_ref", "credential"]
-    search_help_text = "Mandate ID, reference, credential ID, or the beginning of a store's name"
+    search_help_text = "Mandate ID, reference, credential ID, or the beginning of a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
     reference = lists.text("mandate_ref", "Reference")
@@ -57,7 +57,7 @@ class SettlementAdmin(Rated):
     list_select_related = ["store", "mandate", "asset"]
     search_fields = ["id", "store", "mandate", "nonce", "tx_ref"]
     search_help_text = (
-        "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store's name"
+        "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store’s name"
     )
     created = lists.when("created_at", "Created")
     shop = lists.store()
@@ -78,7 +78,7 @@ class SignedPaymentAdmin(ReadOnly):
     list_filter = ["status", "mode", "chain"]
     list_select_related = ["store", "offer__asset"]
     search_fields = ["id", "store", "nonce", "offer__payment"]
-    search_help_text = "ID, nonce, payment ID, or the beginning of a store's name"
+    search_help_text = "ID, nonce, payment ID, or the beginning of a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
     by = lists.short("payer", "Payer")
@@ -99,7 +99,7 @@ class PaymentOfferAdmin(Rated):
     list_filter = ["mode", "asset"]
     list_select_related = ["store", "asset"]
     search_fields = ["id", "store", "payment"]
-    search_help_text = "Offer ID, payment ID, or the beginning of a store's name"
+    search_help_text = "Offer ID, payment ID, or the beginning of a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
     amount = lists.coins()
@@ -116,7 +116,7 @@ class AgentPayoutCapAdmin(ReadOnly):
     list_display = ["shop", "label", "coin", "per_transaction", "per_day"]
     list_select_related = ["credential__store", "asset__chain"]
     search_fields = ["credential", "credential__store", "asset"]
-    search_help_text = "Credential ID, asset, or the beginning of a store's name"
+    search_help_text = "Credential ID, asset, or the beginning of a store’s name"
     shop = lists.store("credential__store")
     label = lists.text("credential__name", "Credential")
     coin = lists.asset()

@@ -36,7 +36,7 @@ class AcceptedAssetAdmin(ReadOnly):
     ]
     list_select_related = ["store", "asset__chain"]
     search_fields = ["store"]
-    search_help_text = "Store ID, or the beginning of a store's name"
+    search_help_text = "Store ID, or the beginning of a store’s name"
     shop = lists.store()
     coin = lists.asset()
     stopped = lists.when("suspended_at", "Stopped for review")

@@ -59,7 +59,7 @@ class ProductAdmin(ReadOnly):
     list_filter = ["mode", "active"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
-    search_help_text = "Product ID, or the beginning of a store's name"
+    search_help_text = "Product ID, or the beginning of a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
     label = lists.text("name", "Name")
@@ -74,7 +74,7 @@ class CustomerAdmin(ReadOnly):
     list_filter = ["mode"]
     list_select_related = ["store"]
     search_fields = ["id", "^email", "store"]
-    search_help_text = "Customer ID, or the beginning of an email address or a store's name"
+    search_help_text = "Customer ID, or the beginning of an email address or a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
     person = lists.text("email", "Email")
@@ -97,7 +97,7 @@ class SubscriptionAdmin(ReadOnly):
     list_select_related = ["store", "customer"]
     search_fields = ["id", "^customer__email", "store"]
     search_help_text = (
-        "Subscription ID, or the beginning of a customer's email address or a store's name"
+        "Subscription ID, or the beginning of a customer’s email address or a store’s name"
     )
     created = lists.when("created_at", "Created")
     shop = lists.store()
@@ -118,7 +118,7 @@ class InvoiceAdmin(ReadOnly):
     list_select_related = ["store", "customer"]
     search_fields = ["id", "^customer__email", "store"]
     search_help_text = (
-        "Invoice ID, or the beginning of a customer's email address or a store's name"
+        "Invoice ID, or the beginning of a customer’s email address or a store’s name"
     )
     created = lists.when("created_at", "Created")
     shop = lists.store()

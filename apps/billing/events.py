@@ -108,4 +108,4 @@ def subscription_changed(
         path = f"/dashboard/subscriptions/{subscription.pk}"
         subject = f"{subscription.pk}:{clock.iso(subscription.current_period_end)}"
         news = (subscription.store_id, subscription.mode, SUBSCRIPTION_PAST_DUE, subject)
-        record(News(*news, "A subscription is past due", path, "Its invoice wasn't paid in time."))
+        record(News(*news, "A subscription is past due", path, "Its invoice wasn’t paid in time."))

@@ -28,6 +28,7 @@ from apps.core.staff import lists, roles
 from apps.core.staff.labels import sentence
 from apps.core.staff.pages import Queue, ReadOnly, Section, may, typed_reason
 from apps.core.templatetags.tillgate import moment
+from apps.core.web.forms import typographic
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
 from apps.stores import four_eyes
@@ -119,7 +120,7 @@ class StaffRequestAdmin(ReadOnly):
             try:
                 outcome = _decide(request, kind, row)
             except Failure as refusal:
-                errors = [refusal.text]
+                errors = [typographic(refusal.text)]
             else:
                 messages.success(request, f"{row}: {outcome}")
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
@@ -289,7 +290,7 @@ def _ask_page(
         try:
             row = form.ask(cast(User, request.user), clock.real_now())
         except Failure as refusal:
-            errors = [refusal.text]
+            errors = [typographic(refusal.text)]
         else:
             messages.success(request, done(row))
             return HttpResponseRedirect(reverse(next_page))

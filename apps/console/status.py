@@ -127,7 +127,7 @@ def _checkout(at: datetime) -> Component:
     rates = Rate.objects.filter(asset__is_active=True, asset__chain__mode=Mode.LIVE)
     valid_until = rates.aggregate(last=Max("valid_until"))["last"]
     if valid_until is not None and valid_until < at:
-        about = _("New payments can't be priced. Payments that are open can be paid.")
+        about = _("New payments can’t be priced. Payments that are open can be paid.")
         return Component(_("Checkout"), State.DOWN, valid_until, about)
     return Component(_("Checkout"), State.OPERATIONAL)
 
@@ -166,7 +166,7 @@ def _chains(at: datetime) -> Iterable[Component]:
         payouts = format_lazy(_("{chain} payouts"), chain=chain.name)
         head = heads.get(chain.pk)
         if head is None:
-            yield Component(deposits, State.UNKNOWN, about=_("The chain hasn't been read yet."))
+            yield Component(deposits, State.UNKNOWN, about=_("The chain hasn’t been read yet."))
         else:
             behind = head.synced_at if head.synced_at < at - READ_LATE else None
             yield _unless_late(

@@ -74,7 +74,7 @@ def _first_call(access: Access) -> GoLiveStep:
     hidden = f"{key.prefix}…{key.last_four}" if key else "YOUR_TEST_KEY"
     return GoLiveStep(
         "Make your first API call",
-        "Your server creates payments with an API key. A test key works right away and can't touch"
+        "Your server creates payments with an API key. A test key works right away and can’t touch"
         " real money.",
         "View API keys" if keys.exists() else "Create an API key",
         reverse("dashboard:keys") if keys.exists() else reverse("dashboard:key_create"),
@@ -82,7 +82,7 @@ def _first_call(access: Access) -> GoLiveStep:
         keys.exclude(last_used_at=None).exists(),
         curl=curl(hidden),
         hint=(
-            f"Put your whole key in place of {hidden}. Keys are shown once; if it's lost, create"
+            f"Put your whole key in place of {hidden}. Keys are shown once; if it’s lost, create"
             " another."
             if key
             else ""
@@ -129,11 +129,11 @@ def _business(access: Access) -> GoLiveStep:
     status = "" if latest is None else latest.status
     by_status: dict[str, tuple[str, str]] = {
         Verification.Status.PENDING: (
-            "We're reviewing your details. Bank payouts start when we're done.",
+            "We’re reviewing your details. Bank payouts start when we’re done.",
             "View status",
         ),
         Verification.Status.REJECTED: (
-            "We couldn't verify your details. Bank payouts stay off until then.",
+            "We couldn’t verify your details. Bank payouts stay off until then.",
             "Review details",
         ),
     }

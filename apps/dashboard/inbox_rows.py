@@ -90,7 +90,7 @@ def of_flagged_payment(payment: Payment) -> Notice:
 
 
 def of_unreturned_payment(payment: Payment) -> Notice:
-    return _to_refund("Payment failed and wasn't refunded: unknown sender", payment)
+    return _to_refund("Payment failed and wasn’t refunded: unknown sender", payment)
 
 
 def of_overpaid_payment(payment: Payment) -> Notice:
@@ -270,7 +270,7 @@ def of_payout(payout: Payout) -> Notice:
 def of_bank_account(account: Destination) -> Notice:
     detail = f"{account.label or account.holder} can be paid once it is"
     return Notice(
-        "Business isn't verified",
+        "Business isn’t verified",
         detail,
         account.created_at,
         "Verify business",

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from apps.core.messages.fields import Invalid, parse_date
 from apps.core.money import text_from_cents
-from apps.core.web.forms import Form
+from apps.core.web.forms import Form, sentences, typographic
 from apps.dashboard import days, form_keys, link_buttons
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
@@ -275,7 +275,7 @@ def _form(
         "errors": form.common_errors,
         "link": link,
         "currencies": Currency.choices,
-        "asks": PaymentLink.Ask.choices,
+        "asks": [(value, typographic(label)) for value, label in PaymentLink.Ask.choices],
         "today": days.today(request.access).isoformat(),
         "suggested_max": SUGGESTED_MAX,
     }
@@ -289,7 +289,7 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     try:
         (links.resume_link if is_on else links.pause_link)(request.access, link)
     except links.LinkArchived as refusal:
-        messages.error(request, str(refusal))
+        messages.error(request, " ".join(sentences(refusal)))
         return go("link", link.pk)
     messages.success(
         request,

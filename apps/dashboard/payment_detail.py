@@ -209,7 +209,7 @@ def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
         accept_late_deposit(payment, deposit_id, request.access.now(), by=request.access)
     except Refusals as refusal:
         return _late_page(request, payment, late, sentences(refusal), status_of(refusal))
-    messages.success(request, "Deposit accepted. It's in your available balance.")
+    messages.success(request, "Deposit accepted. It’s in your available balance.")
     return go("payment", payment.pk)
 
 

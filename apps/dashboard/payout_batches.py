@@ -29,7 +29,7 @@ from apps.payouts.services.destinations import title
 
 _Line = PayoutBatchLine.Status
 _EXAMPLE_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
-_FILTERS = {"": "All", "invalid": "Can't be paid", "flagged": "To compare", "failed": "Failed"}
+_FILTERS = {"": "All", "invalid": "Can’t be paid", "flagged": "To compare", "failed": "Failed"}
 
 
 class UploadForm(Form):

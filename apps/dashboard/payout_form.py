@@ -63,7 +63,7 @@ class PayoutForm(Form):
         return self.values["unit"] == FIAT
 
     def request(self, offer: PayoutOffer | None) -> PayoutRequest:
-        """What is asked for, in coins. Raises Invalid or MoreThanMost."""
+        """What is asked for, in coins. Raises Invalid."""
         form_keys.of(self.values)
         asset = Asset.objects.filter(pk=self.values["asset_id"]).first()
         if asset is None:
@@ -184,7 +184,7 @@ def _done(payout: Payout) -> str:
             " emailed."
         )
     if payout.status == Payout.Status.REQUIRES_REVIEW:
-        return "Payout created. We'll review it before it's sent."
+        return "Payout created. We’ll review it before it’s sent."
     return "Payout created. This page shows its progress."
 
 
@@ -238,7 +238,7 @@ def _review(
                 label=saved.label if saved is not None else "",
             )
         ],
-        permanent="Coins can't be recalled once sent.",
+        permanent="Coins can’t be recalled once sent.",
         noun="payout",
         after=_afterwards(request, order.amount),
         cautions=_cautions(request, order),
@@ -300,12 +300,12 @@ def _cautions(request: PageRequest, order: PayoutOrder) -> list[Caution]:
     if not is_new_target(request.access, target, request.access.now()):
         return []
     unpaid = (
-        "You haven't paid out to it before."
+        "You haven’t paid out to it before."
         if target.destination is None
         else "It was added recently."
     )
     looked_at = (
-        "We'll review the payout before it's sent."
+        "We’ll review the payout before it’s sent."
         if PayoutSettings.of(request.access.store).review_new_destinations
         else ""
     )

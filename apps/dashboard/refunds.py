@@ -50,13 +50,13 @@ from apps.payments.services.refund_shares import (
 from apps.payments.services.worth import Most, fiat_text, fiat_typed, part_of
 from apps.stores import roles
 
-_FROM_BALANCE = "From your available balance. The processing fee isn't returned."
+_FROM_BALANCE = "From your available balance. The processing fee isn’t returned."
 _PARTIAL = Caution(
     "This is a partial refund.",
-    "A payment can only be refunded once. The rest can't be refunded later.",
+    "A payment can only be refunded once. The rest can’t be refunded later.",
 )
 _PERMANENT = (
-    "Coins can't be recalled once sent. "
+    "Coins can’t be recalled once sent. "
     "Compare every character of the address with the one your customer gave you."
 )
 _PARTS = (25, 50, 75, 100)
@@ -121,7 +121,7 @@ class RefundForm(Form):
             self.values["amount"] = part_of(self.coin.remaining, part_bps).coins
 
     def request(self) -> RefundRequest:
-        """What is asked for, in coins. Raises Invalid or MoreThanMost."""
+        """What is asked for, in coins. Raises Invalid."""
         form_keys.of(self.values)
         typed = self.values["amount"]
         chosen = self.coin
@@ -350,8 +350,8 @@ def _transfer(share: Share, form: RefundForm) -> ReviewTransfer:
 
 def _prices(refundable: Refundable) -> list[tuple[str, CoinPrice[Asset]]]:
     """Both rates, by what people call them; today's is missing where nobody knows it."""
-    today = [("today's rate", refundable.current)] if refundable.current is not None else []
-    return [("the payment's rate", refundable.locked), *today]
+    today = [("today’s rate", refundable.current)] if refundable.current is not None else []
+    return [("the payment’s rate", refundable.locked), *today]
 
 
 def _at_rate(price: CoinPrice[Asset], amount: Amount[Asset]) -> SafeString:
@@ -399,10 +399,10 @@ def _form(request: PageRequest, form: RefundForm) -> HttpResponse:
 def _units(refundable: Refundable) -> list[tuple[str, str]]:
     """What an amount can be typed in: the coin, or the currency at one of the rates."""
     currency = refundable.locked.currency
-    today = [(TODAY, f"{currency} at today's rate")] if refundable.current is not None else []
+    today = [(TODAY, f"{currency} at today’s rate")] if refundable.current is not None else []
     return [
         ("", refundable.asset.coin_symbol),
-        (LOCKED, f"{currency} at the payment's rate"),
+        (LOCKED, f"{currency} at the payment’s rate"),
         *today,
     ]
 

@@ -40,7 +40,7 @@ class ReportForm(Form):
             refusal = InvalidRange(f"A report covers at most {DAYS_MAX} days", field=refusal.field)
         elif isinstance(refusal, RangeUnavailable):
             closed = (
-                f"Days are available up to {refusal.through:%-d %b %Y}: the last ones aren't"
+                f"Days are available up to {refusal.through:%-d %b %Y}: the last ones aren’t"
                 " closed yet"
             )
             refusal = InvalidRange(closed, field=refusal.field)

@@ -120,7 +120,7 @@ def _first_store(request: HttpRequest, email: str) -> HttpResponse:
     response = enter(request, user, None)
     _look_at(request, store)
     messages.success(
-        request, f"Welcome to {store.name}. You're in test mode: nothing here moves real money."
+        request, f"Welcome to {store.name}. You’re in test mode: nothing here moves real money."
     )
     return response
 
@@ -137,7 +137,7 @@ def another_store(request: PageRequest) -> HttpResponse:
             form.refuse(refusal)
         else:
             _look_at(request, store)
-            messages.success(request, f"{store.name} is open. You're in test mode.")
+            messages.success(request, f"{store.name} is open. You’re in test mode.")
             return go("home")
     context = {
         "form": form,

@@ -192,7 +192,7 @@ def _review(
                 ]
             )
         ],
-        permanent="A swap can't be undone.",
+        permanent="A swap can’t be undone.",
         noun="swap",
         notes=[
             "Swaps are made at the current market rate. If a swap would bring less than the"

@@ -50,7 +50,7 @@ def accept(request: PageRequest, id: str) -> HttpResponse:
         payment = accept_transfer(request.access, id, reference)
     except Refusals as refusal:
         return _page(request, transfer, form.refuse(refusal))
-    messages.success(request, "Transfer accepted. It's in your available balance.")
+    messages.success(request, "Transfer accepted. It’s in your available balance.")
     return go("payment", payment.pk)
 
 

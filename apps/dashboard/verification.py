@@ -76,7 +76,7 @@ def page(request: PageRequest) -> HttpResponse:
         verifications.submit_own(store, form.request())
     except Refusals as refusal:
         return _page(request, before, form.refuse(refusal))
-    messages.success(request, "Submitted for review. We'll email you the outcome.")
+    messages.success(request, "Submitted for review. We’ll email you the outcome.")
     return go("verification")
 
 

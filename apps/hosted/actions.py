@@ -70,7 +70,7 @@ def renew(request: HttpRequest, reference: str) -> HttpResponse:
             request,
             reference,
             refusal,
-            gettext("This payment can't get a new quote. Go back to the store to start again."),
+            gettext("This payment can’t get a new quote. Go back to the store to start again."),
         )
     return _to(request, later.reference)
 

@@ -27,7 +27,7 @@ class AccountAdmin(ReadOnly):
     list_filter = ["mode", "kind", "asset"]
     list_select_related = ["asset__chain", "store"]
     search_fields = ["store"]
-    search_help_text = "Store ID, or the beginning of a store's name"
+    search_help_text = "Store ID, or the beginning of a store’s name"
     fields = ["kind", "asset", "mode", "store", "is_guarded", "balance"]
     account = lists.words("kind", "Account")
     shop = lists.store(description="Owner")

@@ -25,7 +25,7 @@ class FundingSessionAdmin(ReadOnly):
     list_select_related = ["store", "payment"]
     search_fields = ["id", "payment__reference", "provider_txid", "store"]
     search_help_text = (
-        "Session ID, payment reference, the provider's ID, or the beginning of a store's name"
+        "Session ID, payment reference, the provider’s ID, or the beginning of a store’s name"
     )
     created = lists.when("created_at", "Created")
     shop = lists.store()

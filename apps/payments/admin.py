@@ -40,7 +40,7 @@ class PaymentAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "reference", "addresses__address", "store", "order_id"]
     search_help_text = (
-        "Payment ID, reference, order ID, deposit address, or the beginning of a store's name"
+        "Payment ID, reference, order ID, deposit address, or the beginning of a store’s name"
     )
     created = lists.when("created_at", "Created")
     shop = lists.store()
@@ -57,7 +57,7 @@ class RefundAdmin(Rated):
     list_filter = [lists.since("created_at"), "status", "mode", "reason"]
     list_select_related = ["store", "asset", "payment"]
     search_fields = ["id", "payment__reference", "payment", "store"]
-    search_help_text = "Refund ID, payment ID or reference, or the beginning of a store's name"
+    search_help_text = "Refund ID, payment ID or reference, or the beginning of a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
     of_payment = lists.text("payment__reference", "Payment")

@@ -28,7 +28,7 @@ class PayoutAdmin(Rated, Queue):
     list_filter = [lists.since("created_at"), "status", "mode", "rail"]
     list_select_related = ["store__platform", "asset", "approval", "destination", "maker"]
     search_fields = ["id", "destination_address", "destination", "store"]
-    search_help_text = "Payout ID, destination address or ID, or the beginning of a store's name"
+    search_help_text = "Payout ID, destination address or ID, or the beginning of a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
     amount = lists.coins()
@@ -128,7 +128,7 @@ class DestinationAdmin(ReadOnly):
     ]
     list_select_related = ["store"]
     search_fields = ["id", "address", "store"]
-    search_help_text = "Destination ID, wallet address, or the beginning of a store's name"
+    search_help_text = "Destination ID, wallet address, or the beginning of a store’s name"
     created = lists.when("created_at", "Added")
     shop = lists.store()
     holder_name = lists.text("holder", "Account holder")
@@ -151,7 +151,7 @@ class DestinationAdmin(ReadOnly):
             )
         return row.account_name
 
-    @button(roles.BANK_VERIFY, "Verify: the bank account is the store's")
+    @button(roles.BANK_VERIFY, "Verify: the bank account is the store’s")
     def verify(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
         self._set(request, rows, True)
 
@@ -174,7 +174,7 @@ class ScheduleAdmin(ReadOnly):
     list_filter = ["mode", "frequency", "is_active"]
     list_select_related = ["store", "asset__chain"]
     search_fields = ["id", "store"]
-    search_help_text = "Schedule ID, or the beginning of a store's name"
+    search_help_text = "Schedule ID, or the beginning of a store’s name"
     shop = lists.store()
     coin = lists.asset()
     next_payout = lists.when("next_payout_at", "Next payout")
@@ -194,7 +194,7 @@ class StorePayoutCapAdmin(Rated, Switches):
     list_display = ["shop", "coin", "per_transaction", "per_day"]
     list_select_related = ["store", "asset__chain"]
     search_fields = ["store", "asset"]
-    search_help_text = "Asset, or the beginning of a store's name"
+    search_help_text = "Asset, or the beginning of a store’s name"
     shop = lists.store()
     coin = lists.asset()
     per_transaction = lists.coins("per_tx_atomic", description="Per payout")

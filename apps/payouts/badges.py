@@ -29,7 +29,7 @@ BADGES: Badges = {
     },
     "payout_batch_line": {
         "valid": (INFO, _("Ready")),
-        "invalid": (BAD, _("Can't be paid")),
+        "invalid": (BAD, _("Can’t be paid")),
         "queued": (WAIT, _("Queued")),
         "created": (GOOD, _("Created")),
         "failed": (BAD, _("Failed")),

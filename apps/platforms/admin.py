@@ -31,7 +31,7 @@ class AccessRequestAdmin(Queue):
     list_filter = ["status"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
-    search_help_text = "Request ID, or the beginning of a store's name"
+    search_help_text = "Request ID, or the beginning of a store’s name"
     created = lists.when("created_at", "Requested")
     shop = lists.store()
     why = lists.text("reason", "Reason")
@@ -59,7 +59,7 @@ class VerificationAdmin(Queue):
     list_filter = ["status"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
-    search_help_text = "Verification ID, or the beginning of a store's name"
+    search_help_text = "Verification ID, or the beginning of a store’s name"
     submitted = lists.when("submitted_at", "Submitted")
     shop = lists.store()
     business = lists.text("business_legal_name", "Business")
@@ -134,7 +134,7 @@ class OnboardingLinkAdmin(ReadOnly):
     list_filter = ["mode", "purpose"]
     list_select_related = ["store", "account"]
     search_fields = ["id", "store", "account"]
-    search_help_text = "Link ID, account ID, or the beginning of the platform's name"
+    search_help_text = "Link ID, account ID, or the beginning of the platform’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store(description="Platform")
     of_account = lists.text("account", "Account")
@@ -152,7 +152,7 @@ class DestinationConfirmationAdmin(ReadOnly):
     list_display = ["created", "shop", "who", "waits", "confirmed", "stopped"]
     list_select_related = ["store"]
     search_fields = ["id", "store", "destination"]
-    search_help_text = "ID, destination ID, or the beginning of a store's name"
+    search_help_text = "ID, destination ID, or the beginning of a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
     who = lists.text("contact", "Contact")

@@ -75,5 +75,5 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
 
 
 DISPATCH = RequestKind(
-    "dispatch", "A change of a store's cards or agents", roles.DISPATCH, _before, _carry_out
+    "dispatch", "A change of a store’s cards or agents", roles.DISPATCH, _before, _carry_out
 )

@@ -78,7 +78,7 @@ KINDS: Mapping[str, NotificationKind] = {
         "Invoices paid", "A customer has paid an invoice in full.", default=OFF
     ),
     SUBSCRIPTION_PAST_DUE: NotificationKind(
-        "Subscriptions past due", "A customer hasn't paid in time."
+        "Subscriptions past due", "A customer hasn’t paid in time."
     ),
     ENDPOINT_OFF: NotificationKind(
         "Webhook endpoints disabled", "We turn an endpoint off after days of failures.", always=True

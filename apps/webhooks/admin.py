@@ -14,7 +14,7 @@ class EndpointAdmin(ReadOnly):
     list_filter = ["status", "mode"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
-    search_help_text = "Endpoint ID, or the beginning of a store's name"
+    search_help_text = "Endpoint ID, or the beginning of a store’s name"
     ordering = ["-created_at"]
     exclude = ["sealed_secret"]
     shop = lists.store()
@@ -31,7 +31,7 @@ class EventAdmin(ReadOnly):
     list_filter = [lists.since("created_at"), "mode"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
-    search_help_text = "Event ID, or the beginning of a store's name"
+    search_help_text = "Event ID, or the beginning of a store’s name"
     ordering = ["-created_at"]
     created = lists.when("created_at", "Created")
     shop = lists.store()
@@ -46,7 +46,7 @@ class DeliveryAdmin(ReadOnly):
     list_filter = [lists.since("created_at"), "status", "mode"]
     list_select_related = ["store", "event"]
     search_fields = ["id", "event", "store"]
-    search_help_text = "Delivery ID, event ID, or the beginning of a store's name"
+    search_help_text = "Delivery ID, event ID, or the beginning of a store’s name"
     ordering = ["-created_at"]
     created = lists.when("created_at", "Created")
     shop = lists.store()

@@ -67,7 +67,7 @@ async function run(form, asked, isQuiet) {
 
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   if (!window.PublicKeyCredential) {
-    tell(form, "This browser can't use passkeys.");
+    tell(form, "This browser can’t use passkeys.");
     continue;
   }
   form.addEventListener("submit", (event) => {

@@ -183,7 +183,7 @@ def test_without_a_waiting_time_the_owners_are_told_all_the_same(cast: Cast) -> 
     (letter,) = sent()
     assert (
         letter.to == [cast.alice.email]
-        and "It's already in effect" in letter.body
+        and "It’s already in effect" in letter.body
         and "/dashboard/stop/" not in letter.body
     )
 
@@ -210,7 +210,7 @@ def test_a_list_to_known_addresses_is_told_when_it_is_sent(cast: Cast) -> None:
     assert (
         "a.csv: 1 payout" in letter.body
         and "payouts" not in letter.body
-        and "It's already in effect" in letter.body
+        and "It’s already in effect" in letter.body
     )
 
 
@@ -219,5 +219,5 @@ def test_a_longer_waiting_time_is_told_too(cast: Cast) -> None:
     (letter,) = sent()
     assert (
         "From then on it is 48 hours, instead of 24" in letter.body
-        and "It's already in effect" in letter.body
+        and "It’s already in effect" in letter.body
     )

@@ -228,7 +228,7 @@ def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery:
     verify(bakery.store)
     assert e_invoice.refusal(row(made)) == ""
     for address in (None, {"city": "Berlin"}, {"country": "Atlantis"}, {"country": 49}):
-        assert "country in the customer's address" in e_invoice.refusal(
+        assert "country in the customer’s address" in e_invoice.refusal(
             row(billed(bakery, address))
         )
     voided = billed(bakery)
@@ -243,7 +243,7 @@ def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery:
         assert "E-invoice" not in Client().get(f"/invoice/{item['public_token']}").content.decode()
     owner = r.customer(bakery.test)
     draft = row(r.draft(bakery.test, customer_id=owner["id"]))
-    assert "country in the customer's address" in e_invoice.missing_of_verified(draft)
+    assert "country in the customer’s address" in e_invoice.missing_of_verified(draft)
     Verification.objects.filter(store=bakery.store).delete()
     assert e_invoice.missing_of_verified(draft) == ""
     verify(bakery.store)

@@ -90,7 +90,7 @@ def test_somebody_from_nowhere_says_where_they_are(shop: Shop, open_page: OpenPa
     page = open_page(f"/pay/{made['reference']}?pay=card", width=390, height=844)
     page.get_by_label("Country").select_option("BR")
     page.get_by_role("button", name="Show prices").click()
-    expect(page.get_by_text("Card payments of this amount aren't available there.")).to_be_visible()
+    expect(page.get_by_text("Card payments of this amount aren’t available there.")).to_be_visible()
     page.get_by_text("Paying from Brazil").click()
     page.get_by_label("Country").select_option("GB")
     page.get_by_role("button", name="Show prices").click()

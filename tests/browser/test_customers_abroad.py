@@ -105,7 +105,7 @@ def test_by_wallet(language: str, shop: Shop, wallet: Wallet, open_page: OpenPag
     page.locator("#pay-with-wallet").click()
     page.get_by_role("button", name="Test Wallet").click()
     expect(page.locator("[data-wallet-status]")).to_have_text(
-        gettext("Sent, waiting for the network. You don't need to pay again.")
+        gettext("Sent, waiting for the network. You don’t need to pay again.")
     )
     still_speaks(page, language)
     shoot(page, f"abroad-{language}-sent")

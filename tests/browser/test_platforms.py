@@ -143,7 +143,7 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     page.get_by_label("Code from the email").fill("0000 0000")
     page.get_by_role("button", name="Activate now").click()
     expect(page.get_by_role("alert")).to_contain_text(
-        "This code isn't the one from the latest email"
+        "This code isn’t the one from the latest email"
     )
     look_at(page, "Saved, not active yet", f"live-wrong-{look}", script=script)
     page.get_by_role("button", name="Send a new code").click()

@@ -25,7 +25,7 @@ REPORT = StatusReport(
             "Checkout",
             State.DOWN,
             AT,
-            "New payments can't be priced. Payments that are open can be paid.",
+            "New payments can’t be priced. Payments that are open can be paid.",
         ),
         Component("Ethereum deposits", State.DELAYED, AT, SEEN_LATE),
         Component(

@@ -187,12 +187,12 @@ REFUSALS = [
     (
         "eth_sendTransaction",
         (-32000, "insufficient funds for gas * price + value"),
-        "doesn't have enough",
+        "doesn’t have enough",
     ),
     (
         "eth_sendTransaction",
         (-32603, "Internal JSON-RPC error."),
-        "Your wallet couldn't send the payment.",
+        "Your wallet couldn’t send the payment.",
     ),
 ]
 
@@ -221,7 +221,7 @@ def test_a_wallet_without_enough_is_told_before_it_is_asked(
     made = make.payment(shop.test)
     page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset={TOKEN}")
     confirm(page)
-    expect(page.get_by_role("alert")).to_contain_text("doesn't have enough")
+    expect(page.get_by_role("alert")).to_contain_text("doesn’t have enough")
     assert wallet.sent == []
 
 

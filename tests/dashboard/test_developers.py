@@ -53,7 +53,7 @@ def test_keys_of_the_other_mode_are_not_listed(cast: Cast) -> None:
 @pytest.mark.parametrize(
     ("fields", "sentence"),
     [
-        ({"name": " "}, "Name can&#x27;t be blank."),
+        ({"name": " "}, "Name can’t be blank."),
         ({"name": "x" * 101}, "Name is too long (maximum is 100 characters)."),
         ({"key_type": "golden"}, "Key_type must be secret or publishable."),
         ({"scopes": ["payments:steal"]}, "Scopes contains unknown scopes: payments:steal."),
@@ -99,8 +99,8 @@ def test_a_refused_endpoint_form_says_why_at_each_input_and_keeps_what_was_typed
     for fields, errors in (
         ({"url": "ftp://1.1.1.1"}, {"url": "URL must be http or https."}),
         ({"url": "https://127.0.0.1/"}, {"url": "URL must resolve to a public address."}),
-        ({"url": ""}, {"url": "URL can&#x27;t be blank."}),
-        ({"subscribed_events": []}, {"subscribed_events": "Events can&#x27;t be blank."}),
+        ({"url": ""}, {"url": "URL can’t be blank."}),
+        ({"subscribed_events": []}, {"subscribed_events": "Events can’t be blank."}),
         (
             {"url": "https://127.0.0.1/", "subscribed_events": ["nonsense"]},
             {

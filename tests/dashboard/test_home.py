@@ -304,6 +304,6 @@ def test_the_business_step_says_what_became_of_it_and_what_waits(cast: Cast) -> 
     sent = submit_verification(cast.bakery.store, VerificationRequest.read(VERIFICATION))
     assert "reviewing your details" in verification(browser).explanation
     Verification.objects.filter(pk=sent.pk).update(status="rejected")
-    assert "couldn't verify" in verification(browser).explanation
+    assert "couldn’t verify" in verification(browser).explanation
     Store.objects.filter(pk=cast.bakery.store.pk).update(kyc_confirmed_at=clock.real_now())
     assert verification(browser).is_done

@@ -68,7 +68,7 @@ def test_everything_is_shown_once_more_before_it_leaves(rich: Cast, alice: Brows
         and "0.1 <span" in told
         and "This destination is new" in told
     )
-    assert "In live mode a payout can't be undone" in told
+    assert "In live mode a payout can’t be undone" in told
     assert not Payout.objects.exists()
     agreed = hidden(review, "agreed")
     other = alice.post("payouts/new", **{**asked, "amount": "0.2"}, agreed=agreed)
@@ -361,7 +361,7 @@ def test_an_amount_in_fiat_is_reviewed_and_sent_in_coins(rich: Cast, alice: Brow
     assert alice.post("payouts/new", **hidden_fields(review)).status_code == 303
     assert Payout.objects.get().amount_atomic == 5 * 10**16
     beyond = alice.post("payouts/new", **wish(alice, amount="9000", unit="fiat"))
-    assert field_errors(beyond) == {"amount": "Amount is more than the maximum of 3420.00 EUR."}
+    assert field_errors(beyond) == {"amount": "Amount is more than the maximum of €3,420.00."}
 
 
 def test_only_destinations_that_fit_are_offered_and_the_last_used_is_chosen(

@@ -162,9 +162,7 @@ def test_coins_are_taken_and_left_but_the_last_one_stays(cast: Cast) -> None:
         assert browser.post("settings/assets", asset_id=asset.pk, to="refused").status_code == 303
     (last,) = accepted_assets(*where)
     answer = browser.post("settings/assets", asset_id=last.pk, to="refused")
-    assert answer.status_code == 422 and "The last accepted asset can&#x27;t be removed." in text(
-        answer
-    )
+    assert answer.status_code == 422 and "The last accepted asset can’t be removed." in text(answer)
     assert browser.post("settings/assets", asset_id=last.pk, to="accepted").status_code == 303
     assert accepted_assets(*where) == [last]
 

@@ -256,7 +256,7 @@ def test_a_role_counts_from_the_next_page(cast: Cast, alice: Browser) -> None:
     assert bob.get("api-keys/new").status_code == 200
     alice.post(f"team/{cast.bob.pk}/role", role="viewer")
     assert bob.get("api-keys/new").status_code == 403
-    assert "You can&#x27;t change your own role." in text(
+    assert "You can’t change your own role." in text(
         alice.post(f"team/{cast.alice.pk}/role", role="viewer")
     )
 

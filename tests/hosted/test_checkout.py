@@ -199,7 +199,7 @@ def test_a_return_from_a_card_page_proves_nothing(bakery: Shop) -> None:
     made = make.payment(bakery.test)
     answer = page(made, "onramp=success").content.decode()
     assert (
-        "Pending: we're waiting for the card provider" in answer
+        "Pending: we’re waiting for the card provider" in answer
         and "was charged" not in answer
         and "Pay with crypto" in answer
     )

@@ -84,7 +84,7 @@ def test_a_refused_overpayment_says_that_it_is_sent_back(bakery: Shop) -> None:
     make.simulated(bakery.test, made["id"], "overpaid")
     text = words(made)
     assert (
-        "doesn't accept overpayments" in text
+        "doesn’t accept overpayments" in text
         and "What arrived is being returned" in text
         and "Overpaid €0.49" in text
     )

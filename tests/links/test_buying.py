@@ -161,7 +161,7 @@ def test_a_store_that_can_take_no_payment_says_so_kindly(bakery: Shop) -> None:
     platform = Store.objects.create(name="Mall", created_at=bakery.access().now())
     Store.objects.filter(pk=bakery.store.pk).update(platform=platform, kyc_confirmed_at=None)
     refused = send(link)
-    assert refused.status_code == 403 and "aren't available right now" in text_of(refused)
+    assert refused.status_code == 403 and "aren’t available right now" in text_of(refused)
     assert not Payment.objects.exists()
 
 
@@ -182,7 +182,7 @@ def test_the_page_is_private_and_nobody_may_frame_it(bakery: Shop) -> None:
         and answer["Cache-Control"] == "no-store"
         and answer["X-Frame-Options"] == "DENY"
     )
-    assert "Don't send real coins" in text_of(answer) and "Don't send real coins" not in text_of(
+    assert "Don’t send real coins" in text_of(answer) and "Don’t send real coins" not in text_of(
         page(made_link(bakery, "live"))
     )
 

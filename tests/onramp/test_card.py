@@ -370,7 +370,7 @@ def test_each_path_has_a_budget_of_its_own(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("outcome", "sentence"),
     [
-        ("paid", "The card was charged. There's nothing more to do on this page."),
+        ("paid", "The card was charged. There’s nothing more to do on this page."),
         ("failed", "The card was declined and nothing was charged."),
         ("expired", "This card payment expired and nothing was charged."),
     ],

@@ -76,7 +76,7 @@ def test_a_paid_intent_has_its_transactions_on_the_invoice(bakery: Shop) -> None
     made = paid(bakery.test)
     text = words(invoice(bakery.test, made))
     assert "Not paid" not in text and "Paid" in text
-    assert "Where to pay" not in text and "don't send anything to these addresses" in text
+    assert "Where to pay" not in text and "don’t send anything to these addresses" in text
     assert made["transaction"]["tx_hash"] in text.replace(" ", "")
 
 

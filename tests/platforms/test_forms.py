@@ -88,7 +88,7 @@ def test_an_account_that_is_changed_is_refused_at_its_input_with_what_was_typed(
     first = platform.sub(external_id="one")
     second = platform.sub(external_id="two")
     page = f"platform/accounts/{second.id}"
-    assert wrong(owner.post(page, name=" ", external_id="two")) == ("name", "Name can't be blank.")
+    assert wrong(owner.post(page, name=" ", external_id="two")) == ("name", "Name can’t be blank.")
     taken = owner.post(page, name="New name", external_id="one")
     assert wrong(taken) == ("external_id", "External has already been taken.")
     assert 'value="New name"' in taken.content.decode()

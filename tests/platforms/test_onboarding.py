@@ -139,7 +139,7 @@ def test_a_token_that_was_never_minted_is_unusable(db: None, token: str) -> None
     page_of_nothing = Client().get(f"/onboarding/{token}")
     assert page_of_nothing.status_code == 404
     title = page_of_nothing.content.decode().partition("<title>")[2].partition("</title>")[0]
-    assert " ".join(title.split()) in {"This link can't be used", "Page not found"}
+    assert " ".join(title.split()) in {"This link can’t be used", "Page not found"}
 
 
 def test_wrong_tokens_are_limited_and_right_ones_are_not(platform: Platform) -> None:

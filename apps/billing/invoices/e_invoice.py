@@ -112,7 +112,7 @@ def _missing(invoice: Invoice, seller: Seller) -> str:
             " of your business."
         )
     if country_code((invoice.customer.address or {}).get("country")) is None:
-        return "The country in the customer's address is missing."
+        return "The country in the customer’s address is missing."
     if not invoice.lines.all():
         return "The invoice has no lines."
     if _category(invoice, seller) is None:

@@ -20,6 +20,7 @@ from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
 from apps.core.staff.labels import code_words, field_label
 from apps.core.staff.roles import StaffRole, roles_of
+from apps.core.web.forms import typographic
 from apps.ledger.chart import CHART, TREASURY
 from apps.onramp.models import Credential
 from apps.onramp.services import credentials
@@ -116,7 +117,7 @@ class CorrectionForm(OptionalStoreForm):
             if not size:
                 self.add_error(
                     "amount",
-                    f"A number of coins that isn't zero, with at most {asset.atomic_decimals}"
+                    f"A number of coins that isn’t zero, with at most {asset.atomic_decimals}"
                     " places",
                 )
             else:
@@ -173,7 +174,7 @@ class DispatchForm(AskForm):
     store = forms.CharField(help_text="ID of the store.")
     card_funding_live = forms.BooleanField(required=False)
     card_funding_test = forms.BooleanField(required=False)
-    x402_dispatch = forms.BooleanField(required=False, label="Send agents' draws on the chain")
+    x402_dispatch = forms.BooleanField(required=False, label="Send agents’ draws on the chain")
     authorization_provider = forms.ChoiceField(choices=AuthorizationProvider.choices)
     authorization_url = forms.URLField(required=False, max_length=2048, assume_scheme="https")
     authorization_policy = forms.JSONField(
@@ -197,7 +198,7 @@ class DispatchForm(AskForm):
         try:
             rules = PolicyRules.read(self.cleaned_data["authorization_policy"] or {})
         except Invalid as refusal:
-            raise forms.ValidationError(refusal.text) from None
+            raise forms.ValidationError(typographic(refusal.text)) from None
         return dict(msgspec.to_builtins(rules))
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:

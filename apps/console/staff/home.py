@@ -291,7 +291,7 @@ def _queued() -> HealthFact:
     try:
         waiting = sum(int(buckets.client().llen(queue)) for queue in jobs.QUEUES)
     except buckets.unreachable():
-        return HealthFact("Workers", BAD, "Redis can't be reached")
+        return HealthFact("Workers", BAD, "Redis can’t be reached")
     tone = GOOD if waiting < 1_000 else WAIT
     return HealthFact(
         "Workers", tone, f"{waiting:,} job{pluralize(waiting)} queued", url=reverse("admin:jobs")

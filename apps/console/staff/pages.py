@@ -21,6 +21,7 @@ from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.staff import roles
 from apps.core.staff.pages import may
+from apps.core.web.forms import typographic
 from apps.stores import audit
 from apps.stores.models import StaffRequest, User
 
@@ -63,7 +64,7 @@ def sending(site: AdminSite, request: HttpRequest) -> HttpResponse:
         try:
             done = _resume(request) if request.POST.get("act") == "resume" else _hold(request, form)
         except Failure as refusal:
-            errors = [refusal.text]
+            errors = [typographic(refusal.text)]
             status = 422
         else:
             if done:

@@ -83,7 +83,7 @@ SENTENCES = {
     "not_utf8": "the file isn't UTF-8 text; export it as CSV UTF-8",
     "not_text": "the file isn't text; export it as CSV UTF-8",
     "missing_columns": "the first line must name the columns: {columns} is missing",
-    "too_many_lines": "the file has more than {maximum:,} payouts; split it",
+    "too_many_lines": "the file has more than {maximum} payouts; split it",
     "unreadable_line": "line {line} can't be read: {problem}",
     # What only people fill in.
     "unknown_rule": "{field} is not a rule; use one of {known}",
@@ -104,6 +104,8 @@ SENTENCES = {
     "date": "{field} is not a date",
     "no_rate": "there is no current rate for this coin; enter the amount in coins",
     "old_form": "the form is too old; open it again",
+    "above_maximum": "{field} is more than the maximum of {maximum}",
+    "payable_now": "at most {maximum} can be paid out now",
     "other_payout": "the payout has changed since you reviewed it; check the figures again",
     "other_act": "this has changed since you reviewed it; check it again",
 }

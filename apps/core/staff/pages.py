@@ -35,6 +35,7 @@ from apps.core.staff.lists import CappedPaginator, found_by
 from apps.core.staff.roles import StaffMember, StaffOperation
 from apps.core.staff.values import record_title, shown, shown_beside
 from apps.core.templatetags.tillgate import badge
+from apps.core.web.forms import typographic
 
 if TYPE_CHECKING:
     _ModelAdmin = admin.ModelAdmin[Any]
@@ -439,7 +440,7 @@ class Queue(ReadOnly):
                 else self.reject(row, reason, request.user)
             )
         except Failure as refusal:
-            return [refusal.text]
+            return [typographic(refusal.text)]
         self.log_change(request, row, f"{outcome}: {reason}" if reason else outcome)
         messages.success(request, f"{row}: {outcome}")
         return []

@@ -73,7 +73,7 @@ UNMATCHED = StaffOperation("unmatched_transfer.resolve", "Resolve an unmatched t
 SENDING_RESUME = StaffOperation(
     "sending.resume", "Resume sending that staff put on hold", _FINANCE, TWO
 )
-ASSET_REVIEW = StaffOperation("asset_review.end", "End the review of a store's asset", _FINANCE)
+ASSET_REVIEW = StaffOperation("asset_review.end", "End the review of a store’s asset", _FINANCE)
 
 # Whoever sees a reason to stops what leaves.
 SENDING_HOLD = StaffOperation(
@@ -82,19 +82,19 @@ SENDING_HOLD = StaffOperation(
 
 # Admin configures.
 STORE_SETTINGS = StaffOperation(
-    "store.change", "Change a store's settings and its members' roles", _ADMIN
+    "store.change", "Change a store’s settings and its members’ roles", _ADMIN
 )
 DISPATCH = StaffOperation(
-    "store.change_dispatch", "Change a store's settings of cards and agents", _ADMIN, TWO
+    "store.change_dispatch", "Change a store’s settings of cards and agents", _ADMIN, TWO
 )
 DISPATCH_OFF = StaffOperation(
-    "store.stop_dispatch", "Turn off a store's cards or its agents' dispatch", _ADMIN
+    "store.stop_dispatch", "Turn off a store’s cards or its agents’ dispatch", _ADMIN
 )
 CARD_NETWORK = StaffOperation(
-    "card_network.change", "Change a card network's keys and settings", _ADMIN, TWO
+    "card_network.change", "Change a card network’s keys and settings", _ADMIN, TWO
 )
 CARD_NETWORK_OFF = StaffOperation("card_network.stop", "Turn off a card network", _ADMIN)
-PAYOUT_CAPS = StaffOperation("payout_cap.change", "Change a store's payout limits", _ADMIN)
+PAYOUT_CAPS = StaffOperation("payout_cap.change", "Change a store’s payout limits", _ADMIN)
 ASSETS = StaffOperation("asset.change", "Change chains and assets", _ADMIN)
 ACCOUNT = StaffOperation(
     "account.change", "Rename a person, deactivate or reactivate an account", _ADMIN

@@ -1,6 +1,7 @@
 """One class per form of a page: what was typed, the request that it makes, and what is wrong about
 it, by input."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
@@ -9,7 +10,12 @@ from django.utils.translation import gettext
 
 from apps.core.errors import Failure, Listed
 from apps.core.messages.invalid import SENTENCES, Invalid, InvalidFields
+from apps.core.money import Fiat
+from apps.core.templatetags.tillgate import fiat, grouped
 from apps.core.web.refusals import status_of
+
+_BOUNDS = ("minimum", "maximum", "step")
+_APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)|(?<=s)'(?= )")
 
 
 class Form:
@@ -104,9 +110,26 @@ def _of_rule(refusal: Invalid, label: str) -> str:
     words = SENTENCES[refusal.rule]
     if words.format(field=label or refusal.field, **refusal.params) != text:
         return text  # a kind of its own, with words of its own
-    return gettext(words).format(field=gettext(label) if label else refusal.field, **refusal.params)
+    figures = {name: _figure(name, value) for name, value in refusal.params.items()}
+    return gettext(words).format(field=gettext(label) if label else refusal.field, **figures)
+
+
+def _figure(name: str, value: object) -> object:
+    """The bound of a rule as pages write amounts: with the reader's separators."""
+    if isinstance(value, Fiat):
+        return fiat(value.cents, value.currency)
+    if name not in _BOUNDS:
+        return value
+    number, space, unit = str(value).partition(" ")
+    return f"{grouped(number)}{space}{unit}"
+
+
+def typographic(text: str) -> str:
+    """A sentence as pages are typeset: those of the API have straight apostrophes, pages curly
+    ones."""
+    return _APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", text)
 
 
 def _sentence(text: str) -> str:
-    text = text[:1].upper() + text[1:]
+    text = typographic(text[:1].upper() + text[1:])
     return text if text.endswith((".", "!", "?", "。", "؟")) else f"{text}."

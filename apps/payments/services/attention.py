@@ -24,7 +24,7 @@ def payment_failed(payment: Payment, reason: str | None) -> None:
 
 
 def refund_by_hand(payment: Payment, flag: str) -> None:
-    text = "Its coins don't go back by themselves: choose where to send them."
+    text = "Its coins don’t go back by themselves: choose where to send them."
     _record(payment, f"{payment.pk}:{flag}", f"Payment of {_worth(payment)} needs a refund", text)
 
 

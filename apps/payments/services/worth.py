@@ -8,19 +8,11 @@ from dataclasses import dataclass
 
 from apps.assets.models import Asset
 from apps.core import money
-from apps.core.errors import Flat
 from apps.core.messages.fields import FiatAmount, Invalid
 from apps.core.money import BASIS_POINTS, CENTS, Amount, Bps, CoinPrice, Fiat
 from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 
 _TYPED = FiatAmount()
-
-
-class MoreThanMost(Flat):
-    field = "amount"
-
-    def __init__(self, most: Fiat) -> None:
-        super().__init__(f"Amount is more than the maximum of {most}")
 
 
 @dataclass(frozen=True)
@@ -41,11 +33,11 @@ class Most:
         """What an amount of money buys, rounded down; who names what the whole is said to be worth
         gets all of it.
 
-        Raises MoreThanMost; Invalid where it buys nothing.
+        Raises Invalid: of more than the whole, and of what buys nothing.
         """
         whole = self.fiat
         if whole < amount:
-            raise MoreThanMost(whole)
+            raise Invalid("amount", "above_maximum", maximum=whole)
         if amount == whole:
             return self.amount
         atomic = money.atomic_at_most(

@@ -15,7 +15,7 @@ _WORDS = {
     _Status.REQUIRES_REVIEW: (
         PAYOUT_PROBLEM,
         "is under review",
-        "We review it before it's sent. There's nothing for you to do.",
+        "We review it before it’s sent. There’s nothing for you to do.",
     ),
 }
 

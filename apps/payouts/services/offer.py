@@ -14,7 +14,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import price_of
 from apps.chain.sending import costs
 from apps.core import clock
-from apps.core.errors import Flat
+from apps.core.messages.invalid import Invalid
 from apps.core.models import Mode
 from apps.core.money import Amount, CoinPrice
 from apps.ledger.selectors import balances
@@ -28,13 +28,6 @@ from apps.payouts.services.orders import NotEligible, check_eligible, network_mi
 
 DESTINATIONS_MAX = 100
 RECENT_MAX = 200
-
-
-class AboveMaximum(Flat):
-    field = "amount_atomic"
-
-    def __init__(self, most: Amount[Asset]) -> None:
-        super().__init__(f"At most {most.coins} {most.asset.coin_symbol} can be paid out now")
 
 
 @dataclass(frozen=True)
@@ -124,8 +117,9 @@ def _destinations(access: Access, asset: Asset) -> list[Destination]:
 
 
 def check_affordable(offer: PayoutOffer, amount: Amount[Asset]) -> None:
-    """Before anybody reviews it. Raises Insufficient or AboveMaximum."""
+    """Before anybody reviews it. Raises Insufficient or Invalid."""
     if offer.available < amount:
         raise Insufficient
     if offer.maximum < amount:
-        raise AboveMaximum(offer.maximum)
+        most = f"{offer.maximum.coins} {offer.maximum.asset.coin_symbol}"
+        raise Invalid("amount_atomic", "payable_now", maximum=most)

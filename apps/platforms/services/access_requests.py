@@ -107,7 +107,7 @@ def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
 
 def _approved(store: Store) -> account_emails.StaffDecision:
     text = (
-        "It can open accounts for its merchants now. Keys that were made before don't reach them:"
+        "It can open accounts for its merchants now. Keys that were made before don’t reach them:"
         " create a new one."
     )
     return account_emails.StaffDecision(

@@ -152,7 +152,7 @@ def _letter(store: Store, done: str, reason: str) -> account_emails.StaffDecisio
             f"{store.name} is verified", text, path, "Open the dashboard"
         )
     text = (
-        "We couldn't verify the business details as submitted. Update them and submit them again."
+        "We couldn’t verify the business details as submitted. Update them and submit them again."
     )
     return account_emails.StaffDecision(
         f"{store.name} could not be verified", text, path, "Open the dashboard", reason

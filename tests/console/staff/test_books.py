@@ -36,9 +36,9 @@ def test_the_trial_balance_of_the_last_seal_is_without_what_was_booked_since(
 ) -> None:
     page = "/admin/trial-balance/?as_of=seal"
     AuditSeal.objects.all().delete()
-    assert "The audit log isn&#x27;t sealed yet" in text(
+    assert "The audit log isn’t sealed yet" in text(
         finance.get(page)
-    ) or "isn't sealed yet" in text(finance.get(page))
+    ) or "isn’t sealed yet" in text(finance.get(page))
     make.store_coins(cast.bakery.store, "ETH", 3 * 10**18)
     sealed_at = clock.real_now()
     AuditSeal.objects.create(

@@ -189,7 +189,7 @@ def test_whoever_may_not_is_told_about_the_role_and_not_about_a_form(cast: Cast)
     browser = signed_in(make.clerk("support"))
     refused = browser.get("/admin/stores/staffrequest/ask/dispatch/")
     assert refused.status_code == 403
-    assert "Your staff role doesn&#x27;t allow this" in text(refused)
+    assert "Your staff role doesn’t allow this" in text(refused)
     assert "expired" not in text(refused)
 
 

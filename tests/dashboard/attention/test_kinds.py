@@ -65,17 +65,17 @@ def test_a_bank_account_waits_for_verification_and_a_rejected_one_is_told(cast: 
         cast.bakery.store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000"
     )
     browser = Browser(cast.alice)
-    assert told(browser) == ["Business isn't verified"]
+    assert told(browser) == ["Business isn’t verified"]
     asked = submit_verification(
         cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE")
     )
     reject_verification(asked, "The register says otherwise.")
-    assert sorted(told(browser)) == ["Business isn't verified", "Verification was rejected"]
+    assert sorted(told(browser)) == ["Business isn’t verified", "Verification was rejected"]
     assert "The register says otherwise." in text(browser.get("attention"))
     again = submit_verification(
         cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE")
     )
-    assert told(browser) == ["Business isn't verified"]
+    assert told(browser) == ["Business isn’t verified"]
     approve_verification(again)
     assert told(browser) == []
     set_verified(account, True)

@@ -63,7 +63,7 @@ def wrong(answer: Any) -> tuple[str, str]:
         (
             "products/new",
             {"description": "d" * 5001},
-            ("description", "Description is too long (maximum is 5000 characters)."),
+            ("description", "Description is too long (maximum is 5,000 characters)."),
         ),
         (
             "products/{}/prices/new",
@@ -100,7 +100,7 @@ def wrong(answer: Any) -> tuple[str, str]:
         (
             "customers/new",
             {"city": "c" * 4097},
-            ("line1", "Address is too large (maximum is 4096 bytes)."),
+            ("line1", "Address is too large (maximum is 4,096 bytes)."),
         ),
     ],
 )
@@ -140,7 +140,7 @@ def test_each_error_stands_at_its_input_which_has_the_focus(
             {"price": ["{0}", "", "{1}"], "quantity": ["1", "1", "0"]},
             ("quantity-2", "Quantity must be at least 1."),
         ),
-        ({"trial_days": "3651"}, ("trial_days", "The trial must be at most 3650.")),
+        ({"trial_days": "3651"}, ("trial_days", "The trial must be at most 3,650.")),
         (
             {"grace_cycles": "x"},
             ("grace_cycles", "The number of failed payments must be a whole number."),
@@ -173,7 +173,7 @@ def test_each_error_of_a_subscription_stands_at_its_input(
         ({"due": "tomorrow"}, ("due", "Due day is not a date.")),
         (
             {"line_description": ["Bread", "", " "], "line_amount": ["10", "", "5"]},
-            ("what-2", "Line 2: description can't be blank."),
+            ("what-2", "Line 2: description can’t be blank."),
         ),
         (
             {"line_quantity": ["2", "1", "x"]},
@@ -187,7 +187,7 @@ def test_each_error_of_a_subscription_stands_at_its_input(
             {"line_amount": ["1", "", "5.50"], "currency": "JPY"},
             ("each-2", "Line 2: price must be a whole number of JPY."),
         ),
-        ({"notes": "n" * 5001}, ("notes", "Notes is too long (maximum is 5000 characters).")),
+        ({"notes": "n" * 5001}, ("notes", "Notes is too long (maximum is 5,000 characters).")),
         ({"custom_number": "A-1"}, ("custom_number", "The number has already been taken.")),
         ({"discount": "101"}, ("discount", "The discount must be at most 100 percent.")),
         (
@@ -220,11 +220,11 @@ def test_what_belongs_to_no_input_stands_above_them_all(cast: Cast, browser: Bro
     page = text(new(browser, "invoices/new", **draft_form(save="1", **lines)))
     assert (
         'id="errors"' in page
-        and "Total must be at most 100000000.00." in page
+        and "Total must be at most 100,000,000.00." in page
         and "aria-invalid" not in page
     )
     counted = new(browser, "invoices/new", **draft_form(**lines), headers={"HX-Request": "true"})
-    assert counted.status_code == 200 and "Total must be at most 100000000.00." in text(counted)
+    assert counted.status_code == 200 and "Total must be at most 100,000,000.00." in text(counted)
 
 
 def test_a_subscription_that_cannot_be_is_told_on_its_form(cast: Cast, browser: Browser) -> None:
@@ -244,7 +244,7 @@ def test_a_subscription_that_cannot_be_is_told_on_its_form(cast: Cast, browser: 
         ),
         ({"quantity": ["0"]}, "must be at least 1"),
         ({"trial_days": "-1"}, "The trial must be a whole number."),
-        ({"grace_cycles": "9999"}, "The number of failed payments must be at most 1000."),
+        ({"grace_cycles": "9999"}, "The number of failed payments must be at most 1,000."),
     ):
         sent = {
             "email": owner["email"],
@@ -308,7 +308,7 @@ def test_an_invoice_that_cannot_be_is_told_in_words(cast: Cast, browser: Browser
         ({"due": "tomorrow"}, "Due day is not a date."),
         ({"line_amount": ["-1", "", "5"]}, "Line 1: price must be a number such as 12.50."),
         ({"line_quantity": ["0", "1", "1"]}, "Line 1: quantity must be at least 1."),
-        ({"line_description": ["", "", "Cake"]}, "Line 1: description can't be blank."),
+        ({"line_description": ["", "", "Cake"]}, "Line 1: description can’t be blank."),
         ({"custom_number": "A-1"}, "The number has already been taken."),
         ({"notes": "n" * 5001}, "Notes is too long"),
     ):

@@ -10,7 +10,7 @@ DEVELOPERS = (
         at("api-keys/new"),
         {"name": "", "key_type": "secret"},
         "name",
-        "Name can't be blank.",
+        "Name can’t be blank.",
     ),
     Broken(
         "key_create",
@@ -27,7 +27,7 @@ DEVELOPERS = (
         "Scopes contains unknown scopes: a, b.",
     ),
     Broken(
-        "oauth_app_create", at("apps/own/new"), {**APP, "name": ""}, "name", "Name can't be blank."
+        "oauth_app_create", at("apps/own/new"), {**APP, "name": ""}, "name", "Name can’t be blank."
     ),
     Broken(
         "oauth_app_create",
@@ -57,7 +57,7 @@ DEVELOPERS = (
         "amount",
         "Enter a whole number from 1 to 9,999.",
     ),
-    Broken("agent_create", at("agents/new"), {"name": ""}, "name", "Name can't be blank."),
+    Broken("agent_create", at("agents/new"), {"name": ""}, "name", "Name can’t be blank."),
     Broken(
         "agent_caps",
         World.agent,

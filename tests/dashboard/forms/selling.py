@@ -25,7 +25,7 @@ SELLING = (
         at("payment-links/new"),
         {**LINK, "title": ""},
         "title",
-        "The title can't be blank.",
+        "The title can’t be blank.",
     ),
     Broken(
         "link_create",

@@ -102,10 +102,10 @@ SETTINGS = (
         at("platform/ask"),
         {"reason": "x" * 2001},
         "reason",
-        "Reason is too long (maximum is 2000 characters).",
+        "Reason is too long (maximum is 2,000 characters).",
     ),
     Broken("platform_account_create", World.platform, {"name": ""}, "name", "Name is required."),
-    Broken("platform_account", World.account, {"name": ""}, "name", "Name can't be blank."),
+    Broken("platform_account", World.account, {"name": ""}, "name", "Name can’t be blank."),
     Broken(
         "platform_link_create",
         lambda world: world.account("/link"),

@@ -48,8 +48,8 @@ def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> Non
     )
     assert "No payouts are sent to it anymore" in text(Client().post(path))
     assert saved(merchant).removed_at is not None
-    assert "There's nothing to remove" in text(Client().get(path))
-    assert "There's nothing to remove" in text(Client().post(path))
+    assert "There’s nothing to remove" in text(Client().get(path))
+    assert "There’s nothing to remove" in text(Client().post(path))
     assert "Destination removed" in text(Client().get(page))
     assert Client().post(page, {"code": code_in(letter)}).status_code == 303
     with later(hours=25):
@@ -97,7 +97,7 @@ def test_a_link_stops_nothing_later_and_none_can_be_made_up(platform: Platform) 
     page = named(platform, merchant)
     path = stop_in(letters()[0])
     with later(hours=25):
-        assert "There's nothing to remove" in text(Client().post(path))
+        assert "There’s nothing to remove" in text(Client().post(path))
     assert saved(merchant).removed_at is None
     assert Client().post(path[:-1] + ("a" if path[-1] != "a" else "b")).status_code == 404
     assert Client().post(f"/onboarding/stop/{page.rpartition('/')[2]}").status_code == 404, (
