@@ -96,7 +96,7 @@ class SignedPaymentAdmin(ReadOnly):
 @admin.register(PaymentOffer)
 class PaymentOfferAdmin(Rated):
     list_display = ["created", "shop", "amount", "resource_path", "to"]
-    list_filter = ["mode", "asset"]
+    list_filter = ["mode", ("asset", lists.AssetFilter)]
     list_select_related = ["store", "asset"]
     search_fields = ["id", "store", "payment"]
     search_help_text = "Offer ID, payment ID, or the beginning of a store’s name"

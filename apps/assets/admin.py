@@ -32,7 +32,7 @@ class AcceptedAssetAdmin(ReadOnly):
     list_filter = [
         lists.present("suspended_at", "state", "Stopped for review", "In use"),
         "mode",
-        "asset",
+        ("asset", lists.AssetFilter),
     ]
     list_select_related = ["store", "asset__chain"]
     search_fields = ["store"]

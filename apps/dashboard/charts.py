@@ -11,6 +11,7 @@ from datetime import date, timedelta
 from itertools import zip_longest
 
 SIDE = 1000  # of the plot's own square
+CENT_STEPS = (1, 2, 5, 10, 25, 50)
 STEPS = (100, 200, 250, 500)  # times a power of ten cents
 LABELS_MAX = 7
 LABELS_ON_PHONE = 4
@@ -40,10 +41,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class Chart:
-    """`levels_cents` are the labels beside the plot, from the top; `partial` leads to today, which
-    isn't over."""
+    """`levels_cents` are the labels beside the plot, from the top, with cents where `has_cents`;
+    `partial` leads to today, which isn't over."""
 
     levels_cents: list[int]
+    has_cents: bool
     ticks: list[Tick]
     area: str
     line: str
@@ -53,10 +55,17 @@ class Chart:
     end_y: int
 
 
-def line_chart(first: date, now: Sequence[int], first_before: date, before: Sequence[int]) -> Chart:
+def line_chart(
+    first: date,
+    now: Sequence[int],
+    first_before: date,
+    before: Sequence[int],
+    *,
+    unit_cents: int,
+) -> Chart:
     """Sums of a range whose last day is today, beside those of the range before, which may be
-    shorter."""
-    step = _step(max(*now, *before, 0))
+    shorter. `unit_cents` is the smallest amount of their currency."""
+    step = _step(max(*now, *before, 0), unit_cents)
     top = 4 * step
     last = len(now) - 1
     points = [(_x(place, last), _y(cents, top)) for place, cents in enumerate(now)]
@@ -64,6 +73,7 @@ def line_chart(first: date, now: Sequence[int], first_before: date, before: Sequ
     ground = [(points[-2][0], SIDE), (0, SIDE)]
     return Chart(
         levels_cents=[step * number for number in range(4, -1, -1)],
+        has_cents=step in CENT_STEPS,
         ticks=_ticks(first, last),
         area=_path([*points[:-1], *ground]),
         line=_path(points[:-1]),
@@ -74,8 +84,11 @@ def line_chart(first: date, now: Sequence[int], first_before: date, before: Sequ
     )
 
 
-def _step(most_cents: int) -> int:
-    """A fourth of the axis: the smallest round sum of whole units that holds the largest one."""
+def _step(most_cents: int, unit_cents: int) -> int:
+    """A fourth of the axis: the smallest round sum that holds the largest one."""
+    for step in CENT_STEPS:
+        if 4 * step >= most_cents and step >= unit_cents:
+            return step
     scale = 1
     while True:
         for step in STEPS:

@@ -18,6 +18,7 @@ from apps.dashboard import days
 from apps.dashboard.charts import Chart, line_chart
 from apps.payments.documents.summary import PaymentSummaryDocument, summary_of
 from apps.payments.net import net_cents
+from apps.payments.services.worth import step_of
 
 RANGES = {"7": "7 days", "30": "30 days", "90": "90 days", "month": "This month"}
 DEFAULT = "30"
@@ -186,7 +187,7 @@ def _chart(
     earlier = _by_day(earlier_summary, currency)
     if len(sums) < 2 or not any([*sums, *earlier]):
         return None
-    return line_chart(now.first, sums, before.first, earlier)
+    return line_chart(now.first, sums, before.first, earlier, unit_cents=step_of(currency))
 
 
 def _by_day(summary: PaymentSummaryDocument, currency: str) -> list[int]:

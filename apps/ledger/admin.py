@@ -24,7 +24,7 @@ class EntryLines(Part):
 @admin.register(Account)
 class AccountAdmin(ReadOnly):
     list_display = ["account", "shop", "coin", "which_mode", "balance"]
-    list_filter = ["mode", "kind", "asset"]
+    list_filter = ["mode", "kind", ("asset", lists.AssetFilter)]
     list_select_related = ["asset__chain", "store"]
     search_fields = ["store"]
     search_help_text = "Store ID, or the beginning of a store’s name"

@@ -1,6 +1,7 @@
 """The first page: its figures beside those of the range before, the chart, balances, recent
 payments and the way to live mode."""
 
+import re
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -18,7 +19,7 @@ from apps.core.days import Days
 from apps.core.models import Mode
 from apps.core.templatetags.tillgate import fiat, zone_name
 from apps.dashboard import overview
-from apps.dashboard.charts import line_chart
+from apps.dashboard.charts import Chart, line_chart
 from apps.dashboard.overview import ranges
 from apps.payments.models import Payment
 from apps.payments.proceeds import proceeds_of
@@ -42,6 +43,10 @@ def home(shop: Shop, **query: str) -> dict[str, Any]:
 
 def values(shop: Shop, **query: str) -> dict[str, Any]:
     return {figure.label: figure for figure in home(shop, **query)["overview"].figures}
+
+
+def chart_of(now: list[int], before: list[int], *, unit_cents: int = 1) -> Chart:
+    return line_chart(date(2026, 3, 1), now, date(2026, 2, 27), before, unit_cents=unit_cents)
 
 
 def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
@@ -173,19 +178,42 @@ def test_a_store_that_has_sold_nothing_lately_has_no_chart(bakery: Shop) -> None
 
 
 @pytest.mark.parametrize(
-    ("most", "levels"),
+    ("most", "unit", "levels"),
     [
-        (1, [400, 300, 200, 100, 0]),
-        (78160, [80000, 60000, 40000, 20000, 0]),
-        (80001, [100000, 75000, 50000, 25000, 0]),
+        (4, 1, [4, 3, 2, 1, 0]),
+        (5, 1, [8, 6, 4, 2, 0]),
+        (93, 1, [100, 75, 50, 25, 0]),
+        (101, 1, [200, 150, 100, 50, 0]),
+        (201, 1, [400, 300, 200, 100, 0]),
+        (100, 100, [400, 300, 200, 100, 0]),
+        (801, 1, [2000, 1500, 1000, 500, 0]),
+        (78160, 1, [80000, 60000, 40000, 20000, 0]),
+        (80001, 1, [100000, 75000, 50000, 25000, 0]),
     ],
 )
-def test_the_axis_holds_the_largest_sum_in_round_steps(most: int, levels: list[int]) -> None:
-    assert line_chart(date(2026, 3, 1), [0, most], date(2026, 2, 1), [0, 0]).levels_cents == levels
+def test_the_axis_holds_the_largest_sum_in_round_steps(
+    most: int, unit: int, levels: list[int]
+) -> None:
+    assert chart_of([0, most], [0, 0], unit_cents=unit).levels_cents == levels
+
+
+@pytest.mark.parametrize(
+    ("amount", "labels"),
+    [
+        ("0.04", ["€0.04", "€0.03", "€0.02", "€0.01", "€0.00"]),
+        ("0.93", ["€1.00", "€0.75", "€0.50", "€0.25", "€0.00"]),
+        ("3.50", ["€4", "€3", "€2", "€1", "€0"]),
+    ],
+)
+def test_the_labels_of_a_small_axis_differ(bakery: Shop, amount: str, labels: list[str]) -> None:
+    paid(bakery.test, amount=amount)
+    shown = text(Browser(bakery.owner).get(""))
+    (levels,) = re.findall(r'<div class="levels" aria-hidden="true">(.*?)</div>', shown)
+    assert re.findall(r"<span> ?(.*?)</span>", levels) == labels
 
 
 def test_the_chart_runs_from_edge_to_edge_and_its_last_day_is_not_over() -> None:
-    chart = line_chart(date(2026, 3, 1), [0, 40_000, 20_000], date(2026, 2, 27), [40_000, 0])
+    chart = chart_of([0, 40_000, 20_000], [40_000, 0])
     assert (chart.line, chart.partial, chart.before) == (
         "0,1000 500,0",
         "500,0 1000,500",

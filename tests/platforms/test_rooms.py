@@ -29,7 +29,9 @@ def owner(cast: Cast) -> Browser:
 
 def test_a_store_asks_to_be_a_platform(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert "Become a platform" in text(browser.get("platform"))
+    asking = text(browser.get("platform"))
+    assert "Become a platform" in asking
+    assert re.search(r'aria-label="Breadcrumb"> <a href="/dashboard/settings/features">', asking)
     assert browser.post("platform/ask", reason="A market hall").status_code == 303
     assert AccessRequest.objects.get().reason == "A market hall"
     assert "We’re reviewing your request" in text(browser.get("platform"))

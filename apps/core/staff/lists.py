@@ -269,6 +269,14 @@ def choices(
 MODE = choices("mode", "mode", Mode.choices)
 
 
+class AssetFilter(admin.RelatedFieldListFilter):
+    """By coin: `ETH on Ethereum Sepolia` instead of the ID."""
+
+    def field_choices(self, field: Any, request: Any, model_admin: Any) -> list[tuple[str, str]]:
+        rows = field.related_model._base_manager.select_related("chain")
+        return sorted(((row.pk, row.full_name) for row in rows), key=lambda item: item[1])
+
+
 def present(column: str, title: str, is_set: str, is_empty: str) -> type[admin.SimpleListFilter]:
     """Whether a nullable column has a value."""
 

@@ -1,8 +1,11 @@
 """Lists of the staff site: six columns, one order, and no more questions for more rows."""
 
+import re
+
 import pytest
 from django.contrib import admin
 
+from apps.assets.models import Asset
 from apps.console.staff.groups import GROUPS
 from apps.core.money import amount_text
 from apps.core.staff.labels import LABELS
@@ -139,3 +142,12 @@ def test_a_coin_of_a_list_is_told_in_words_and_asks_no_more_for_more(
 def test_amounts_have_separators() -> None:
     assert amount_text(1_000_000_500_000, 6) == "1,000,000.5"
     assert amount_text(-5 * 10**17, 18) == "-0.5"
+
+
+@pytest.mark.parametrize("page", ["ledger/account", "assets/acceptedasset", "agents/paymentoffer"])
+def test_a_filter_names_coins_with_their_networks(finance: Browser, page: str) -> None:
+    offered = re.findall(
+        r'\?asset__id__exact=(\w+)">([^<]+)<', text(finance.get(f"/admin/{page}/"))
+    )
+    assets = Asset.objects.select_related("chain")
+    assert offered == sorted(((row.pk, row.full_name) for row in assets), key=lambda item: item[1])
