@@ -15,7 +15,7 @@ from apps.core.acting import become
 from apps.core.errors import Flat, NotFound
 from apps.core.web.forms import sentences
 from apps.hosted.onboarding import private, too_many
-from apps.hosted.plumbing import Context, host_shown
+from apps.hosted.plumbing import Context, host_shown, picture
 from apps.payouts.services.destinations import title
 from apps.platforms.models import DestinationConfirmation
 from apps.platforms.services import confirmations
@@ -114,6 +114,7 @@ def _frame(row: DestinationConfirmation) -> Context:
         "link": row.link,
         "account": row.store,
         "platform_name": platform.brand_name or platform.name,
+        "logo_url": picture(platform.logo_url),
         "what": title(row.destination),
         "is_bank": not row.destination.is_wallet,
     }

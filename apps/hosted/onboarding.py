@@ -24,7 +24,7 @@ from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form, sentences
 from apps.core.web.middleware import client_address
 from apps.core.web.refusals import status_of
-from apps.hosted.plumbing import Context, host_shown
+from apps.hosted.plumbing import Context, host_shown, picture
 from apps.payouts.models import WalletNetwork
 from apps.platforms.models import OnboardingLink
 from apps.platforms.requests import VerificationRequest
@@ -278,6 +278,7 @@ def _frame(link: OnboardingLink, token: str, step: str) -> Context:
         "link": link,
         "account": link.account,
         "platform_name": link.store.brand_name or link.store.name,
+        "logo_url": picture(link.store.logo_url),
         "path": f"/onboarding/{token}",
         "step": step,
         "steps": [

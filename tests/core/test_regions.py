@@ -63,7 +63,7 @@ def test_days_and_shares_of_a_chart_follow_it_too() -> None:
                 f"{day_of_year(AT.date())} {day_of_week(AT.date())} {percent(632)}"
             )
     assert shown == {
-        "": "Nov 22 Sun, Nov 22 63.2%",
+        "": "22 Nov Sun 22 Nov 63.2%",
         "en-GB": "22 Nov Sun 22 Nov 63.2%",
         "de": "22. Nov. So., 22. Nov. 63,2 %",
         "ja": "11月22日 11月22日(日) 63.2%",

@@ -114,7 +114,7 @@ def test_the_period_of_an_invoice_is_told_in_days_and_other_words_stay_as_they_a
 def test_a_moment_is_utc_with_its_second_in_the_title() -> None:
     shown = (
         '<time datetime="2026-11-21T09:14:05+00:00" title="2026-11-21 09:14:05 UTC">21 Nov 2026,'
-        " 09:14 UTC</time>"
+        " 09:14\N{NO-BREAK SPACE}UTC</time>"
     )
     assert tillgate.moment(AT) == tillgate.moment("2026-11-21T10:14:05.000000+01:00") == shown
     assert tillgate.moment(None) == ""

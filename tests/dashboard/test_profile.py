@@ -24,27 +24,27 @@ FORM = {"name": "Alice Baker", "time_zone": "Asia/Tokyo", "language": "en"}
 
 
 def test_a_moment_is_told_in_the_zone_that_is_active_and_its_element_in_utc() -> None:
-    assert "30 Nov 2026, 23:30 UTC<" in moment(LATE)
+    assert "30 Nov 2026, 23:30\N{NO-BREAK SPACE}UTC<" in moment(LATE)
     with timezone.override("Europe/Berlin"):
         shown = moment(LATE)
-        assert "1 Dec 2026, 00:30 CET<" in shown
+        assert "1 Dec 2026, 00:30\N{NO-BREAK SPACE}CET<" in shown
         assert 'datetime="2026-11-30T23:30:00+00:00" title="2026-11-30 23:30:00 UTC"' in shown
         assert ">1 Dec 2026<" in day(LATE) and ">30 Nov 2026<" in document_day(LATE)
         assert plain_moment(LATE) == "1 December 2026, 00:30 CET"
     with timezone.override("Asia/Dubai"):
-        assert "03:30 UTC+04" in moment(LATE)
+        assert "03:30\N{NO-BREAK SPACE}UTC+04" in moment(LATE)
 
 
 def test_a_profile_is_saved_and_pages_follow_it(cast: Cast) -> None:
     browser = Browser(cast.alice)
     payment = make.payment(cast.bakery.test)
     path = f"payments/{payment['id']}"
-    assert " UTC<" in browser.get(path).content.decode()
+    assert "\N{NO-BREAK SPACE}UTC<" in browser.get(path).content.decode()
     assert browser.post("profile", **FORM).status_code == 303
     cast.alice.refresh_from_db()
     assert (cast.alice.name, cast.alice.time_zone) == ("Alice Baker", "Asia/Tokyo")
     shown = browser.get(path).content.decode()
-    assert " JST<" in shown and " UTC<" not in shown
+    assert "\N{NO-BREAK SPACE}JST<" in shown and "\N{NO-BREAK SPACE}UTC<" not in shown
     assert 'value="Asia/Tokyo" selected' in browser.get("profile").content.decode()
     assert AuditEntry.objects.get(action="profile.changed").target_id == str(cast.alice.pk)
 
@@ -64,13 +64,13 @@ def test_who_has_chosen_no_zone_sees_their_browsers(cast: Cast) -> None:
     browser = Browser(cast.alice)
     path = f"payments/{make.payment(cast.bakery.test)['id']}"
     browser.client.cookies["time_zone"] = "Asia/Tokyo"
-    assert " JST<" in browser.get(path).content.decode()
+    assert "\N{NO-BREAK SPACE}JST<" in browser.get(path).content.decode()
     for made_up in ("../../etc/passwd", "Asia/Nowhere", "x" * 3000):
         browser.client.cookies["time_zone"] = made_up
-        assert " UTC<" in browser.get(path).content.decode()
+        assert "\N{NO-BREAK SPACE}UTC<" in browser.get(path).content.decode()
     User.objects.filter(pk=cast.alice.pk).update(time_zone="America/New_York")
     browser.client.cookies["time_zone"] = "Asia/Tokyo"
-    assert " JST<" not in browser.get(path).content.decode()
+    assert "\N{NO-BREAK SPACE}JST<" not in browser.get(path).content.decode()
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_file_is_the_same_for_every_reader(cast: Cast) -> None:
     payment = Payment.objects.get(pk=made["id"])
     with timezone.override("Asia/Tokyo"):
         drawn: Any = invoice._page(payment)
-    assert "JST" not in drawn and " UTC<" in drawn
+    assert "JST" not in drawn and "\N{NO-BREAK SPACE}UTC<" in drawn
 
 
 def test_every_zone_that_is_offered_can_be_used() -> None:

@@ -228,3 +228,11 @@ def test_the_stores_name_and_colours_stand_on_it(bakery: Shop) -> None:
     content = Client().get(path).content
     assert b"Brot &amp; B" in content and b"Payments by" not in content and b"branded" in content
     assert b"#7b2d8b" in Client().get(f"{path}/brand.css").content
+
+
+def test_its_head_is_that_of_the_checkout(bakery: Shop) -> None:
+    change_store(bakery.store, brand_name="Bread & Co", logo_url="https://cdn.example/logo.png")
+    shown = Client().get(link(r.subscribe(bakery.test))).content.decode()
+    (head,) = re.findall(r'<header class="top">.*?</header>', shown, re.DOTALL)
+    assert 'src="https://cdn.example/logo.png"' in head and "Bread &amp; Co" in head
+    assert "languages" in head and shown.count('class="languages') == 1

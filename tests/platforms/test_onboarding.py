@@ -1,6 +1,7 @@
 """Onboarding links: minted for a step, living by a clock, used once; and the pages that they
 open."""
 
+import re
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from apps.core import buckets
 from apps.payouts.models import Destination
 from apps.platforms.models import OnboardingLink
 from apps.stores.models import AuditEntry, Verification
+from apps.stores.services import change_store
 from tests import make
 from tests.cast import Api
 from tests.platforms.makers import VERIFICATION, Platform, Sub, refusal
@@ -290,3 +292,14 @@ def test_text_of_a_merchant_is_never_markup(platform: Platform) -> None:
         link, "/business", {**VERIFICATION, "business_country": "", "tax_id": '"><img src=x>'}
     )
     assert b"<script>alert" not in answer.content and b"<img src=x>" not in answer.content
+
+
+def test_its_head_is_the_platforms(platform: Platform) -> None:
+    change_store(platform.store, brand_name="Market Hall", logo_url="https://cdn.example/logo.png")
+    link = minted(platform, platform.sub(kyc=False))
+    shown = page(link, "/business").content.decode()
+    (head,) = re.findall(r'<header class="top">.*?</header>', shown, re.DOTALL)
+    assert 'src="https://cdn.example/logo.png"' in head and "Market Hall" in head
+    assert "languages" in head and shown.count('class="languages') == 1
+    unknown = Client().get("/onboarding/svcob_unknown").content.decode()
+    assert '<header class="top">' not in unknown and 'class="languages' in unknown

@@ -251,12 +251,16 @@ def _moment(value: datetime | str) -> datetime:
     return (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
 
 
+def _is_plain_english() -> bool:
+    return _locale().language == "en" and regions.chosen() is None
+
+
 def _dated(own: datetime, pattern: str) -> str:
     """By a pattern of ours in English; by the reader's own order of day, month and year in every
     other language or chosen form."""
     locale = _locale()
     plain = own.replace(tzinfo=None)
-    if locale.language == "en" and regions.chosen() is None:
+    if _is_plain_english():
         return format_datetime(plain, pattern, locale=locale)
     day, _, hour = pattern.partition(", ")
     date = (
@@ -288,31 +292,29 @@ def zone() -> str:
 def moment(value: datetime | str | None) -> str:
     """Day and minute in the reader's zone, which a view activates (UTC without one); the second in
     UTC is in its title."""
-    if not value:
-        return ""
-    at = _moment(value)
-    own = timezone.localtime(at)
-    text = _dated(own, "d MMM y, HH:mm")
-    return _time(at, f"{text} {zone_name(own)}")
+    return _with_zone(value, "d MMM y, HH:mm")
 
 
 @register.filter
 def plain_moment(value: datetime | str) -> str:
     """The same as bare text, for emails."""
     own = timezone.localtime(_moment(value))
-    text = _dated(own, "d MMMM y, HH:mm")
-    return f"{text} {zone_name(own)}"
+    return f"{_dated(own, 'd MMMM y, HH:mm')} {zone_name(own)}"
 
 
 @register.filter
 def second(value: datetime | str | None) -> str:
     """Day and second, where the order of things matters."""
+    return _with_zone(value, "d MMM y, HH:mm:ss")
+
+
+def _with_zone(value: datetime | str | None, pattern: str) -> str:
+    """The zone stays on the line of its time."""
     if not value:
         return ""
     at = _moment(value)
     own = timezone.localtime(at)
-    text = _dated(own, "d MMM y, HH:mm:ss")
-    return _time(at, f"{text} {zone_name(own)}")
+    return _time(at, f"{_dated(own, pattern)}\N{NO-BREAK SPACE}{zone_name(own)}")
 
 
 @register.filter
@@ -332,14 +334,20 @@ def day(value: datetime | str | None) -> str:
 
 @register.filter
 def day_of_year(value: date) -> str:
-    """Nov 4, in the reader's form: where the year is known."""
-    return isolated(format_skeleton("MMMd", value, locale=_locale()))
+    """4 Nov, in the reader's form: where the year is known."""
+    return _without_year(value, "d MMM", "MMMd")
 
 
 @register.filter
 def day_of_week(value: date) -> str:
-    """Wed, Nov 4, in the reader's form."""
-    return isolated(format_skeleton("MMMEd", value, locale=_locale()))
+    """Wed 4 Nov, in the reader's form."""
+    return _without_year(value, "EEE d MMM", "MMMEd")
+
+
+def _without_year(value: date, pattern: str, skeleton: str) -> str:
+    if _is_plain_english():
+        return format_date(value, pattern, _locale())
+    return isolated(format_skeleton(skeleton, value, locale=_locale()))
 
 
 @register.filter
