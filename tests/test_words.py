@@ -37,6 +37,7 @@ PAGES = (
     "apps/*/badges.py",
     "apps/*/customer_badges.py",
     "apps/*/notifications.py",
+    "apps/ledger/chart.py",
     "apps/reports/labels.py",
     "config/staff_site.py",
     # Translations of what the API says, by its own words.

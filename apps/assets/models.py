@@ -141,6 +141,10 @@ class Rate(models.Model):
         return f"{self.asset_id} in {self.currency}"
 
     @property
+    def full_name(self) -> str:
+        return f"{self.asset.full_name} in {self.currency}"
+
+    @property
     def is_always_current(self) -> bool:
         """Whether it comes from a source that is embedded, and that no other confirms."""
         return self.valid_until >= FAR_FUTURE

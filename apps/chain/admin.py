@@ -38,7 +38,7 @@ class AssetAdmin(Switches):
         "offered",
         "to_banks",
     ]
-    asset = lists.text("id", "Asset")
+    asset = lists.text("coin_symbol", "Asset")
     decimals = lists.figure("atomic_decimals", "Decimals on the chain")
     offered = lists.flag("is_active", "Active")
     to_banks = lists.flag("is_fiat_eligible", "Can be paid out to a bank")

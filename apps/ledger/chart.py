@@ -60,7 +60,7 @@ CHART: dict[str, AccountKind] = {
         SERVICE, "credit", False, "earnings on their way to the operator"
     ),
     TREASURY: AccountKind(
-        SERVICE, "credit", False, "the service's own float: gas money and corrections"
+        SERVICE, "credit", False, "the service’s own float: gas money and corrections"
     ),
 }
 STORE_KINDS = tuple(kind for kind, row in CHART.items() if row.owner == STORE)

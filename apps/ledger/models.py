@@ -54,6 +54,10 @@ class Account(models.Model):
     def __str__(self) -> str:
         return f"{code_words(self.kind)}, {self.asset_id}, {self.mode}"
 
+    @property
+    def full_name(self) -> str:
+        return f"{code_words(self.kind)}, {self.asset.full_name}, {self.mode}"
+
 
 class Movement(models.Model):
     """Something that happened to money. `reference` is the record it serves; `key` makes it happen

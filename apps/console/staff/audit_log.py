@@ -7,7 +7,8 @@ from typing import Any
 
 from django.apps import apps
 from django.contrib import admin
-from django.db.models import Model, QuerySet
+from django.db.models import Model, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Concat
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -60,7 +61,6 @@ class AuditEntryAdmin(ReadOnly):
     search_fields = ["id", "store_id"]
     search_help_text = "Store ID, or number of the entry"
     done = lists.when("at", "Time")
-    target = lists.text("target_name", "What")
     why = lists.text("reason", "Reason")
     ordering = ["-id"]
 
@@ -75,6 +75,17 @@ class AuditEntryAdmin(ReadOnly):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
         return _FIELDS
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[AuditEntry]":
+        """With the name of an asset where the log has its ID."""
+        assets = Asset.objects.filter(pk=OuterRef("target_name"))
+        named = Concat("coin_symbol", Value(" on "), "chain__name")
+        rows: QuerySet[AuditEntry] = super().get_queryset(request)
+        return rows.annotate(asset_name=Subquery(assets.values(full_name=named)))
+
+    @admin.display(description="What", empty_value=lists.NOTHING)
+    def target(self, row: Any) -> str | None:
+        return row.asset_name or row.target_name or None
 
     @admin.display(description="Action")
     def act(self, row: AuditEntry) -> SafeString:
@@ -96,13 +107,14 @@ class AuditEntryAdmin(ReadOnly):
         return _named(row.actor_name or "Tillgate", " ".join([row.actor_kind, row.actor_id]))
 
     @admin.display(description="What")
-    def on(self, row: AuditEntry) -> SafeString | None:
+    def on(self, row: Any) -> SafeString | None:
+        name = row.asset_name or row.target_name
         if not row.target_type:
-            return _named(row.target_name) if row.target_name else None
+            return _named(name) if name else None
         model = _model_called(row.target_type)
         if model is None:
-            return _named(row.target_name, row.target_id)
-        return _links(model, [row.target_id], row.target_name)[0]
+            return _named(name, row.target_id)
+        return _links(model, [row.target_id], name)[0]
 
     @admin.display(description="Details")
     def what_else(self, row: AuditEntry) -> SafeString | None:

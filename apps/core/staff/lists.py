@@ -272,7 +272,7 @@ MODE = choices("mode", "mode", Mode.choices)
 class AssetFilter(admin.RelatedFieldListFilter):
     """By coin: `ETH on Ethereum Sepolia` instead of the ID."""
 
-    def field_choices(self, field: Any, request: Any, model_admin: Any) -> list[tuple[str, str]]:
+    def field_choices(self, field: Any, request: Any, model_admin: Any) -> list[tuple[str, Any]]:
         rows = field.related_model._base_manager.select_related("chain")
         return sorted(((row.pk, row.full_name) for row in rows), key=lambda item: item[1])
 

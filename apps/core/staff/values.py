@@ -231,6 +231,8 @@ def _gas_symbol(row: Any) -> str:
 
 def named(row: models.Model) -> str:
     """A record that another points to, by what tells it from its neighbors."""
+    if full_name := _first_of(row, ("full_name",)):
+        return full_name
     if type(row).__str__ is not models.Model.__str__:
         return str(row)
     columns = ("reference", "number", "name", "mandate_ref", "email", "address")
@@ -239,7 +241,9 @@ def named(row: models.Model) -> str:
 
 def record_title(row: models.Model) -> str:
     """What the page of a record is called after: never a bare number of ours, where it has more."""
-    title = _first_of(row, ("reference", "number", "name", "email", "url", "mandate_ref"))
+    title = _first_of(
+        row, ("full_name", "reference", "number", "name", "email", "url", "mandate_ref")
+    )
     return title or named(row)
 
 

@@ -13,7 +13,7 @@ from django.contrib import admin
 from apps.access.models import ApiKey
 from apps.access.services import create_api_key
 from apps.agents.models import Mandate
-from apps.assets.models import FAR_FUTURE, Rate
+from apps.assets.models import FAR_FUTURE, Asset, Rate
 from apps.billing.models import Customer, Price
 from apps.core.staff.labels import (
     HELP_TEXTS,
@@ -141,13 +141,15 @@ def test_a_record_is_called_by_what_tells_it_and_not_by_a_number(db: None) -> No
         "€6,687.40 yearly"
     )
     assert (record_title(price), str(quarter)) == ("€24.00 monthly", "€69.00 monthly × 3")
-    assert record_title(Rate(pk=8, asset_id="ETH", currency="CHF")) == "ETH in CHF"
+    assert record_title(Rate(pk=8, asset_id="ETH", currency="CHF")) == "ETH on Ethereum in CHF"
     assert (
         record_title(AuditEntry(pk=7, action="second_factor.set_up")) == "7: Second factor set up"
     )
     assert record_title(Mandate(mandate_ref="market research")) == "market research"
     account = Account(kind="x402_clearing", asset_id="SETH", mode="test")
-    assert record_title(account) == "x402 clearing, SETH, test"
+    assert record_title(account) == "x402 clearing, ETH on Ethereum Sepolia, test"
+    usdc = Asset.objects.get(pk="USDC_SETH")
+    assert record_title(usdc) == named(usdc) == "USDC on Ethereum Sepolia"
     nameless = Customer(email="ann@example.com", address={"city": "Lyon"})
     assert named(nameless) == "ann@example.com"
 

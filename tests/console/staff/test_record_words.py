@@ -140,3 +140,10 @@ def test_the_history_says_what_was_changed_and_why(cast: Cast) -> None:
     assert change in words(admins.get(f"{record}history/"))
     entry = AuditEntry.objects.get(action="staff.changed")
     assert (entry.reason, entry.details) == ("Smaller payouts", {"message": change})
+
+
+def test_the_audit_log_names_coins_with_their_networks(cast: Cast, finance: Browser) -> None:
+    entry = audit.record("payout_schedule.created", store=cast.bakery.store, name="USDC_SETH")
+    for page in ("", f"{entry.pk}/change/"):
+        shown = words(finance.get(f"/admin/stores/auditentry/{page}"))
+        assert "USDC on Ethereum Sepolia" in shown and "USDC_SETH" not in shown
