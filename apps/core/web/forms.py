@@ -15,6 +15,7 @@ from apps.core.templatetags.tillgate import fiat, grouped
 from apps.core.web.refusals import status_of
 
 _BOUNDS = ("minimum", "maximum", "step")
+_PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _APOSTROPHE = re.compile(r"(?<=\w)'(?=\w)|(?<=s)'(?= )")
 
 
@@ -110,18 +111,22 @@ def _of_rule(refusal: Invalid, label: str) -> str:
     words = SENTENCES[refusal.rule]
     if words.format(field=label or refusal.field, **refusal.params) != text:
         return text  # a kind of its own, with words of its own
-    figures = {name: _figure(name, value) for name, value in refusal.params.items()}
+    figures = figures_of(refusal)
     return gettext(words).format(field=gettext(label) if label else refusal.field, **figures)
 
 
+def figures_of(refusal: Invalid) -> dict[str, object]:
+    """What its rule's sentence fills in; bounds as pages write amounts, with the reader's
+    separators."""
+    return {name: _figure(name, value) for name, value in refusal.params.items()}
+
+
 def _figure(name: str, value: object) -> object:
-    """The bound of a rule as pages write amounts: with the reader's separators."""
     if isinstance(value, Fiat):
         return fiat(value.cents, value.currency)
-    if name not in _BOUNDS:
-        return value
     number, space, unit = str(value).partition(" ")
-    return f"{grouped(number)}{space}{unit}"
+    is_plain = name in _BOUNDS and _PLAIN_NUMBER.fullmatch(number)
+    return f"{grouped(number)}{space}{unit}" if is_plain else value
 
 
 def typographic(text: str) -> str:

@@ -14,7 +14,7 @@ from apps.core import money
 from apps.core.errors import Flat
 from apps.core.messages.fields import FiatAmount, is_uuid, parse_date
 from apps.core.messages.invalid import SENTENCES, Invalid
-from apps.core.web.forms import Form
+from apps.core.web.forms import Form, figures_of
 
 ADD = "add_customer"  # the button that adds somebody new
 TEXT_MAX = 6000  # more than any text may hold, so that the service says so
@@ -48,7 +48,7 @@ class InWords(Invalid):
     @property
     def text(self) -> str:
         words = _WORDS.get(self.rule, SENTENCES[self.rule])
-        params = dict(self.params)
+        params = figures_of(self)
         if "other" in params:
             params["other"] = _label_of(str(params["other"]))
         return words.format(field=_label_of(self.field), **params)

@@ -101,7 +101,7 @@ def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
                 continue
             count += 1
             if count > LINES_MAX:
-                raise Unreadable("file", "too_many_lines", maximum=LINES_MAX)
+                raise Unreadable("file", "too_many_lines", maximum=f"{LINES_MAX:,}")
             row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
             yield reader.line_num, {name: row.get(name, "") for name in (*COLUMNS, LABEL_COLUMN)}
     except csv.Error as error:

@@ -22,7 +22,7 @@ SETTINGS = (
         at("settings/store/close"),
         {"name": "Another"},
         "name",
-        "Type the store's name exactly as it is shown.",
+        "Type the store’s name exactly as it is shown.",
     ),
     Broken(
         "settings_embedding",
