@@ -79,9 +79,9 @@ class AuditEntryAdmin(ReadOnly):
     def get_queryset(self, request: HttpRequest) -> "QuerySet[AuditEntry]":
         """With the name of an asset where the log has its ID."""
         assets = Asset.objects.filter(pk=OuterRef("target_name"))
-        named = Concat("coin_symbol", Value(" on "), "chain__name")
+        coin_name = Concat("coin_symbol", Value(" on "), "chain__name")
         rows: QuerySet[AuditEntry] = super().get_queryset(request)
-        return rows.annotate(asset_name=Subquery(assets.values(full_name=named)))
+        return rows.annotate(asset_name=Subquery(assets.values(full_name=coin_name)))
 
     @admin.display(description="What", empty_value=lists.NOTHING)
     def target(self, row: Any) -> str | None:
