@@ -19,10 +19,12 @@ _LISTS = re.compile(r"(%s|\$\d+)(::\w+)?(, (%s|\$\d+)(::\w+)?)+")
 
 
 class Reading:
-    """What was read, by statement: those that differ in the length of a list are one."""
+    """What was read, and how often it was asked, by statement: those that differ in the length of a
+    list are one."""
 
     def __init__(self) -> None:
         self.buffers = Counter[str]()
+        self.runs = Counter[str]()
 
     def execute(
         self, run: Callable[..., Any], text: Any, values: Any, many: bool, context: dict[str, Any]
@@ -30,7 +32,9 @@ class Reading:
         statement = text if isinstance(text, str) else str(text)
         if not many:
             for part in self._parts(statement, values):
-                self.buffers[_LISTS.sub("%s, …", part.strip())] += self._ask(part, values or None)
+                name = _LISTS.sub("%s, …", part.strip())
+                self.buffers[name] += self._ask(part, values or None)
+                self.runs[name] += 1
         return run(text, values, many, context)
 
     @staticmethod

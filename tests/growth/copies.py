@@ -47,6 +47,7 @@ SHARED = frozenset(
         "payments_withdrawal",
         "stores_auditseal",
         "stores_staffrequest",
+        "webhooks_host",
     }
 )
 SHARED_APPS = ("assets_asset", "assets_chain", "assets_dailyrate", "assets_rate", "core_lease")
@@ -73,7 +74,7 @@ KEPT_DAYS = {
     "webhooks_delivery": 95,
     "webhooks_event": 95,
 }
-# Columns whose values count on from copy to copy, a hundred each.
+# Columns whose values count on from copy to copy, a thousand each.
 COUNTED = {
     ("billing_invoice", "number"),
     ("chain_address", "index"),
@@ -245,7 +246,7 @@ class Copier:
         if column.type == "bytea":
             return f"sha256({value} || c.name::bytea)" if column.is_unique else value
         if (table.name, column.name) in COUNTED:
-            return f"{value} + c.number * 100"
+            return f"{value} + c.number * 1000"
         if column.type in ("jsonb", "character varying", "text"):
             return self._text(part, table, column, value)
         return value

@@ -119,8 +119,9 @@ def _make_days() -> None:
         day_partitions.make_ahead(RequestEntry, now - days * day_partitions.DAY)
 
 
-def _forget() -> None:
-    """What this process has of one database is of no other: accounts, indexes of addresses."""
+def forget() -> None:
+    """What this process has of one database, or of what was rolled back, is of no other: accounts,
+    indexes of addresses."""
     posting._known.clear()
     addresses._free.clear()
 
@@ -132,13 +133,13 @@ def town(payments_max: int) -> Iterator[Town]:
     before = connection.settings_dict["NAME"]
     _create(before)
     _connect_to(DATABASE)
-    _forget()
+    forget()
     try:
         with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
             _make_days()
             yield _found(copies_of(payments_max))
     finally:
-        _forget()
+        forget()
         _connect_to(before)
         ask(f"DROP DATABASE {DATABASE} WITH (FORCE)")
         buckets.client().flushdb()

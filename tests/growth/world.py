@@ -36,7 +36,7 @@ from apps.stores.seals import LOOKED_BACK, seal_lines
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from apps.swaps.services.progress import advance_swaps
-from apps.webhooks.models import Delivery
+from apps.webhooks.models import Delivery, Host
 from tests import make
 from tests.billing import records as billing
 from tests.cast import Api, Cast, Shop, assemble
@@ -131,30 +131,40 @@ def wait(world: World) -> None:
     request_log.flush()
 
 
-def sell_coins(shop: Shop) -> None:
+def sell_coins(shop: Shop, key: str = "swap") -> None:
     body = {
         "source_asset_id": "SETH",
         "buy_asset_id": "USDC_SETH",
         "sell_amount_atomic": str(10**15),
     }
-    assert shop.test.post("/balance_swaps", body, key="swap").status_code == 201
+    assert shop.test.post("/balance_swaps", body, key=key).status_code == 201
 
 
-def draw(shop: Shop) -> None:
+def draw(shop: Shop, mandate_ref: str = "books") -> None:
     agent = Api(shop.secrets["test_agent"])
-    mandate = {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": "books"}
+    mandate = {"asset_id": "SETH", "total_cap_atomic": "1000", "mandate_ref": mandate_ref}
     assert agent.post("/agentic/mandates", mandate).status_code == 201
     body = {
         "asset_id": "SETH",
-        "mandate_ref": "books",
+        "mandate_ref": mandate_ref,
         "amount_atomic": "300",
         "pay_to": make.fresh_address(),
     }
-    assert agent.post("/agentic/x402/settlements", body, key="draw").status_code == 201
+    assert (
+        agent.post("/agentic/x402/settlements", body, key=f"draw of {mandate_ref}").status_code
+        == 201
+    )
 
 
 def receive(shop: Shop, number: int) -> None:
     """A live sale, by a deposit in a block that was then brought to the hot wallet."""
+    entry = deposited(shop)
+    settle_payment(entry.payment_id)
+    swept(entry, number)
+
+
+def deposited(shop: Shop) -> PaymentAddress:
+    """The address of a live payment, with the deposit that pays it in a block."""
     at = clock.real_now()
     entry = PaymentAddress.objects.get(payment_id=make.payment(shop.live)["id"], asset_id="ETH")
     Deposit.objects.create(
@@ -172,7 +182,12 @@ def receive(shop: Shop, number: int) -> None:
         required_confirmations=3,
         detected_at=at,
     )
-    settle_payment(entry.payment_id)
+    return entry
+
+
+def swept(entry: PaymentAddress, number: int) -> None:
+    """The sweep of what came to an address, mined and not booked."""
+    at = clock.real_now()
     OutgoingTransaction.objects.create(
         mode="live",
         chain_id="ethereum",
@@ -193,10 +208,17 @@ def receive(shop: Shop, number: int) -> None:
 
 
 def pay_out(shop: Shop) -> None:
-    """A live payout that was signed, sent and mined."""
+    """A live payout that was signed, sent and mined, and booked at each step."""
+    mined_payout(shop)
+    advance_payouts()
+
+
+def mined_payout(shop: Shop) -> None:
+    """One that was mined since its last step was booked."""
     make.payout(shop.live, 10**15, asset_id="ETH")
     advance_payouts()
-    transaction = OutgoingTransaction.objects.get(status="requested", purpose="payout")
+    asked = OutgoingTransaction.objects.filter(status="requested", purpose="payout")
+    transaction = asked.latest("requested_at")
     tx_hash = f"0x{uuid.uuid4().hex * 2}"
     SignedTransaction.objects.create(
         outgoing=transaction,
@@ -206,8 +228,12 @@ def pay_out(shop: Shop) -> None:
         priority_fee_wei=1,
         signed_at=clock.real_now(),
     )
+    wallet = HotWallet.objects.get(chain=transaction.chain_id)
+    HotWallet.objects.filter(pk=wallet.pk).update(next_nonce=F("next_nonce") + 1)
     sent = OutgoingTransaction.objects.filter(pk=transaction.pk)
-    sent.update(status="submitted", nonce=1, tx_hash=tx_hash, from_address=HOT_WALLET)
+    sent.update(
+        status="submitted", nonce=wallet.next_nonce, tx_hash=tx_hash, from_address=HOT_WALLET
+    )
     advance_payouts()
     sent.update(
         status="confirmed",
@@ -215,14 +241,13 @@ def pay_out(shop: Shop) -> None:
         block_number=BLOCK,
         finished_at=clock.real_now() - timedelta(seconds=1),
     )
-    advance_payouts()
 
 
 def rest() -> None:
     """What was to be done is: deliveries have arrived, letters were sent, notices were told, and
     all is sealed."""
     at = clock.real_now()
-    Delivery.objects.update(
+    Delivery.objects.exclude(status="delivered").update(
         status="delivered",
         attempts=1,
         response_status=200,
@@ -231,7 +256,8 @@ def rest() -> None:
         next_attempt_at=None,
         claimed_until=None,
     )
-    OutgoingMail.objects.update(status="sent", attempts=1, sent_at=at)
+    Host.objects.get_or_create(name="1.1.1.1", defaults={"answered_at": at})
+    OutgoingMail.objects.exclude(status="sent").update(status="sent", attempts=1, sent_at=at)
     Notification.objects.filter(told_at=None).update(told_at=at)
     Mandate.objects.update(expires_at=at + timedelta(days=500))
     book_sweeps()

@@ -250,6 +250,16 @@ class OutgoingTransaction(models.Model):
                 condition=models.Q(status="review"),
                 name="outgoing_reviews",
             ),
+            models.Index(
+                fields=["chain", "from_address"],
+                condition=models.Q(purpose="sweep"),
+                name="outgoing_sweeps",
+            ),
+            models.Index(
+                fields=["chain", "to_address"],
+                condition=models.Q(purpose="sweep_gas"),
+                name="outgoing_sweep_gas",
+            ),
             BrinIndex(fields=["requested_at"], name="outgoing_by_age"),
         ]
 

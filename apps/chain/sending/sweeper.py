@@ -42,13 +42,16 @@ _Purpose = OutgoingTransaction.Purpose
 _Status = OutgoingTransaction.Status
 
 # What is left at the addresses of an asset: of all, or of those where it may be worth a sweep. A
-# deposit may be until what is left at its address was found to be less.
+# deposit may be until what is left at its address was found to be less. Transactions are asked for
+# address by address: each of the three questions is answered by a partial index.
 _LEFT = """
 SELECT a.address, a.native_chain_id, a.watch_balance_until, d.amount - coalesce(o.amount, 0)
     AS amount, EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
-        AND t.status IN ('requested', 'signed', 'submitted', 'review')
-        AND (t.purpose = 'sweep' AND t.from_address = a.address OR t.purpose = 'sweep_gas'
-            AND t.to_address = a.address)) AS is_under_way
+        AND t.from_address = a.address AND t.purpose = 'sweep'
+        AND t.status IN ('requested', 'signed', 'submitted', 'review'))
+    OR EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
+        AND t.to_address = a.address AND t.purpose = 'sweep_gas'
+        AND t.status IN ('requested', 'signed', 'submitted', 'review')) AS is_under_way
 FROM (SELECT DISTINCT address_id FROM chain_deposit
     WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_simulated AND NOT is_lost
       AND status = 'confirmed' AND handled_status = 'confirmed' {which}) held
@@ -75,8 +78,8 @@ _SET_ASIDE = f"""
 UPDATE chain_deposit SET is_unswept = false WHERE id IN (
     SELECT d.id FROM ({_UNSWEPT}) rest JOIN chain_deposit d ON d.address_id = rest.address
     WHERE rest.amount < %(least)s AND NOT rest.is_under_way AND d.chain_id = %(chain)s
-      AND d.asset_id = %(asset)s AND d.is_unswept AND d.status = 'confirmed'
-      AND d.handled_status = 'confirmed' LIMIT %(limit)s)
+      AND d.asset_id = %(asset)s AND d.is_unswept AND NOT d.is_simulated AND NOT d.is_lost
+      AND d.status = 'confirmed' AND d.handled_status = 'confirmed' LIMIT %(limit)s)
 """  # noqa: S608  # our own text
 _LOOK_AGAIN = f"""
 UPDATE chain_deposit d SET is_unswept = true FROM ({_LEFT.format(which="")}) rest
