@@ -91,7 +91,7 @@ def _moments(shop: Shop) -> None:
         "asset_id": "SETH",
         "frequency": "daily",
         "destination_address": make.fresh_address(),
-        "next_payout_at": clock.iso(clock.now(shop.store, "test") + timedelta(hours=1)),
+        "next_payout_at": clock.iso(at + timedelta(days=30)),
     }
     answer = shop.test.post("/payout_schedules", {"payout_schedule": plan})
     assert answer.status_code == 201, answer.content
