@@ -35,6 +35,8 @@ CHAINS = ("CHAIN_ETHEREUM_URL", "CHAIN_SEPOLIA_URL", local_chain.NAMES_VARIABLE)
 COIN = "SETH"
 JOB_SECONDS = 120.0
 AWAY_SECONDS = 3.0
+# Faster callers meet the limits of their key.
+PAUSE_SECONDS = 0.1
 WITHOUT_COINS = """
 from apps.assets.rates import refresh
 from apps.chain.sending import signing_rounds
@@ -287,6 +289,7 @@ def lose_second(pair: Pair, say: Callable[[str], None]) -> list[str]:
         made = home.api.payment()
         page = requests.get(f"{pair.router.base_url}/pay/{made['reference']}", timeout=30)
         told[f"home {page.status_code}"] += 1
+        time.sleep(PAUSE_SECONDS)
         headers = {"Authorization": f"Bearer {second.key}"}
         for path in ("/api/v2/payments", f"/pay/{reference}"):
             answer = requests.get(pair.router.base_url + path, headers=headers, timeout=30)

@@ -1,5 +1,6 @@
 """`python -m tests.shards.posting SECONDS`: a store's money moves on one server, in a process of
-its own, until the time is over. It says how often, and what the audit of the books says then."""
+its own, from a line of standard input on until the time is over. It says how often, and what the
+audit of the books says then."""
 
 import json
 import sys
@@ -20,7 +21,8 @@ def post(seconds: float) -> dict[str, object]:
     from tests.ledger.books import open_books
 
     books = open_books()
-    print("posting", flush=True)
+    print("ready", flush=True)
+    sys.stdin.readline()
     deadline = time.monotonic() + seconds
     posted = 0
     while time.monotonic() < deadline:

@@ -58,6 +58,7 @@ def poster(servers: Servers, shard: str) -> "subprocess.Popen[str]":
         [sys.executable, "-m", "tests.shards.posting", str(SECONDS)],
         env={**os.environ, **own},
         cwd=ROOT,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -68,7 +69,11 @@ def test_books_of_two_servers_balance_in_every_snapshot_while_both_are_posted_to
 ) -> None:
     posters = {shard: poster(servers, shard) for shard in servers.urls}
     for process in posters.values():
-        assert process.stdout and process.stdout.readline() == "posting\n"
+        assert process.stdout and process.stdout.readline() == "ready\n"
+    for process in posters.values():
+        assert process.stdin
+        process.stdin.write("\n")
+        process.stdin.flush()
     seen: dict[str, set[object]] = {shard: set() for shard in posters}
     with psycopg.connect(servers.federation.url) as reading:
         while any(process.poll() is None for process in posters.values()):
