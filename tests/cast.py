@@ -2,6 +2,7 @@
 stranger with a store of his own."""
 
 import uuid
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -170,6 +171,11 @@ class Cast:
     @property
     def charlie(self) -> User:
         return self.strangers.owner
+
+    def copy(self) -> "Cast":
+        """The same as they were made, with rows of their own, and without credentials."""
+        alice, store = deepcopy((self.alice, self.bakery.store))
+        return Cast(alice, Shop(store, alice))
 
     def again(self) -> "Cast":
         """As Shop.again, for everybody who has been made."""

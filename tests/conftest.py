@@ -20,7 +20,7 @@ from apps.core.db import tenancy
 from apps.ledger import posting
 from apps.stores.models import User
 from dev import embedded, template_database
-from tests import postgres, sharing, whole
+from tests import postgres, sharing, stage, whole
 from tests.cast import Cast, Shop, assemble
 from tests.stack import Demo
 from tests.stacks import with_deep_stack
@@ -133,6 +133,7 @@ def _nothing_stays(request: pytest.FixtureRequest) -> Iterator[None]:
         "django_db_blocker"
     )  # as an argument it would make every test count as one that commits
     yield
+    stage.clear_cast()
     if connection.connection is None or _committed:
         return
     with blocker.unblock():
@@ -168,8 +169,17 @@ def demo() -> Iterator[Demo]:
 
 
 @pytest.fixture
-def cast(db: None) -> Cast:
-    return assemble()
+def _begun_cast(request: pytest.FixtureRequest) -> Cast | None:
+    """The cast of a test that rolls back, made before its transaction begins, if it may be."""
+    if any(request.node.get_closest_marker(name) for name in ("commits", "rolls_back")):
+        return None
+    request.getfixturevalue("django_db_setup")
+    return stage.cast_of_module(request.getfixturevalue("django_db_blocker"))
+
+
+@pytest.fixture
+def cast(_begun_cast: Cast | None, db: None) -> Cast:
+    return _begun_cast or assemble()
 
 
 @pytest.fixture
@@ -206,6 +216,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_runtest_setup(item: pytest.Item) -> None:
     # What a test before this one committed may be gone, or in another database.
     posting._known.clear()
+    if "cast" not in getattr(item, "fixturenames", ()):
+        stage.clear_cast()
     postgres.begin(item)
     if not _committed and commits(item):
         _committed.append(item.nodeid)
