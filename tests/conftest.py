@@ -17,6 +17,7 @@ from apps.assets.rates import refresh
 from apps.chain import selectors
 from apps.core import acting, buckets
 from apps.core.db import tenancy
+from apps.core.documents import process
 from apps.ledger import posting
 from apps.stores.models import User
 from dev import embedded, template_database
@@ -72,6 +73,10 @@ runner.runtestprotocol = with_deep_stack(runner.runtestprotocol)
 Argon2PasswordHasher.time_cost = 1
 Argon2PasswordHasher.memory_cost = 64
 Argon2PasswordHasher.parallelism = 1
+
+
+# What draws PDF takes most of a second to start, and the tests that draw are far apart.
+process.KEPT_SECONDS = 60.0
 
 
 @pytest.fixture(scope="session", autouse=True)
