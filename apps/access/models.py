@@ -89,7 +89,12 @@ class AgentCredential(Owned):
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
     application = models.ForeignKey(
-        Application, on_delete=models.PROTECT, null=True, blank=True, related_name="+"
+        Application,
+        on_delete=models.PROTECT,
+        null=True,
+        blank=True,
+        related_name="+",
+        db_index=False,
     )
     user = models.ForeignKey(
         User, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
@@ -258,7 +263,7 @@ class SignIn(models.Model):
     `session_version` moves on."""
 
     id = IdField()
-    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
     began_at = models.DateTimeField()
     seen_at = models.DateTimeField()
     address = models.CharField(max_length=64, blank=True)

@@ -22,7 +22,7 @@ class Mandate(Owned):
         EXPIRED = "expired"
 
     credential = models.ForeignKey(
-        "access.AgentCredential", on_delete=models.PROTECT, related_name="+"
+        "access.AgentCredential", on_delete=models.PROTECT, related_name="+", db_index=False
     )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     mandate_ref = models.CharField(max_length=255)
@@ -107,9 +107,9 @@ class Settlement(Owned):
         CONFIRMED = "confirmed"
         FAILED = "failed"
 
-    mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="+")
+    mandate = models.ForeignKey(Mandate, on_delete=models.PROTECT, related_name="+", db_index=False)
     credential = models.ForeignKey(
-        "access.AgentCredential", on_delete=models.PROTECT, related_name="+"
+        "access.AgentCredential", on_delete=models.PROTECT, related_name="+", db_index=False
     )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PENDING)
@@ -155,7 +155,7 @@ class AgentPayoutCap(models.Model):
     is no cap of its own."""
 
     credential = models.ForeignKey(
-        "access.AgentCredential", on_delete=models.CASCADE, related_name="+"
+        "access.AgentCredential", on_delete=models.CASCADE, related_name="+", db_index=False
     )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     per_tx_atomic = OptionalAtomicField(null=True)
@@ -176,6 +176,8 @@ class PaymentOffer(Owned):
     """What a resource asks for over x402: one asset of one intent. An authorization must be for
     exactly this amount and address."""
 
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     payment = models.OneToOneField("payments.Payment", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     pay_to = models.OneToOneField("chain.Address", on_delete=models.PROTECT, related_name="+")
@@ -208,7 +210,9 @@ class SignedPayment(Owned):
         FAILED = "failed"
 
     offer = models.ForeignKey(PaymentOffer, on_delete=models.PROTECT, related_name="+")
-    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     contract_address = models.CharField(max_length=42, db_collation="C")
     payer = models.CharField(max_length=42, db_collation="C")
     nonce = models.CharField(max_length=66, db_collation="C")

@@ -122,7 +122,7 @@ class Rate(models.Model):
     since.
     """
 
-    asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+")
+    asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+", db_index=False)
     currency = models.CharField(max_length=3)
     rate = models.DecimalField(max_digits=38, decimal_places=18)
     source = models.CharField(max_length=20)
@@ -154,7 +154,7 @@ class DailyRate(models.Model):
     """The first rate of an asset in a currency that a day (UTC) knew: what books are valued at.
     Append-only, in PostgreSQL too."""
 
-    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+", db_index=False)
     currency = models.CharField(max_length=3)
     day = models.DateField()
     rate = models.DecimalField(max_digits=38, decimal_places=18)

@@ -42,7 +42,9 @@ class Interval(models.TextChoices):
 class Price(Formed):
     """What a product costs per interval. Only `active` ever changes."""
 
-    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+")
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    product = models.ForeignKey(Product, on_delete=models.PROTECT, related_name="+", db_index=False)
     unit_amount_cents = models.BigIntegerField()
     currency = models.CharField(max_length=3, choices=Currency.choices)
     interval = models.CharField(max_length=7, choices=Interval.choices)
@@ -232,7 +234,9 @@ class Invoice(Formed):
         AMOUNT = "amount"
         PERCENT = "percent"
 
-    customer = models.ForeignKey(Customer, on_delete=models.PROTECT, related_name="+")
+    customer = models.ForeignKey(
+        Customer, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     subscription = models.ForeignKey(
         Subscription, null=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -346,7 +350,9 @@ class InvoiceLine(models.Model):
     """A line of an invoice, in order of `position`."""
 
     id = IdField()
-    invoice = models.ForeignKey(Invoice, on_delete=models.CASCADE, related_name="lines")
+    invoice = models.ForeignKey(
+        Invoice, on_delete=models.CASCADE, related_name="lines", db_index=False
+    )
     description = models.CharField(max_length=500)
     quantity = models.PositiveIntegerField()
     unit_amount_cents = models.BigIntegerField()
@@ -372,7 +378,9 @@ class InvoiceCounter(models.Model):
     """The last number that a store gave an invoice in a mode; its row lock puts finalizing in
     order."""
 
-    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     mode = models.CharField(max_length=4)
     last_number = models.PositiveIntegerField(default=0)
 

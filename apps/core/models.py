@@ -83,7 +83,11 @@ class Owned(models.Model):
     """A row that belongs to one store in one mode."""
 
     id = IdField()
-    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    # What belongs to a store is listed by it: an index of the model's own begins with it
+    # (decision 387).
+    store = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     mode = models.CharField(max_length=4, choices=Mode.choices)
     created_at = models.DateTimeField()
 

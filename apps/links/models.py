@@ -74,7 +74,9 @@ class LinkPayment(models.Model):
     """A payment made at a link, with what the customer said of themselves. One that isn't released
     holds a piece of the stock."""
 
-    link = models.ForeignKey(PaymentLink, on_delete=models.PROTECT, related_name="payments")
+    link = models.ForeignKey(
+        PaymentLink, on_delete=models.PROTECT, related_name="payments", db_index=False
+    )
     payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+")
     customer_email = models.CharField(max_length=254, blank=True, default="")
     customer_name = models.CharField(max_length=255, blank=True, default="")

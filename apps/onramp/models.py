@@ -24,7 +24,11 @@ class FundingSession(Owned):
         EXPIRED = "expired"
         FAILED = "failed"
 
-    payment = models.ForeignKey("payments.Payment", on_delete=models.PROTECT, related_name="+")
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    payment = models.ForeignKey(
+        "payments.Payment", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     provider = models.CharField(max_length=20)
     status = models.CharField(max_length=7, choices=Status.choices, default=Status.PENDING)
     method_id = models.CharField(max_length=80)
@@ -153,7 +157,9 @@ class Callback(models.Model):
         REFUSED = "refused"
         UNKNOWN = "unknown"
 
-    credential = models.ForeignKey(Credential, on_delete=models.PROTECT, related_name="+")
+    credential = models.ForeignKey(
+        Credential, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     digest = models.CharField(max_length=64)
     session = models.ForeignKey(
         FundingSession, null=True, on_delete=models.PROTECT, related_name="+"

@@ -66,7 +66,9 @@ class PayoutBatchLine(models.Model):
         CREATED = "created"
         FAILED = "failed"
 
-    batch = models.ForeignKey(PayoutBatch, on_delete=models.CASCADE, related_name="lines")
+    batch = models.ForeignKey(
+        PayoutBatch, on_delete=models.CASCADE, related_name="lines", db_index=False
+    )
     number = models.PositiveIntegerField()
     status = models.CharField(max_length=7, choices=Status.choices)
     asset = models.ForeignKey(

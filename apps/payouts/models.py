@@ -142,6 +142,8 @@ class Schedule(Owned):
         WEEKLY = "weekly"
         MONTHLY = "monthly"
 
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     frequency = models.CharField(max_length=7, choices=Frequency.choices)
     destination = models.ForeignKey(
@@ -419,7 +421,9 @@ class StorePayoutCap(models.Model):
     """The most of an asset that a store may pay out at once and per UTC day, set by staff; null is
     no limit."""
 
-    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     per_tx_atomic = OptionalAtomicField(null=True, blank=True)
     daily_atomic = OptionalAtomicField(null=True, blank=True)

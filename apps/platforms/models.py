@@ -20,7 +20,9 @@ class AccessRequest(models.Model):
         REJECTED = "rejected"
 
     id = IdField()
-    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.PENDING)
     reason = models.CharField(max_length=2000, null=True)
     rejection_reason = models.CharField(max_length=500, null=True)
@@ -50,7 +52,11 @@ class OnboardingLink(Owned):
         KYB = "kyb", "KYB"
         PAYOUT_DESTINATION = "payout_destination", "Payout destination"
 
-    account = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    account = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     purpose = models.CharField(max_length=18, choices=Purpose.choices)
     return_url = models.CharField(max_length=2048, null=True)
     token_hash = models.BinaryField(max_length=32, unique=True)
@@ -76,6 +82,8 @@ class DestinationConfirmation(Owned):
     """What the contact of a business (`store`) was told of a live destination that a link named.
     Only a keyed hash of the code is kept."""
 
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     link = models.ForeignKey(OnboardingLink, on_delete=models.PROTECT, related_name="+")
     destination = models.OneToOneField(
         "payouts.Destination", on_delete=models.PROTECT, related_name="+"

@@ -247,7 +247,7 @@ class Verification(models.Model):
         REJECTED = "rejected"
 
     id = IdField()
-    store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="+", db_index=False)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.PENDING)
     business_legal_name = models.CharField(max_length=200)
     business_country = models.CharField(max_length=2)
@@ -295,7 +295,9 @@ class Role(models.TextChoices):
 class Member(models.Model):
     """A person in a store."""
 
-    store = models.ForeignKey(Store, on_delete=models.PROTECT, related_name="members")
+    store = models.ForeignKey(
+        Store, on_delete=models.PROTECT, related_name="members", db_index=False
+    )
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
     created_at = models.DateTimeField()

@@ -40,7 +40,9 @@ class NotificationChoice(models.Model):
     says."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
-    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
+    store = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     kind = models.CharField(max_length=30)
     choice = models.CharField(max_length=11)
 

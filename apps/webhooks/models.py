@@ -17,6 +17,8 @@ class Event(Owned):
     """Something that happened. `object` is the `data.object` of the envelope; `account` is on a
     platform's copy only."""
 
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     type = models.CharField(max_length=40)
     object = models.JSONField()
     account_id = models.UUIDField(null=True)
@@ -55,6 +57,8 @@ class Endpoint(Owned):
         CUSTOM = "custom"
         N8N = "n8n", "n8n"
 
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     url = models.CharField(max_length=2048)
     host = models.GeneratedField(
         expression=models.Func("url", template=_HOST, output_field=models.TextField()),
@@ -117,6 +121,8 @@ class Delivery(Owned):
         FAILED = "failed"
         IGNORED = "ignored"
 
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     # The database refuses to delete an event that has one: pruning doesn't read events for that.
     event = models.ForeignKey(Event, on_delete=models.DO_NOTHING, related_name="+")
     endpoint = models.ForeignKey(

@@ -135,7 +135,9 @@ class OutgoingTransaction(models.Model):
         db_index=False,
     )
     chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
-    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey(
+        "assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     purpose = models.CharField(max_length=12, choices=Purpose.choices)
     reference = models.CharField(max_length=100)
     to_address = models.CharField(max_length=42, db_collation="C")
@@ -306,7 +308,9 @@ class UnknownTransaction(models.Model):
     Until a person has said what it was (`settled_at`), nothing that would do the same is signed.
     """
 
-    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     from_address = models.CharField(max_length=42, db_collation="C")
     nonce = models.BigIntegerField()
     tx_hash = models.CharField(max_length=66, unique=True, db_collation="C")

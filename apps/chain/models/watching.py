@@ -56,7 +56,9 @@ class Head(models.Model):
 class Block(models.Model):
     """A block that was read. At each height one is canonical; orphaned ones stay as history."""
 
-    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     number = models.BigIntegerField()
     hash = models.CharField(max_length=66, db_collation="C")
     parent_hash = models.CharField(max_length=66, db_collation="C")
@@ -86,7 +88,9 @@ class Deposit(models.Model):
         UNMATCHED = "unmatched"
 
     id = IdField()
-    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="deposits")
     tx_hash = models.CharField(max_length=66, db_collation="C")
@@ -149,7 +153,6 @@ class Deposit(models.Model):
                 name="deposit_lost",
             ),
             models.Index(fields=["chain", "block_number"], name="deposit_by_block"),
-            models.Index(fields=["address"]),
             models.Index(
                 fields=["chain", "asset", "address"],
                 condition=models.Q(
@@ -176,7 +179,9 @@ class UnmatchedTransfer(models.Model):
     store = models.ForeignKey(
         "stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     asset = models.ForeignKey("assets.Asset", null=True, on_delete=models.PROTECT, related_name="+")
     contract_address = models.CharField(max_length=42, blank=True)
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
@@ -227,7 +232,9 @@ class BalanceCheck(models.Model):
     """The last look at an open address that held or sent native coins, which finds what contracts
     sent it."""
 
-    chain = models.ForeignKey("assets.Chain", on_delete=models.PROTECT, related_name="+")
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
     block_number = models.BigIntegerField()
     balance_atomic = AtomicField(default=0)

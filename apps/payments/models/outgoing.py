@@ -25,7 +25,7 @@ class Refund(Owned):
         FAILED_UNDERPAID = "failed_underpaid", "Failed, underpaid"
         FAILED_OVERPAID = "failed_overpaid", "Failed, overpaid"
 
-    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
+    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+", db_index=False)
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PENDING)
     reason = models.CharField(max_length=18, choices=Reason.choices)
@@ -89,6 +89,8 @@ class TransferReturn(Owned):
     No refund of the payment: the payment's status and what of it can be refunded stay as they are.
     """
 
+    # No other index begins with it.
+    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     transfer = models.ForeignKey(
         "chain.UnmatchedTransfer", on_delete=models.PROTECT, related_name="+"
     )

@@ -217,7 +217,9 @@ class PaymentAddress(models.Model):
     included."""
 
     id = IdField()
-    payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="addresses")
+    payment = models.ForeignKey(
+        Payment, on_delete=models.PROTECT, related_name="addresses", db_index=False
+    )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     address = models.OneToOneField("chain.Address", on_delete=models.PROTECT, related_name="+")
     position = models.PositiveSmallIntegerField()

@@ -1,0 +1,42 @@
+"""The indexes of the migrated database: none that another one does the work of."""
+
+import pytest
+from django.db import connection
+
+# Of Django and its libraries, whose migrations are theirs.
+THEIRS = ("auth_", "django_", "stores_user_groups", "stores_user_user_permissions")
+THEIR_FIELDS = {"access_accesstoken_application_id_29a0edab"}
+# In the order of bytes, for letters whose key begins with what they are about.
+PREFIXES = {"core_outgoingmail_key_a01c7f66_like"}
+# Tables that are about to be divided.
+DIVIDED = ("webhooks_",)
+# An index of the same rows begins with all columns of this one. LIKE is served by any index in the
+# order of bytes, and nobody asks for the beginning of a text with the others.
+_DOUBLED = """
+WITH known AS (
+    SELECT t.relname AS table_name, i.relname AS name, x.indisunique AS is_unique,
+        x.indkey::text || ' ' AS columns,
+        coalesce(pg_get_expr(x.indpred, x.indrelid), '') AS of_rows
+    FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
+    JOIN pg_am a ON a.oid = i.relam AND a.amname = 'btree'
+    WHERE t.relnamespace = 'public'::regnamespace AND x.indexprs IS NULL
+)
+SELECT a.table_name, a.name, b.name FROM known a
+JOIN known b ON b.table_name = a.table_name AND b.name <> a.name AND b.of_rows = a.of_rows
+WHERE NOT a.is_unique AND starts_with(b.columns, a.columns)
+  AND (b.columns <> a.columns OR b.is_unique OR a.name < b.name)
+ORDER BY 1, 2, 3
+"""
+
+
+@pytest.mark.django_db
+def test_no_index_is_the_beginning_of_another() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(_DOUBLED)
+        doubled = [
+            f"{name} of {table} begins {longer}"
+            for table, name, longer in cursor.fetchall()
+            if not table.startswith(THEIRS + DIVIDED) and name not in THEIR_FIELDS | PREFIXES
+        ]
+
+    assert doubled == []
