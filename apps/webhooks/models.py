@@ -17,8 +17,6 @@ class Event(Owned):
     """Something that happened. `object` is the `data.object` of the envelope; `account` is on a
     platform's copy only."""
 
-    # No other index begins with it.
-    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     type = models.CharField(max_length=40)
     object = models.JSONField()
     account_id = models.UUIDField(null=True)
@@ -57,8 +55,6 @@ class Endpoint(Owned):
         CUSTOM = "custom"
         N8N = "n8n", "n8n"
 
-    # No other index begins with it.
-    store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")
     url = models.CharField(max_length=2048)
     host = models.GeneratedField(
         expression=models.Func("url", template=_HOST, output_field=models.TextField()),
