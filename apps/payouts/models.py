@@ -260,7 +260,9 @@ class Payout(Owned):
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.PENDING)
     funds = models.CharField(max_length=8, choices=Funds.choices, default=Funds.RESERVED)
     rail = models.CharField(max_length=13, choices=Rail.choices)
-    schedule = models.ForeignKey(Schedule, null=True, on_delete=models.PROTECT, related_name="+")
+    schedule = models.ForeignKey(
+        Schedule, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     amount_atomic = AtomicField()
     withheld_atomic = AtomicField(

@@ -32,7 +32,7 @@ class Swap(Owned):
     tx_hash = models.CharField(max_length=66, null=True)
     failure_reason = models.CharField(max_length=200, null=True)
     payment = models.ForeignKey(
-        "payments.Payment", null=True, on_delete=models.PROTECT, related_name="+"
+        "payments.Payment", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     updated_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True)

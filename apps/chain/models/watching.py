@@ -21,7 +21,7 @@ class Address(models.Model):
     purpose = models.CharField(max_length=7, choices=Purpose.choices, default=Purpose.DEPOSIT)
     created_at = models.DateTimeField()
     native_chain = models.ForeignKey(
-        "assets.Chain", null=True, on_delete=models.PROTECT, related_name="+"
+        "assets.Chain", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
     watch_balance_until = models.DateTimeField(
         null=True
