@@ -71,7 +71,7 @@ def test_owners_read_which_keys_lost_what(cast: Cast, bob: Member, alice: Browse
     demote(alice, bob)
     (letter,) = letters()
     assert letter.to == [cast.alice.email]
-    assert "Bob's role at Alice's Bakery is now developer" in letter.body
+    assert "Bob’s role at Alice's Bakery is now developer" in letter.body
     assert (
         "API key Till (test): payouts:write" in letter.body
         and "Agent Bot (test): payouts:write" in letter.body

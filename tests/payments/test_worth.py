@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from apps.assets.models import Asset
 from apps.core.messages.fields import Invalid
 from apps.core.money import Amount, Bps, CoinPrice, Fiat
-from apps.payments.services.worth import MoreThanMost, Most, fiat_text, fiat_typed, part_of
+from apps.payments.services.worth import Most, fiat_text, fiat_typed, part_of
 
 
 def most(atomic: int, rate: str, currency: str = "EUR", places: int = 18) -> Most:
@@ -29,14 +29,14 @@ def test_a_dear_coin_keeps_the_places_that_its_cents_need() -> None:
 
 
 def test_a_cent_more_is_refused() -> None:
-    with pytest.raises(MoreThanMost, match="maximum"):
+    with pytest.raises(Invalid, match="maximum"):
         most(13_833_340_000_000_001, "1800").coins_for(Fiat(2491, "EUR"))
 
 
 def test_dust_is_worth_nothing_that_can_be_named() -> None:
     dust = most(1, "1800")
     assert dust.fiat == Fiat(0, "EUR")
-    with pytest.raises(MoreThanMost):
+    with pytest.raises(Invalid, match="maximum"):
         dust.coins_for(Fiat(1, "EUR"))
 
 
