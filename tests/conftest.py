@@ -254,6 +254,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     event loop running in their thread.
 
     In each of the four the slowest files come first, so that no worker is left with one at the end.
+    Of those that share the demo, who doesn't need it comes before it starts.
     """
     postgres.refuse_single(items)
     if left_out := set(whole.left_out(items)):
@@ -262,12 +263,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
     place = {name: number for number, name in enumerate(SLOW_FIRST)}
 
-    def order(item: pytest.Item) -> tuple[bool, bool, bool, int]:
+    def order(item: pytest.Item) -> tuple[bool, bool, bool, bool, int]:
         has_demo = sharing.has_demo(item.nodeid)
         is_browser = item.get_closest_marker("browser") is not None
         return (
             is_browser or has_demo,
             is_browser and not has_demo,
+            # Its workers ask for work from its start to its end.
+            has_demo and "demo" in getattr(item, "fixturenames", ()),
             is_browser or (commits(item) and not has_demo),
             place_of(item, place),
         )
