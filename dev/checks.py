@@ -13,6 +13,8 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import version
+from importlib.util import source_hash
 from pathlib import Path
 
 from dev import embedded, pytest_turns
@@ -44,11 +46,12 @@ def main(arguments: list[str]) -> int:
             _check("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"]),
             _check("migration rules", [*MANAGE, "lint_migrations"]),
         ]
-        if collecting is None:
+        if not is_divided:
             failed = [] if _pytest([]) == 0 else ["tests"]
             checked += [_check(*step) for step in steps()]
         else:
-            collecting.wait()
+            if collecting is not None:
+                collecting.wait()
             embedded.leave_all()  # each worker starts its own
             failed = _divided(workers, checked)
         for step in checked:
@@ -89,14 +92,38 @@ class Check:
             print(self.output.strip(), flush=True)
 
 
-def _collecting() -> "subprocess.Popen[bytes]":
-    """What pytest writes of the tests' files is there, then, when all workers read them at once."""
+def _collecting() -> "subprocess.Popen[bytes] | None":
+    """What pytest writes of the tests' files is there, then, when all workers read them at once.
+    None when it is there already, or may not be written."""
+    changed = [str(path) for path in not_rewritten(ROOT / "tests")]
+    if not changed or sys.dont_write_bytecode:
+        return None
     return subprocess.Popen(
-        [*YIELDING, *PYTEST, "-n0", "--collect-only", "-qq"],
+        [*YIELDING, *PYTEST, "-n0", "--collect-only", "-qq", *changed],
         cwd=ROOT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
+
+
+def not_rewritten(folder: Path) -> list[Path]:
+    """The test files below that have changed since pytest wrote down what it makes of them."""
+    suffix = f".{sys.implementation.cache_tag}-pytest-{version('pytest')}.pyc"
+    return [
+        path
+        for path in sorted(folder.rglob("*.py"))
+        if (path.name == "conftest.py" or path.name.startswith("test_"))
+        and not _is_of(path.parent / "__pycache__" / (path.stem + suffix), path)
+    ]
+
+
+def _is_of(compiled: Path, source: Path) -> bool:
+    """It begins with Python's version, a flag and the hash of its source."""
+    try:
+        head = compiled.read_bytes()[:16]
+    except OSError:
+        return False
+    return head[8:] == source_hash(source.read_bytes())
 
 
 def _divided(workers: int, checked: list[Check]) -> list[str]:
