@@ -16,6 +16,7 @@ WIDE = Context(prec=120)
 CENTS = 100
 BASIS_POINTS = 10_000
 DIGITS_MAX = 59
+MINUS = "\N{MINUS SIGN}"
 RATE_MIN = Decimal(10) ** -12
 RATE_MAX = Decimal(10) ** 12
 _PLAIN_NUMBER = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?", re.ASCII)
@@ -280,7 +281,7 @@ def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool
 
 def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
     """The same with separators: staff compare amounts at a glance."""
-    sign = "-" if amount_atomic < 0 else ""
+    sign = MINUS if amount_atomic < 0 else ""
     whole, point, places = decimal_from_atomic(abs(amount_atomic), atomic_decimals).partition(".")
     return f"{sign}{int(whole):,}{point}{places}"
 

@@ -60,7 +60,7 @@ def test_what_a_correction_is_worth_is_told_with_separators(cast: Cast) -> None:
     wish = wish_of(wanted, "Found")
     asked = four_eyes.ask(CORRECTION, wish, make.clerk("finance"), clock.real_now())
     shown = text(signed_in(make.clerk("finance")).get(page_of(asked)))
-    assert "-4,000 ETH, -€7,200,000.00 (-4000000000000000000000 atomic units)" in shown
+    assert "−4,000 ETH, −€7,200,000.00 (-4000000000000000000000 atomic units)" in shown
 
 
 def test_a_request_asks_no_more_for_a_store_with_many_payouts(cast: Cast) -> None:

@@ -44,7 +44,6 @@ _ = gettext_lazy
 UNBROKEN_MAX = 24  # characters that fit a line of a phone
 ICONS_KEPT_MAX = 256
 GROUPED_MAX = 27
-MINUS = "\N{MINUS SIGN}"
 
 
 def _locale() -> Locale:
@@ -91,7 +90,7 @@ def fiat_short(cents: int, currency: str) -> str:
 def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
     amount = money.Fiat(int(cents), currency)
     text = formatted(amount, _locale(), currency_digits=currency_digits)
-    return isolated(text.replace("-", MINUS) if amount.cents < 0 else text)
+    return isolated(text.replace("-", money.MINUS) if amount.cents < 0 else text)
 
 
 @register.simple_tag
@@ -213,7 +212,7 @@ def grouped(number: str) -> str:
     # Babel reckons with no more digits, and no coin has as many: one that claims to is still shown
     text = whole if len(whole) > GROUPED_MAX else format_decimal(whole, locale=_locale())
     text = f"{text}{get_decimal_symbol(_locale())}{places}" if places else text
-    return f"{MINUS}{text}" if str(number).startswith("-") else text
+    return f"{money.MINUS}{text}" if str(number).startswith("-") else text
 
 
 @register.simple_tag

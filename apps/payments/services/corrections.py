@@ -120,8 +120,9 @@ def _text(asset: Asset, amount_atomic: int, store: Store | None) -> str:
     if rate is None:
         return f"{coins} ({amount_atomic} atomic units)"
     cents = money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals)
-    worth = in_english(money.Fiat(cents, currency))
-    return f"{coins}, {worth} ({amount_atomic} atomic units)"
+    sign = money.MINUS if cents < 0 else ""
+    worth = in_english(money.Fiat(abs(cents), currency))
+    return f"{coins}, {sign}{worth} ({amount_atomic} atomic units)"
 
 
 def _before(facts: Facts) -> Facts:

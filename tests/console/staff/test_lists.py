@@ -141,7 +141,7 @@ def test_a_coin_of_a_list_is_told_in_words_and_asks_no_more_for_more(
 
 def test_amounts_have_separators() -> None:
     assert amount_text(1_000_000_500_000, 6) == "1,000,000.5"
-    assert amount_text(-5 * 10**17, 18) == "-0.5"
+    assert amount_text(-5 * 10**17, 18) == "−0.5"
 
 
 @pytest.mark.parametrize("page", ["ledger/account", "assets/acceptedasset", "agents/paymentoffer"])
