@@ -13,15 +13,16 @@ from django.db import connection
 from apps.audit.grants import ROLES
 from dev import pooler as pooler_program
 from tests import postgres
+from tests.forks import Forks
 
 pytestmark = [
     pytest.mark.pooler,
     pytest.mark.django_db,
 ]
 ROOT = Path(__file__).parents[2]
+SET_UP = "\nimport django; django.setup()\n"
 BEGIN = """
 import threading, time
-import django; django.setup()
 from concurrent.futures import ThreadPoolExecutor
 from django.db import connection, connections
 
@@ -57,11 +58,20 @@ class Pooled:
             "TILLGATE_ENV": "test",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
+        self.forks = Forks(self.environment)
+
+    def ask(self, script: str) -> str:
+        """What a fork prints whose database is the pooler."""
+        return self._said(self.forks.run(BEGIN + script))
+
+    def stop(self) -> None:
+        self.forks.end()
+        self.pooler.stop()
 
     def run(self, script: str, *, before: str = "", **environment: str) -> str:
-        """What a process of ours prints whose database is the pooler."""
+        """What a process prints that starts so."""
         done = subprocess.run(
-            [sys.executable, "-c", before + BEGIN + script],
+            [sys.executable, "-c", before + SET_UP + BEGIN + script],
             cwd=ROOT,
             env=self.environment | environment,
             capture_output=True,
@@ -69,6 +79,9 @@ class Pooled:
             timeout=120,
             check=False,
         )
+        return self._said(done)
+
+    def _said(self, done: "subprocess.CompletedProcess[str]") -> str:
         assert done.returncode == 0, done.stderr + self.pooler.log.read_text()
         return done.stdout.strip()
 
@@ -77,11 +90,11 @@ class Pooled:
 def pooler(django_db_setup: None) -> Iterator[Pooled]:
     pooled = Pooled()
     yield pooled
-    pooled.pooler.stop()
+    pooled.stop()
 
 
 def test_a_turn_has_one_holder_and_is_free_afterwards(pooler: Pooled) -> None:
-    told = pooler.run("""
+    told = pooler.ask("""
 from apps.core.db import locks
 inside, most, turns = [], [], []
 
@@ -106,7 +119,7 @@ print(max(most), len(turns) > 1, again, ask("SELECT count(*) FROM core_lease WHE
 
 
 def test_no_later_client_stops_waiting_for_the_disk(pooler: Pooled) -> None:
-    told = pooler.run("""
+    told = pooler.ask("""
 from apps.core.clock import real_now
 from apps.webhooks.delivery import queue
 together(lambda _: [queue.claim(real_now(), 5) for _ in range(3)], 12)
@@ -116,7 +129,7 @@ print(sorted(set(together(lambda _: ask("SHOW synchronous_commit")[0][0], 24))))
 
 
 def test_what_webhooks_record_does_not_wait_for_the_disk(pooler: Pooled) -> None:
-    told = pooler.run("""
+    told = pooler.ask("""
 from apps.webhooks.delivery import queue
 print(queue._rows("SELECT current_setting('synchronous_commit')", {}),
     ask("SHOW synchronous_commit"))
@@ -125,7 +138,7 @@ print(queue._rows("SELECT current_setting('synchronous_commit')", {}),
 
 
 def test_long_lists_are_whole_beside_others(pooler: Pooled) -> None:
-    told = pooler.run("""
+    told = pooler.ask("""
 from apps.assets.models import Rate
 from apps.core.db import streams
 streams.FETCH = 20
@@ -145,7 +158,7 @@ print(sorted(set(map(str, together(work, 16)))))
 
 
 def test_the_statements_of_every_request_work_from_any_connection(pooler: Pooled) -> None:
-    told = pooler.run("""
+    told = pooler.ask("""
 from apps.assets.selectors import with_chains
 found = together(lambda _: [len(with_chains(["ETH", "SETH"])) for _ in range(10)], 12)
 print(set(sum(found, [])))
@@ -160,7 +173,7 @@ from apps.assets.selectors import with_chains
 together(lambda _: [with_chains(["ETH", "SETH"]) for _ in range(10)], 12)
 print(ask("SELECT count(*) > 0 FROM pg_prepared_statements"))
 """
-    assert pooler.run(script) == "[(True,)]"
+    assert pooler.ask(script) == "[(True,)]"
 
 
 def test_without_that_no_statement_is_prepared(pooler: Pooled) -> None:
@@ -198,7 +211,7 @@ print(environment.DATABASE_URL, environment.DATABASE_POOLER)
 
 
 def test_the_ledger_is_verified_in_one_snapshot(pooler: Pooled) -> None:
-    told = pooler.run("""
+    told = pooler.ask("""
 from apps.audit import verify
 from apps.core.db import tenancy
 with tenancy.everyone("the whole ledger"):
@@ -208,7 +221,7 @@ with tenancy.everyone("the whole ledger"):
 
 
 def test_rows_are_walked_and_their_failures_kept(pooler: Pooled) -> None:
-    told = pooler.run("""
+    told = pooler.ask("""
 from apps.assets.models import Chain
 from apps.core.models import RowFailure
 from apps.core.rows import Job
@@ -226,7 +239,7 @@ print(len(seen), RowFailure.objects.filter(job="tests.pooled").delete()[0])
 
 
 def test_a_scope_goes_with_its_statement_and_stays_on_no_connection(pooler: Pooled) -> None:
-    told = pooler.run("""
+    told = pooler.ask("""
 from django.db import transaction
 from apps.core.db import tenancy
 from apps.core.db.sql import Statement

@@ -1,13 +1,10 @@
 """SIGKILL at every point of a payout's life: afterwards the coins were reserved once and left once,
 and the books say so."""
 
-import json
 import os
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -24,11 +21,11 @@ from apps.payouts.services.create import create_payout
 from apps.payouts.services.progress import advance_payouts
 from tests import make, postgres
 from tests.cast import Cast
+from tests.forks import Forks
 from tests.sending.conftest import World
 from tests.whole import usually
 
 pytestmark = pytest.mark.chain
-ROOT = Path(__file__).resolve().parents[2]
 # Those of sending are each a test of their own in tests/sending/test_faults.py.
 POINTS = usually(
     short=("payout.K1", "payout.K2", "payout.K7"),
@@ -36,21 +33,18 @@ POINTS = usually(
 )
 
 
-def killed(wanted: dict[str, Any], place: str) -> bool:
+@pytest.fixture
+def worker(committed: Cast) -> Iterator[Forks]:
+    environment = {**os.environ, **postgres.environment(), "TILLGATE_ENV": "test"}
+    forks = Forks(environment, "tests.payouts.worker")
+    yield forks
+    forks.end()
+
+
+def killed(worker: Forks, wanted: dict[str, Any], place: str) -> bool:
     """Whether a worker that begins at the beginning dies at a place."""
-    environment = {
-        **os.environ,
-        **postgres.environment(),
-        "TILLGATE_FAILPOINT": place,
-        "TILLGATE_ENV": "test",
-    }
-    command = [sys.executable, "-m", "tests.payouts.worker", json.dumps(wanted)]
-    return (
-        subprocess.run(
-            command, cwd=ROOT, env=environment, check=False, timeout=120, capture_output=True
-        ).returncode
-        == -signal.SIGKILL
-    )
+    script = f"from tests.payouts.worker import work; work({wanted!r})"
+    return worker.run(script, TILLGATE_FAILPOINT=place).returncode == -signal.SIGKILL
 
 
 def wait_for_its_turns() -> None:
@@ -66,7 +60,7 @@ def wait_for_its_turns() -> None:
 
 
 def test_a_worker_killed_anywhere_pays_once(
-    committed: Cast, world: World, sound_books: None
+    committed: Cast, world: World, worker: Forks, sound_books: None
 ) -> None:
     store = committed.bakery.store
     make.store_coins(store, "SETH", 10**18)
@@ -78,7 +72,7 @@ def test_a_worker_killed_anywhere_pays_once(
         to = world.stranger()
         body = {"asset_id": "SETH", "amount_atomic": str(10**16), "destination_address": to}
         wanted = {"store": str(store.pk), "key": place, "body": body}
-        assert killed(wanted, place), place
+        assert killed(worker, wanted, place), place
         if number == 1:
             wait_for_its_turns()
         else:

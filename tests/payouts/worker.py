@@ -1,27 +1,20 @@
-"""A worker as a process of its own, for tests that kill it: makes a payout, then does every job's
-round until it is paid."""
+"""What a worker that tests kill does: makes a payout, then every job's round until it is paid."""
 
-import json
 import os
-import sys
+from typing import Any
 
-import django
-
-os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-django.setup()
-
-from apps.access.access import Access  # noqa: E402
-from apps.chain.sending import sender, signing_rounds  # noqa: E402
-from apps.core import local_chain  # noqa: E402
-from apps.payouts.requests import PayoutBody  # noqa: E402
-from apps.payouts.services.create import create_payout  # noqa: E402
-from apps.payouts.services.progress import advance_payouts  # noqa: E402
-from apps.stores.models import Store  # noqa: E402
+from apps.access.access import Access
+from apps.chain.sending import sender, signing_rounds
+from apps.core import local_chain
+from apps.payouts.requests import PayoutBody
+from apps.payouts.services.create import create_payout
+from apps.payouts.services.progress import advance_payouts
+from apps.stores.models import Store
 
 BLOCKS = 8
 
-if __name__ == "__main__":
-    wanted = json.loads(sys.argv[1])
+
+def work(wanted: dict[str, Any]) -> None:
     store = Store.objects.get(pk=wanted["store"])
     access = Access(
         store=store, mode="test", kind="secret", scopes=frozenset({"payouts:write"}), caller="test"

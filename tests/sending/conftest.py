@@ -13,6 +13,8 @@ from apps.chain.sending import sender, signing_rounds
 from apps.core import clock, local_chain
 from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
 from dev.demo.chain import DemoWallet
+from tests import postgres
+from tests.forks import Forks
 
 ETHER = 10**18
 TOKEN = "USDC_SETH"
@@ -132,6 +134,19 @@ def world(_django_db_helper: None) -> Iterator[World]:
     OutgoingTransaction.objects.all().delete()
     UnknownTransaction.objects.all().delete()
     HotWallet.objects.all().delete()
+
+
+def forked_worker() -> Iterator[Forks]:
+    """A worker on the test's database, to be killed as often as it takes."""
+    environment = {**os.environ, **postgres.environment(), "TILLGATE_ENV": "test"}
+    forks = Forks(environment, "tests.sending.worker")
+    yield forks
+    forks.end()
+
+
+@pytest.fixture(scope="module")
+def worker(django_db_setup: None) -> Iterator[Forks]:
+    yield from forked_worker()
 
 
 @pytest.fixture

@@ -28,25 +28,18 @@ from apps.chain.tasks import send_due
 from apps.core.models import Lease
 from apps.core.published_secrets import DEMO_MNEMONIC
 from tests import postgres
+from tests.forks import Forks
 from tests.sending.conftest import World
 
 pytestmark = pytest.mark.chain
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def kill_at(place: str, wanted: dict[str, Any] | None = None) -> int:
+def kill_at(worker: Forks, place: str, wanted: dict[str, Any] | None = None) -> int:
     """Run a worker that dies at a place; its return code. What it held is free again, as when its
     leases have ended."""
-    environment = {
-        **os.environ,
-        **postgres.environment(),
-        "TILLGATE_FAILPOINT": place,
-        "TILLGATE_ENV": "test",
-    }
-    command = [sys.executable, "-m", "tests.sending.worker", json.dumps(wanted)]
-    code = subprocess.run(
-        command, cwd=ROOT, env=environment, check=False, timeout=60, capture_output=True
-    ).returncode
+    script = f"from tests.sending.worker import work; work({wanted!r})"
+    code = worker.run(script, TILLGATE_FAILPOINT=place).returncode
     Lease.objects.all().delete()
     return code
 
@@ -74,10 +67,10 @@ def as_owner_of_the_key(world: World, to: str, value: int) -> str:
 
 class TestAWorkerKilled:
     @pytest.mark.parametrize("place", [f"send.K{number}" for number in range(1, 7)])
-    def test_before_the_transaction_is_mined(self, world: World, place: str) -> None:
+    def test_before_the_transaction_is_mined(self, world: World, worker: Forks, place: str) -> None:
         to = world.stranger()
         wanted = request_to(to, place)
-        assert kill_at(place, wanted) == -signal.SIGKILL
+        assert kill_at(worker, place, wanted) == -signal.SIGKILL
         asked = OutgoingTransaction.objects.filter(reference=place)
         assert asked.exists() == (place != "send.K1")
         world.ask(**{**wanted, "to": to})
@@ -93,19 +86,21 @@ class TestAWorkerKilled:
         )
 
     @pytest.mark.parametrize("place", ["send.K7", "send.K8"])
-    def test_while_its_end_is_recorded(self, world: World, place: str) -> None:
+    def test_while_its_end_is_recorded(self, world: World, worker: Forks, place: str) -> None:
         to = world.stranger()
         row = world.ask(12345, to)
         world.work()
         world.mine(4)
-        assert kill_at(place) == -signal.SIGKILL
+        assert kill_at(worker, place) == -signal.SIGKILL
         world.finish()
         assert OutgoingTransaction.objects.get(pk=row.pk).status == "confirmed"
         assert (world.balance(to), len(world.raw_transfers(to))) == (12345, 1)
 
-    def test_the_bytes_that_were_kept_are_the_bytes_that_arrive(self, world: World) -> None:
+    def test_the_bytes_that_were_kept_are_the_bytes_that_arrive(
+        self, world: World, worker: Forks
+    ) -> None:
         to = world.stranger()
-        assert kill_at("send.K5", request_to(to, "kept")) == -signal.SIGKILL
+        assert kill_at(worker, "send.K5", request_to(to, "kept")) == -signal.SIGKILL
         row = OutgoingTransaction.objects.get(reference="kept")
         assert (row.status, world.balance(to)) == ("signed", 0)
         world.finish()

@@ -3,6 +3,7 @@ sent none sends again."""
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
@@ -32,7 +33,8 @@ from apps.chain.sending.signing_lanes import ensure_wallets
 from apps.core import clock
 from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
 from dev.demo.chain import DemoWallet
-from tests.sending.conftest import ETHER, TOKEN, World
+from tests.forks import Forks
+from tests.sending.conftest import ETHER, TOKEN, World, forked_worker
 from tests.sending.test_faults import kill_at, request_to
 
 pytestmark = pytest.mark.chain
@@ -358,15 +360,21 @@ class TestAReorganization:
         UndoneTransaction.objects.all().delete()
 
 
+@pytest.fixture
+def worker_of_two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Forks]:
+    """It reads its settings anew."""
+    monkeypatch.setenv("SIGNER_LANES", "sepolia=2")
+    yield from forked_worker()
+
+
 class TestAKill:
     @pytest.mark.whole
     @pytest.mark.parametrize("place", ["send.K3", "send.K4", "send.K5", "send.K6"])
     def test_in_the_middle_of_signing_loses_and_doubles_nothing(
-        self, two: World, place: str, monkeypatch: Any
+        self, two: World, worker_of_two: Forks, place: str
     ) -> None:
-        monkeypatch.setenv("SIGNER_LANES", "sepolia=2")
         rows = [two.ask(10 + number) for number in range(3)]
-        assert kill_at(place, request_to(two.stranger(), f"lanes {place}")) == -9
+        assert kill_at(worker_of_two, place, request_to(two.stranger(), f"lanes {place}")) == -9
         rows.append(OutgoingTransaction.objects.get(reference=f"lanes {place}"))
         two.finish()
         assert statuses(rows) == {"confirmed"}
