@@ -7,21 +7,23 @@ from django.db.models import Q, QuerySet
 
 from apps.billing.models import Customer, Invoice, InvoicePayment, Product, Subscription
 from apps.core.models import Viewer
-from apps.core.searching import Term
+from apps.core.searching import Term, beginning, found_by_any
 
 _NEWEST = ("-created_at", "-id")
+_NAMES = ("email", "name")
 _NUMBER_MAX = 2**31 - 1
 
 
 def find_customers(viewer: Viewer, term: Term, limit: int) -> list[Customer]:
     """By id, or how the email address or the name begins, newest first; deleted ones are not
     found."""
-    condition = Q(pk=term.id) if term.id is not None else term.begins("email", "name")
-    return list(
-        Customer.objects.visible_to(viewer)
-        .filter(condition, deleted_at=None)
-        .order_by(*_NEWEST)[:limit]
+    rows = Customer.objects.visible_to(viewer).filter(deleted_at=None)
+    matches = (
+        rows.filter(pk=term.id)
+        if term.id is not None
+        else found_by_any(rows, begins=(term, _NAMES))
     )
+    return list(matches.order_by(*_NEWEST)[:limit])
 
 
 def find_invoices(viewer: Viewer, term: Term, limit: int) -> list[Invoice]:
@@ -79,11 +81,8 @@ def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[InvoicePayment, A
 
 def _customers(viewer: Viewer, term: Term, limit: int) -> list[Any]:
     """Ids."""
-    if not (condition := term.begins("email", "name")):
+    queries = beginning(Customer.objects.visible_to(viewer), term, _NAMES)
+    if not queries:
         return []
-    return list(
-        Customer.objects.visible_to(viewer)
-        .filter(condition)
-        .order_by(*_NEWEST)
-        .values_list("pk", flat=True)[:limit]
-    )
+    first, *rest = (query.values_list("pk", "created_at") for query in queries)
+    return [pk for pk, _ in first.union(*rest).order_by("-created_at", "-pk")[:limit]]

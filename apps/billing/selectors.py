@@ -89,7 +89,7 @@ def search_customers(viewer: Viewer, text: str) -> "QuerySet[Customer]":
     if not text or "\x00" in text:
         return rows if not text else rows.none()
     parts = Q(email__icontains=text) | Q(name__icontains=text)
-    return found_by_any(rows, Term.of(text).begins("email", "name"), in_newest=parts)
+    return found_by_any(rows, begins=(Term.of(text), ("email", "name")), in_newest=parts)
 
 
 def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
@@ -163,13 +163,13 @@ def search_invoices(viewer: Viewer, rows: "QuerySet[Invoice]", text: str) -> "Qu
         return rows if not text else rows.none()
     term = Term.of(text)
     customers = Customer.objects.visible_to(viewer).filter(term.begins("email", "name"))
-    lookups = [term.begins("custom_number"), Q(customer__in=customers.values("pk")[:FOUND_MAX])]
+    lookups = [Q(customer__in=customers.values("pk")[:FOUND_MAX])]
     digits = text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) < 10:
         lookups.append(Q(number=int(digits), custom_number=None))
     parts = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
     parts |= Q(customer__email__icontains=text) | Q(customer__name__icontains=text)
-    return found_by_any(rows, *lookups, in_newest=parts)
+    return found_by_any(rows, *lookups, begins=(term, ("custom_number",)), in_newest=parts)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ Every comparison is `=` or a range, which an index serves beneath the row-level 
 
 import re
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -98,12 +99,19 @@ class Term:
         """Whether one of the columns begins with it; nothing does with an id, a hash, an address or
         a single letter."""
         condition = Q(pk__in=[])
-        if len(self.text) < PREFIX_MIN or self.is_exact or self.address:
-            return condition
         for column in columns:
-            for spelling in self.spellings:
-                condition |= Q(**{f"{column}__gte": spelling, f"{column}__lt": spelling + _LAST})
+            for beginning in self.beginnings(column):
+                condition |= beginning
         return condition
+
+    def beginnings(self, column: str) -> list[Q]:
+        """The same of one column, each spelling by itself: a range of its index."""
+        if len(self.text) < PREFIX_MIN or self.is_exact or self.address:
+            return []
+        return [
+            Q(**{f"{column}__gte": spelling, f"{column}__lt": spelling + _LAST})
+            for spelling in self.spellings
+        ]
 
     def names(self, label: str) -> bool:
         """Whether a word of `label` begins with it, for tables in memory."""
@@ -112,14 +120,35 @@ class Term:
         return bool(text) and (folded.startswith(text) or f" {text}" in folded)
 
 
-def found_by_any(rows: "QuerySet[Row]", *lookups: Q, in_newest: Q | None = None) -> "QuerySet[Row]":
-    """The rows that one of the look-ups finds, the newest NEWEST_MAX of each. Each is asked alone,
-    so that its index answers; what none serves is looked for `in_newest` rows (decision 328)."""
+def beginning(rows: "QuerySet[Row]", term: Term, columns: Sequence[str]) -> "list[QuerySet[Row]]":
+    """The rows of which a column begins with the term, NEWEST_MAX of each column and spelling, as
+    the column's index has them: the text alone comes first, its newest rows before older ones
+    (decision 390)."""
+    return [
+        rows.filter(condition).order_by(column, "-created_at")[:NEWEST_MAX]
+        for column in columns
+        for condition in term.beginnings(column)
+    ]
+
+
+def found_by_any(
+    rows: "QuerySet[Row]",
+    *lookups: Q,
+    begins: tuple[Term, Sequence[str]] | None = None,
+    in_newest: Q | None = None,
+) -> "QuerySet[Row]":
+    """The rows that one of the look-ups finds, the newest NEWEST_MAX of each, and those of which
+    one of the columns begins with the term. Each is asked alone, so that its index answers; what
+    none serves is looked for `in_newest` rows (decision 328)."""
     every = rows.select_related(None).order_by("-created_at")
-    queries = [every.filter(lookup) for lookup in lookups]
+    queries = [every.filter(lookup)[:NEWEST_MAX] for lookup in lookups]
+    if begins is not None:
+        queries += beginning(every, *begins)
     if in_newest is not None:
         oldest = every.values_list("created_at", flat=True)[NEWEST_MAX - 1 : NEWEST_MAX]
         newest = [every.filter(created_at__gte=at) for at in oldest] or [every]
-        queries.append(newest[0].filter(in_newest))
-    first, *rest = (query.values("pk")[:NEWEST_MAX] for query in queries)
+        queries.append(newest[0].filter(in_newest)[:NEWEST_MAX])
+    if not queries:
+        return rows.none()
+    first, *rest = (query.values("pk") for query in queries)
     return rows.filter(pk__in=first.union(*rest))

@@ -3,7 +3,6 @@ the cancellation of an unpaid one."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -38,7 +37,6 @@ from apps.stores.audit import entries_about
 from apps.webhooks.selectors import deliveries_about
 
 CARD_SESSIONS_MAX = 20
-_EVENTS_TRAIL = timedelta(hours=1)
 
 
 class ShownLateDeposit(LateDepositDocument, frozen=True, kw_only=True):
@@ -92,10 +90,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         whole,
         sent_back,
         deliveries_about(
-            request.access,
-            payment.reference,
-            payment.created_at,
-            _last_event_at(payment, received) + _EVENTS_TRAIL,
+            request.access, payment.reference, [entry.created_at for entry in whole.history]
         ),
         list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
         entries,
@@ -186,17 +181,6 @@ def _addresses(facts: PaymentFacts, received: "list[selectors.Received]") -> lis
 def _late_deposit(payment: Payment, late: LateDepositDocument) -> ShownLateDeposit:
     is_held = held_atomic(payment, late.asset_id) >= int(late.amount_atomic)
     return ShownLateDeposit(**asdict(late), is_held=is_held)
-
-
-def _last_event_at(payment: Payment, received: "list[selectors.Received]") -> datetime:
-    moments = [
-        moment
-        for item in received
-        for row in item.deposits
-        for moment in (row.detected_at, row.confirmed_at, row.failed_at)
-        if moment
-    ]
-    return max([payment.created_at, payment.updated_at, payment.expires_at, *moments])
 
 
 def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:

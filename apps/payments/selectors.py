@@ -272,7 +272,7 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
     folded = text.lower()
     if _ADDRESS.fullmatch(folded) or _HASH.fullmatch(folded):
         return rows.filter(pk__in=_paid_at(folded))
-    lookups = [models.Q(reference=text.upper()), Term.of(text).begins("order_id", "title")]
+    lookups = [models.Q(reference=text.upper())]
     if is_uuid(text):
         lookups.append(models.Q(pk=text))
     amount = text.replace(",", "")
@@ -280,7 +280,10 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
         lookups.append(models.Q(settlement_amount_cents=cents_from_text(amount)))
     parts = models.Q(order_id__istartswith=text) | models.Q(title__icontains=text)
     return found_by_any(
-        rows, *lookups, in_newest=models.Q(reference__contains=text.upper()) | parts
+        rows,
+        *lookups,
+        begins=(Term.of(text), ("order_id", "title")),
+        in_newest=models.Q(reference__contains=text.upper()) | parts,
     )
 
 

@@ -369,6 +369,11 @@ class Payout(Owned):
                 name="payout_of_approval",
             ),
             models.Index(
+                fields=["agent_credential_id", "-created_at", "-id"],
+                condition=models.Q(agent_credential_id__isnull=False),
+                name="payout_of_agent",
+            ),
+            models.Index(
                 fields=["created_at"],
                 condition=models.Q(funds__in=["reserved", "clearing"]),
                 name="payout_open",

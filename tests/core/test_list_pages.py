@@ -2,7 +2,10 @@
 
 import pytest
 
+from apps.billing.search import find_customers
+from apps.billing.selectors import search_customers
 from apps.core import list_pages, searching
+from apps.core.searching import Term
 from apps.payments import selectors
 from tests import make
 from tests.billing import records
@@ -54,6 +57,36 @@ def test_how_a_title_begins_is_found_in_all_rows_and_its_middle_in_the_newest(
     assert found("bread") == [spelt, rye]
     assert found("toast") == [older]
     assert found("nothing") == []
+
+
+def test_a_title_is_found_however_many_later_ones_begin_with_it(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "NEWEST_MAX", 2)
+    whole, *longer = [
+        make.payment(bakery.test, title=title)["id"]
+        for title in ("Bread", "Bread of the day", "Bread rolls", "Bread soup", "Bread tin")
+    ]
+    rows = selectors.payments_visible_to(bakery.access())
+
+    found = [str(payment.pk) for payment in selectors.search(rows, "bread")]
+
+    assert whole in found
+    assert found[:2] == longer[:1:-1]
+
+
+def test_a_customer_is_found_by_name_however_many_later_names_begin_with_it(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "NEWEST_MAX", 2)
+    whole, *_ = [
+        records.customer(bakery.test, name=name)["id"]
+        for name in ("Ann", "Anna", "Anne", "Annette", "Anni")
+    ]
+    viewer = bakery.access()
+
+    assert whole in [str(row.pk) for row in search_customers(viewer, "ann")]
+    assert whole in [str(row.pk) for row in find_customers(viewer, Term.of("ann"), 6)]
 
 
 def test_a_whole_reference_is_found_in_any_case_and_a_part_of_it_too(bakery: Shop) -> None:

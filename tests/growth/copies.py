@@ -84,6 +84,11 @@ COUNTED = {
 FIRST_ID = 1_000_000_000
 # What no rule above makes of a column.
 EXPRESSIONS = {
+    # Calls have the keys of what they made.
+    ("access_requestentry", "idempotency_key"): (
+        "CASE WHEN t.idempotency_key = '' THEN '' ELSE left(md5(c.name || t.idempotency_key), 12)"
+        " || left(t.idempotency_key, 242) END"
+    ),
     ("chain_signedtransaction", "raw"): "'0x02' || c.hex || substr(t.raw, 17)",
     # Few merchants have moved their test clock.
     ("stores_store", "test_offset_seconds"): (
@@ -237,6 +242,9 @@ class Copier:
             return self._reference(part, column, column.refers_to or table.name, value)
         if column.sequence:
             return f"{value} - c.number * {self._span_of(table, column)}"
+        if part == "waiting" and column.name == "created_at":
+            # No two are made at the same moment.
+            return f"{value} - c.number * interval '1 microsecond'"
         if column.type == "timestamp with time zone":
             return f"{value} - c.age"
         if column.type == "date":
@@ -263,9 +271,11 @@ class Copier:
             copied = f"replace({copied}, {self._store_text('c.name')}, {self._own_store()})"
         if (table.name, column.name) == ("webhooks_event", "object"):
             reference = self._named("(t.object ->> 'reference')", 16)
+            own = f"jsonb_build_object('id', {reference})"
+            is_intent = "t.object ->> 'id' = t.object ->> 'reference'"
             return (
                 f"jsonb_set_lax({copied}::jsonb, '{{reference}}', to_jsonb({reference}), false,"
-                " 'return_target')"
+                f" 'return_target') || CASE WHEN {is_intent} THEN {own} ELSE '{{}}' END"
             )
         if column.type == "jsonb":
             return f"{copied}::jsonb" if copied != text else value

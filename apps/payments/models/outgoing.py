@@ -74,6 +74,12 @@ class Refund(Owned):
                 name="refund_of_status",
             ),
             BrinIndex(fields=["created_at"], name="refund_by_age"),
+            # Few: what of late deposits has gone back (apps.payments.attention).
+            models.Index(
+                fields=["payment"],
+                condition=models.Q(is_from_held=True),
+                name="refund_from_held",
+            ),
             models.Index(
                 fields=["submitted_real_at"],
                 condition=models.Q(status__in=["pending", "submitted"]),

@@ -150,12 +150,13 @@ class Payment(Owned):
             ),
             # What people search for (apps.payments.search).
             models.Index(
-                fields=["store", "mode", "title"],
+                fields=["store", "mode", "title", "-created_at"],
                 condition=models.Q(title__isnull=False),
-                name="payment_by_title",
+                name="payment_of_title",
             ),
             models.Index(
-                fields=["store", "mode", "settlement_amount_cents"], name="payment_by_amount"
+                fields=["store", "mode", "settlement_amount_cents", "-created_at"],
+                name="payment_of_amount",
             ),
             models.Index(
                 "store",
