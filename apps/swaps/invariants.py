@@ -4,6 +4,7 @@ from apps.core.invariant import Invariant
 from apps.ledger import keys
 
 SWAPS = (
+    # Legs are joined by their key alone: by store they would be compared each with each of a store.
     Invariant(
         "swaps_booked",
         "Every swap is booked once, up to its status, for what it sold and bought",
@@ -17,8 +18,8 @@ WITH legs AS (
         GROUP BY 1, 2, 3, 4
 )
 SELECT 'swap ' || s.id, 'it is ' || s.status || ', and not booked so' FROM swaps_swap s
-LEFT JOIN legs l ON l.key = {keys.SWAP.sql("s.id")} AND l.asset_id = s.source_asset_id
-    AND l.kind = 'reserved' AND l.store_id = s.store_id
+LEFT JOIN legs l ON l.key = {keys.SWAP.sql("s.id")} AND l.kind = 'reserved'
+    AND (l.asset_id, l.store_id) IS NOT DISTINCT FROM (s.source_asset_id, s.store_id)
 WHERE (s.status = 'completed') <> EXISTS (SELECT 1 FROM ledger_movement
         WHERE key = {keys.SWAP_COMPLETED.sql("s.id")})
  OR (s.status = 'failed') <> EXISTS (SELECT 1 FROM ledger_movement
@@ -27,8 +28,8 @@ WHERE (s.status = 'completed') <> EXISTS (SELECT 1 FROM ledger_movement
 UNION ALL
     SELECT 'swap ' || s.id, 'it bought ' || s.actual_buy_amount_atomic || ', booked ' ||
     coalesce(l.amount, 0) FROM swaps_swap s
-LEFT JOIN legs l ON l.key = {keys.SWAP_COMPLETED.sql("s.id")} AND l.asset_id = s.buy_asset_id
-    AND l.kind = 'available' AND l.store_id = s.store_id
+LEFT JOIN legs l ON l.key = {keys.SWAP_COMPLETED.sql("s.id")} AND l.kind = 'available'
+    AND (l.asset_id, l.store_id) IS NOT DISTINCT FROM (s.buy_asset_id, s.store_id)
 WHERE s.status = 'completed' AND l.amount IS DISTINCT FROM s.actual_buy_amount_atomic
 UNION ALL SELECT 'swap ' || s.id, 'it brought less than the least that was agreed' FROM swaps_swap s
 WHERE s.actual_buy_amount_atomic < s.min_buy_amount_atomic
@@ -37,8 +38,8 @@ UNION ALL
     coalesce(o.received_atomic || ' (' || o.status || ')', 'nothing')
 FROM swaps_swap s LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'swap'
     AND o.reference = s.id::text
-LEFT JOIN legs l ON l.key = {keys.SWAP_EXCHANGED.sql("s.id")} AND l.asset_id = s.buy_asset_id
-    AND l.kind = 'swap_clearing'
+LEFT JOIN legs l ON l.key = {keys.SWAP_EXCHANGED.sql("s.id")} AND l.kind = 'swap_clearing'
+    AND l.asset_id IS NOT DISTINCT FROM s.buy_asset_id
 WHERE s.status = 'completed' AND (s.provider = 'uniswap' OR o.id IS NOT NULL)
   AND (o.id IS NULL OR o.status <> 'confirmed'
       OR (o.undone_count = 0 AND o.received_atomic <> s.actual_buy_amount_atomic)
