@@ -16,7 +16,7 @@ from apps.assets.models import Chain
 from apps.assets.rates import refresh
 from apps.chain import selectors
 from apps.core import acting, buckets
-from apps.core.db import tenancy
+from apps.core.db import locks, tenancy
 from apps.core.documents import process
 from apps.ledger import posting
 from apps.stores.models import User
@@ -121,9 +121,11 @@ def _somebody_reads_ethereum() -> None:
 
 @pytest.fixture(autouse=True)
 def _full_buckets() -> Iterator[None]:
-    """Each test meets full token buckets, and no call of another one waits to be logged."""
+    """Each test meets full token buckets, no call of another one waits to be logged, and no turn of
+    another one is kept."""
     yield
     request_log.forget()
+    locks._keeper._held.clear()
     buckets.client().flushdb()
 
 

@@ -26,8 +26,9 @@ LOOKS = [
 
 def send(page: Page, button: str) -> None:
     """As a browser would that doesn't look at forms itself."""
-    page.eval_on_selector_all("form", "forms => forms.forEach(form => form.noValidate = true)")
-    page.get_by_role("button", name=button, exact=True).click()
+    found = page.get_by_role("button", name=button, exact=True)
+    found.evaluate("button => { button.form.noValidate = true; }")
+    found.click()
 
 
 def led_to(page: Page, name: str, sentence: str) -> None:
