@@ -6,9 +6,12 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
-from apps.core.db import day_partitions
+from apps.core.db import partitions
+from apps.core.db.partitions import Days, Division
 from apps.core.db.pruning import prune_in_turns
 from apps.stores import notifications, verification_documents
+
+REQUEST_LOG = Division({RequestEntry: "created_at"}, Days(), ahead=7)
 
 
 def prune_all(now: datetime) -> dict[str, int]:
@@ -16,16 +19,17 @@ def prune_all(now: datetime) -> dict[str, int]:
     there."""
     ended = now - timedelta(days=settings.OAUTH_KEPT_DAYS)
     logged = now - timedelta(days=settings.REQUEST_LOG_DAYS)
-    day_partitions.make_ahead(RequestEntry, now)
-    dropped = day_partitions.drop_before(RequestEntry, logged)
+    partitions.make_ahead(REQUEST_LOG, now)
+    dropped = partitions.drop_before(REQUEST_LOG, logged)
+    without_day = RequestEntry.objects.filter(partitions.outside(REQUEST_LOG, "created_at"))
     counts = prune_in_turns(
         {
-            "request_entries": day_partitions.without_day(RequestEntry, logged),
+            "request_entries": without_day.filter(created_at__lt=logged),
             "oauth_codes": Grant.objects.filter(expires__lt=ended),
             "oauth_access_tokens": AccessToken.objects.filter(expires__lt=ended),
             "notifications": notifications.of_long_ago(now),
             "oauth_refresh_tokens": RefreshToken.objects.filter(expires_at__lt=ended),
         }
     )
-    counts["request_entries"] += dropped
+    counts["request_entries"] += dropped[RequestEntry]
     return {**counts, "verification_documents": verification_documents.forget(now)}

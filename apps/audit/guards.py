@@ -17,13 +17,14 @@ _TABLES = (
     "|stores_staffrequest|assets|audit)"
 )
 # Every name once. Of a trigger also whether it fires for everybody (O); of a function only a hash,
-# which its settings are part of.
+# which its settings are part of. What a partition has from its table counts if it is off; what each
+# partition has by itself is one guard, as if it were of the table.
 _MADE = f"""
 SELECT 'trigger ' || c.relname || '.' || t.tgname AS name, t.tgenabled::text || ' ' ||
     pg_get_triggerdef(t.oid, true) AS definition
 FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}'
-    AND NOT t.tgisinternal
+    AND NOT t.tgisinternal AND (t.tgparentid = 0 OR t.tgenabled <> 'O')
 UNION ALL SELECT 'foreign keys of ' || c.relname, 'off: ' || min(t.tgname) FROM pg_trigger t
     JOIN pg_class c ON c.oid = t.tgrelid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}' AND t.tgisinternal
@@ -34,12 +35,23 @@ UNION ALL SELECT 'constraint ' || c.relname || '.' || k.conname,
            END || pg_get_constraintdef(k.oid, true)
 FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}'
-    AND k.contype IN ('c', 'f', 'p', 'u', 'x')
+    AND k.contype IN ('c', 'f', 'p', 'u', 'x') AND k.conparentid = 0 AND NOT c.relispartition
+UNION ALL SELECT 'constraint ' || p.relname || '.' || k.conname || ' of each partition',
+       CASE count(*) WHEN (SELECT count(*) FROM pg_inherits n WHERE n.inhparent = p.oid) THEN ''
+           ELSE count(*) || ' have it: ' END ||
+       string_agg(DISTINCT CASE WHEN k.convalidated THEN '' ELSE 'not validated ' END ||
+           replace(pg_get_constraintdef(k.oid, true), substr(c.relname, length(p.relname) + 1)
+               || '(', '('), '; ')
+FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid AND c.relispartition
+JOIN pg_inherits i ON i.inhrelid = c.oid JOIN pg_class p ON p.oid = i.inhparent
+WHERE p.relnamespace = current_schema()::regnamespace AND p.relname ~ '{_TABLES}'
+    AND k.contype = 'f' AND k.conparentid = 0 GROUP BY p.oid, p.relname, k.conname
 UNION ALL SELECT 'index ' || c.relname || '.' || x.relname,
        CASE WHEN i.indisvalid AND i.indislive THEN '' ELSE 'not valid '
            END || pg_get_indexdef(i.indexrelid, 0, true)
 FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid JOIN pg_class x ON x.oid = i.indexrelid
 WHERE c.relnamespace = current_schema()::regnamespace AND c.relname ~ '{_TABLES}' AND i.indisunique
+  AND NOT x.relispartition
   AND NOT EXISTS (SELECT 1 FROM pg_constraint k WHERE k.conindid = i.indexrelid
       AND k.contype IN ('p', 'u', 'x'))
 UNION ALL SELECT 'rule ' || tablename || '.' || rulename, definition FROM pg_rules

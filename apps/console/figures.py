@@ -15,14 +15,14 @@ from django.db.models import Count, F, Min, Q, QuerySet
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from apps.access.models import RequestEntry
+from apps.access.pruning import REQUEST_LOG
 from apps.audit import points
 from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.reasons import UNSIGNABLE
 from apps.chain.sending import outflow
 from apps.chain.states import IN_FLIGHT
 from apps.core import buckets, clock, jobs
-from apps.core.db import day_partitions
+from apps.core.db import partitions
 from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
 from apps.ledger.models import Account
@@ -187,7 +187,7 @@ def _days(now: datetime) -> Iterator[GaugeMetricFamily]:
     yield GaugeMetricFamily(
         "tillgate_request_log_days_ahead",
         "Days from now for which the request log has partitions",
-        value=day_partitions.days_ahead(RequestEntry, now),
+        value=(partitions.covered_until(REQUEST_LOG, now) - now) / partitions.DAY,
     )
 
 

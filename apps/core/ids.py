@@ -100,6 +100,12 @@ def time_of(id: uuid.UUID) -> datetime | None:
     return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
+def first_id(at: datetime) -> uuid.UUID:
+    """The least that a row made at that time, or later, can have."""
+    milliseconds = (at - _EPOCH) // timedelta(milliseconds=1)
+    return uuid.UUID(int=milliseconds << 80 | _VERSION | _VARIANT)
+
+
 class IdField(_Column[Set, Got]):
     """The primary key of a row."""
 

@@ -14,10 +14,10 @@ from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import connection, transaction
 
-from apps.access.models import RequestEntry
+from apps.access.pruning import REQUEST_LOG
 from apps.chain import addresses
 from apps.core import acting, buckets, clock
-from apps.core.db import day_partitions, tenancy
+from apps.core.db import partitions, tenancy
 from apps.ledger import posting
 from apps.payments import daily_sums
 from dev import embedded, template_database
@@ -113,10 +113,10 @@ def _make_days() -> None:
     """The request log as it is a month after an installation: every call in the partition of its
     day."""
     now = clock.real_now()
-    for partition in day_partitions.partitions(RequestEntry):
-        day_partitions.drop_before(RequestEntry, partition.end)
-    for days in range(0, settings.REQUEST_LOG_DAYS + 1 + day_partitions.AHEAD_DAYS, 7):
-        day_partitions.make_ahead(RequestEntry, now - days * day_partitions.DAY)
+    for partition in partitions.partitions(REQUEST_LOG):
+        partitions.drop_before(REQUEST_LOG, partition.end)
+    for days in range(0, settings.REQUEST_LOG_DAYS + 1 + REQUEST_LOG.ahead, 7):
+        partitions.make_ahead(REQUEST_LOG, now - days * partitions.DAY)
 
 
 def forget() -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from apps.access.models import RequestEntry
+from apps.access.pruning import REQUEST_LOG
 from apps.audit import verify
-from apps.core.db import day_partitions
+from apps.core.db import partitions
 from tests.growth.copies import ask
 from tests.growth.seed import Town, town
 
@@ -50,7 +50,7 @@ def test_a_town_grows_in_every_table_and_stays_sound(place: Town) -> None:
 
 def test_calls_are_spread_over_the_days_of_the_request_log(place: Town) -> None:
     found = ask("SELECT DISTINCT tableoid::regclass::text FROM access_requestentry")
-    days = {part.name for part in day_partitions.partitions(RequestEntry) if part.is_of_a_day}
+    days = {part.name for part in partitions.partitions(REQUEST_LOG) if part.start}
 
     assert len(days) > 30 and len(found) >= 3
     assert {name for (name,) in found} <= days

@@ -14,10 +14,11 @@ from django.db import ProgrammingError, connection, transaction
 
 from apps.access import pruning, request_log
 from apps.access.models import RequestEntry
+from apps.access.pruning import REQUEST_LOG
 from apps.audit.grants import READER, ROLES, SIGNER, WEB, WORKER
 from apps.core import clock
-from apps.core.db import day_partitions, tenancy
-from apps.core.db.day_partitions import AHEAD_DAYS, DAY, DayPartition
+from apps.core.db import partitions, tenancy
+from apps.core.db.partitions import DAY, Partition
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser
 from tests.roles import acting_as
@@ -25,8 +26,16 @@ from tests.roles import acting_as
 TABLE = RequestEntry._meta.db_table
 
 
-def of_days() -> list[DayPartition]:
-    return [part for part in day_partitions.partitions(RequestEntry) if part.is_of_a_day]
+def of_days() -> list[Partition]:
+    return [part for part in partitions.partitions(REQUEST_LOG) if part.start is not None]
+
+
+def suffix(part: Partition) -> str:
+    return part.name.removeprefix(f"{TABLE}_")
+
+
+def days_ahead(now: datetime) -> float:
+    return float((partitions.covered_until(REQUEST_LOG, now) - now) / DAY)
 
 
 def note(shop: Shop, at: datetime, **call: Any) -> None:
@@ -66,10 +75,10 @@ def days(bakery: Shop) -> datetime:
     """Now, with days since a week ago."""
     now = clock.real_now()
     check_now()
-    for partition in day_partitions.partitions(RequestEntry):
-        assert day_partitions.drop_before(RequestEntry, partition.end) == 0
-    for n in range(AHEAD_DAYS + 1):
-        day_partitions.make_ahead(RequestEntry, now - n * DAY)
+    for partition in partitions.partitions(REQUEST_LOG):
+        assert partitions.drop_before(REQUEST_LOG, partition.end) == {RequestEntry: 0}
+    for n in range(REQUEST_LOG.ahead + 1):
+        partitions.make_ahead(REQUEST_LOG, now - n * DAY)
     return now
 
 
@@ -83,11 +92,11 @@ def test_a_call_is_kept_in_the_partition_of_its_day(bakery: Shop, days: datetime
 def test_days_are_made_ahead_once(days: datetime) -> None:
     there = of_days()
 
-    day_partitions.make_ahead(RequestEntry, days)
+    partitions.make_ahead(REQUEST_LOG, days)
 
     assert of_days() == there
-    assert len(there) == 2 * AHEAD_DAYS + 1
-    assert AHEAD_DAYS < day_partitions.days_ahead(RequestEntry, days) <= AHEAD_DAYS + 1
+    assert len(there) == 2 * REQUEST_LOG.ahead + 1
+    assert REQUEST_LOG.ahead < days_ahead(days) <= REQUEST_LOG.ahead + 1
 
 
 def test_a_call_of_a_day_that_nobody_made_is_kept_all_the_same(
@@ -97,12 +106,12 @@ def test_a_call_of_a_day_that_nobody_made_is_kept_all_the_same(
     note(bakery, late)
     assert partition_of(late) == f"{TABLE}_rest"
 
-    day_partitions.make_ahead(RequestEntry, late)
+    partitions.make_ahead(REQUEST_LOG, late)
 
     assert partition_of(late) == f"{TABLE}_rest"
     assert late.date() not in {part.start.date() for part in of_days() if part.start}
     assert (late + DAY).date() in {part.start.date() for part in of_days() if part.start}
-    assert day_partitions.days_ahead(RequestEntry, late) == 0
+    assert days_ahead(late) == 0
     assert pruning.prune_all(late + 31 * DAY)["request_entries"] == 1
 
 
@@ -136,13 +145,15 @@ def test_a_day_is_dropped_and_not_deleted(bakery: Shop, days: datetime) -> None:
 
 @pytest.mark.parametrize("role", [WEB, SIGNER, READER])
 def test_only_who_may_delete_makes_and_drops_days(days: datetime, role: str) -> None:
-    calls: dict[str, list[str]] = {
-        "day_partition_drop(%s, %s)": [TABLE, of_days()[0].name],
-        "day_partition_make(%s, %s)": [TABLE, str(days + 90 * DAY)],
+    calls: dict[str, list[Any]] = {
+        "partitions_drop(%s, %s, NULL)": [[TABLE], suffix(of_days()[0])],
+        "partitions_make(%s, %s, %s, %s)": [
+            *([TABLE], "later", str(days + 90 * DAY), str(days + 91 * DAY)),
+        ],
     }
     for call, values in calls.items():
         with (
-            pytest.raises(ProgrammingError, match="may not make or drop days"),
+            pytest.raises(ProgrammingError, match="may not make or drop partitions"),
             transaction.atomic(),
             acting_as(role),
             connection.cursor() as cursor,
@@ -158,7 +169,7 @@ def test_a_worker_drops_nothing_else(days: datetime, name: str) -> None:
         acting_as(WORKER),
         connection.cursor() as cursor,
     ):
-        cursor.execute("SELECT day_partition_drop(%s, %s)", [TABLE, name])
+        cursor.execute("SELECT partitions_drop(%s, %s, NULL)", [[TABLE], name])
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -213,8 +224,8 @@ def plan_of(rows: Any) -> dict[str, bool]:
 def test_the_newest_page_reads_the_newest_days_alone(
     bakery: Shop, days: datetime, settings: Any
 ) -> None:
-    settings.REQUEST_LOG_DAYS = AHEAD_DAYS
-    for n in range(AHEAD_DAYS):
+    settings.REQUEST_LOG_DAYS = REQUEST_LOG.ahead
+    for n in range(REQUEST_LOG.ahead):
         for second in range(3):
             note(bakery, days - n * DAY - timedelta(seconds=second))
 
@@ -225,11 +236,11 @@ def test_the_newest_page_reads_the_newest_days_alone(
     today, tomorrow = (f"{TABLE}_{days + n * DAY:%Y%m%d}" for n in (0, 1))
     yesterday = f"{TABLE}_{days - DAY:%Y%m%d}"
     assert today in read and read <= {tomorrow, today, yesterday}
-    assert len(plan) > AHEAD_DAYS
+    assert len(plan) > REQUEST_LOG.ahead
 
 
 def test_a_page_from_a_moment_on_opens_no_later_day(bakery: Shop, days: datetime) -> None:
-    for n in range(AHEAD_DAYS):
+    for n in range(REQUEST_LOG.ahead):
         note(bakery, days - n * DAY)
     moment = days - 4 * DAY
 
@@ -267,22 +278,22 @@ def test_a_call_that_nobody_made_is_not_found(bakery: Shop, days: datetime, id: 
 
 
 @pytest.fixture
-def old_day(django_db_setup: None, django_db_blocker: Any) -> Iterator[DayPartition]:
+def old_day(django_db_setup: None, django_db_blocker: Any) -> Iterator[Partition]:
     """A day that other connections see, long before the first partition ends."""
     with django_db_blocker.unblock():
         with transaction.atomic():
-            day_partitions.make_ahead(RequestEntry, clock.real_now() + 60 * DAY)
+            partitions.make_ahead(REQUEST_LOG, clock.real_now() + 60 * DAY)
         yield of_days()[0]
         for part in of_days():
             with connection.cursor() as cursor:
-                cursor.execute("SELECT day_partition_drop(%s, %s)", [TABLE, part.name])
+                cursor.execute("SELECT partitions_drop(%s, %s, NULL)", [[TABLE], suffix(part)])
         connection.close()
 
 
 def test_a_day_in_use_waits_and_keeps_nobody_waiting(
-    old_day: DayPartition, monkeypatch: pytest.MonkeyPatch
+    old_day: Partition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(day_partitions, "PAUSE_SECONDS", 0.2)
+    monkeypatch.setattr(partitions, "PAUSE_SECONDS", 0.2)
     slowest = 0.0
     dsn = connection.get_connection_params()
     dsn = {
@@ -296,7 +307,10 @@ def test_a_day_in_use_waits_and_keeps_nobody_waiting(
             connection.close()
 
     gone: list[bool] = []
-    with psycopg.connect(**dsn) as reader, psycopg.connect(**dsn, autocommit=True) as other:
+    with (
+        psycopg.connect(**dsn) as reader,
+        psycopg.connect(**dsn, autocommit=True, prepare_threshold=None) as other,
+    ):
         reader.execute(f"SELECT count(*) FROM {TABLE}")
         thread = threading.Thread(target=drop)
         thread.start()
@@ -309,5 +323,5 @@ def test_a_day_in_use_waits_and_keeps_nobody_waiting(
     assert _drop(old_day)
 
 
-def _drop(day: DayPartition) -> bool:
-    return day_partitions._try("SELECT day_partition_drop(%s, %s)", [TABLE, day.name])
+def _drop(day: Partition) -> bool:
+    return partitions._try("partitions_drop", [[TABLE], suffix(day), None])
