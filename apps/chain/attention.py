@@ -11,7 +11,6 @@ from django.db.models import (
     OuterRef,
     Q,
     QuerySet,
-    Value,
 )
 from django.db.models.functions import Coalesce
 
@@ -48,6 +47,6 @@ def delayed_wallets(viewer: Viewer, real: datetime, ahead: timedelta) -> "QueryS
         late, ~Exists(at_work), number=0, chain__in=chains, chain__mode=viewer.mode
     ).select_related("chain")
     since = ExpressionWrapper(
-        Coalesce(F("halted_at"), F("short_since")) + Value(ahead), output_field=DateTimeField()
+        Coalesce(F("halted_at"), F("short_since")) + ahead, output_field=DateTimeField()
     )
     return rows.annotate(since=since).order_by("-since")

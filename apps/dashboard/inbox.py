@@ -1,24 +1,27 @@
 """THE table of what needs a person of the store: kind, who may see and resolve it, its selector,
 and how a row is told.
 
-One statement counts every kind; rows are read of the kinds alone that have any, one statement each,
-so that a store in which all is well pays for the count and nothing else.
+One statement counts every kind, and is drawn up once (decision 400); rows are read of the kinds
+alone that have any, one statement each, so that a store in which all is well pays for the count and
+nothing else.
 """
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
-from typing import Any
+from functools import cache, cached_property
+from typing import Any, Self
 
-from django.db.models import CharField, QuerySet, Value
+from django.db.models import CharField, DateTimeField, DurationField, QuerySet, UUIDField, Value
 
 from apps.access.access import Access
 from apps.assets.attention import stopped_assets
 from apps.billing import attention as billing
 from apps.chain.attention import delayed_wallets, sendings_in_review
 from apps.core import clock, value_cache
+from apps.core.db.blanks import Blank, statement_of
+from apps.core.db.sql import Statement
 from apps.dashboard import inbox_rows
 from apps.dashboard.inbox_rows import Notice
 from apps.payments import attention as payments
@@ -33,12 +36,62 @@ SHOWN_FOR = timedelta(days=30)
 KEPT_SECONDS = 60
 
 
-def _since(find: Callable[[Any, datetime], "QuerySet[Any]"]) -> Callable[[Access], "QuerySet[Any]"]:
-    return lambda access: find(access, access.now() - SHOWN_FOR)
+@dataclass(frozen=True)
+class Look:
+    """What selectors ask of somebody who looks now: values, or a blank for each of them."""
+
+    store_id: Any
+    mode: Any
+    user: Any
+    real_now: Any
+    ahead: Any
+    shown_since: Any
+    is_verified: bool  # the store's business; it decides what is asked
+
+    @classmethod
+    def of(cls, access: Access) -> Self:
+        return cls(
+            store_id=access.store_id,
+            mode=access.mode,
+            user=access.user,
+            real_now=clock.real_now(),
+            ahead=clock.offset(access.store, access.mode),
+            shown_since=access.now() - SHOWN_FOR,
+            is_verified=_is_verified(access),
+        )
+
+    @classmethod
+    def of_anybody(cls, is_verified: bool) -> Self:
+        return cls(
+            store_id=Blank("store_id", UUIDField()),
+            mode=Blank("mode", CharField()),
+            user=Blank("user", UUIDField()),
+            real_now=Blank("real_now", DateTimeField()),
+            ahead=Blank("ahead", DurationField()),
+            shown_since=Blank("shown_since", DateTimeField()),
+            is_verified=is_verified,
+        )
 
 
-def _delayed(access: Access) -> "QuerySet[Any]":
-    return delayed_wallets(access, clock.real_now(), clock.offset(access.store, access.mode))
+def _is_verified(access: Access) -> bool:
+    return access.store.kyc_confirmed_at is not None
+
+
+def _since(find: Callable[[Any, datetime], "QuerySet[Any]"]) -> Callable[[Look], "QuerySet[Any]"]:
+    return lambda look: find(look, look.shown_since)
+
+
+def _delayed(look: Look) -> "QuerySet[Any]":
+    return delayed_wallets(look, look.real_now, look.ahead)
+
+
+def _approvals(look: Look) -> "QuerySet[Any]":
+    return payouts.open_approvals(look, look.user)
+
+
+def _bank_accounts(look: Look) -> "QuerySet[Any]":
+    rows = payouts.bank_accounts_waiting(look)
+    return rows.none() if look.is_verified else rows
 
 
 @dataclass(frozen=True)
@@ -47,7 +100,7 @@ class InboxKind:
     button."""
 
     name: str
-    rows: Callable[[Access], "QuerySet[Any]"]
+    rows: Callable[[Look], "QuerySet[Any]"]
     notice_of: Callable[[Any], Notice]
     resolves: str
     sees: str = roles.VIEW
@@ -86,7 +139,7 @@ KINDS = (
         roles.MOVE_MONEY,
     ),
     InboxKind("sending_in_review", sendings_in_review, inbox_rows.of_sending, roles.VIEW),
-    InboxKind("approval", payouts.open_approvals, inbox_rows.of_approval, roles.MOVE_MONEY),
+    InboxKind("approval", _approvals, inbox_rows.of_approval, roles.MOVE_MONEY),
     InboxKind(
         "failed_payout", payouts.failed_payouts, inbox_rows.of_failed_payout, roles.MOVE_MONEY
     ),
@@ -97,9 +150,7 @@ KINDS = (
         roles.MOVE_MONEY,
     ),
     InboxKind("payout_in_review", payouts.payouts_in_review, inbox_rows.of_payout, roles.VIEW),
-    InboxKind(
-        "bank_account", payouts.bank_accounts_waiting, inbox_rows.of_bank_account, roles.MANAGE
-    ),
+    InboxKind("bank_account", _bank_accounts, inbox_rows.of_bank_account, roles.MANAGE),
     InboxKind("verification", rejected_verifications, inbox_rows.of_verification, roles.MANAGE),
     InboxKind("stopped_asset", stopped_assets, inbox_rows.of_stopped_asset, roles.VIEW),
     InboxKind("delayed_payouts", _delayed, inbox_rows.of_delayed_wallet, roles.VIEW),
@@ -132,6 +183,19 @@ def _badge(counts: Counter[str]) -> str:
     return f"{counts.total()}{more}" if counts else ""
 
 
+@cache
+def _counting(role: str | None, is_verified: bool) -> Statement:
+    """Says the name of each row that somebody of this role sees, KIND_MAX of a kind at most."""
+    look = Look.of_anybody(is_verified)
+    queries = [_named(kind, look) for kind in KINDS if roles.may(role, kind.sees)]
+    return statement_of(queries[0].union(*queries[1:], all=True))
+
+
+def _named(kind: InboxKind, look: Look) -> Any:
+    rows = kind.rows(look).order_by().annotate(kind_name=Value(kind.name, CharField()))
+    return rows.values_list("kind_name", flat=True)[:KIND_MAX]
+
+
 class Inbox:
     """What somebody sees of it. Nothing is read before it is asked for."""
 
@@ -141,15 +205,18 @@ class Inbox:
     @cached_property
     def counts(self) -> Counter[str]:
         """Of each kind that has any, KIND_MAX at most: one statement for all."""
-        kinds = [kind for kind in KINDS if roles.may(self.access.role, kind.sees)]
-        queries = [self._named(kind) for kind in kinds]
-        counts = Counter(queries[0].union(*queries[1:], all=True))
+        access = self.access
+        look = Look.of(access)
+        rows = _counting(access.role, look.is_verified).rows(
+            store_id=look.store_id,
+            mode=look.mode,
+            user=access.user and access.user.pk,
+            real_now=look.real_now,
+            shown_since=look.shown_since,
+        )
+        counts = Counter(name for (name,) in rows)
         self._keep(counts)
         return counts
-
-    def _named(self, kind: InboxKind) -> Any:
-        rows = kind.rows(self.access).order_by().annotate(kind_name=Value(kind.name, CharField()))
-        return rows.values_list("kind_name", flat=True)[:KIND_MAX]
 
     @property
     def count(self) -> int:
@@ -181,10 +248,11 @@ class Inbox:
         """The newest, of all kinds together."""
         result: list[InboxLine] = []
         now = self.access.now()
+        look = Look.of(self.access)
         for kind in KINDS:
             if self.counts[kind.name]:
                 may_resolve = roles.may(self.access.role, kind.resolves)
-                rows = kind.rows(self.access)[: min(limit, KIND_MAX)]
+                rows = kind.rows(look)[: min(limit, KIND_MAX)]
                 noticed = [kind.notice_of(row) for row in rows]
                 result += [
                     InboxLine(item, may_resolve, max(int((now - item.at).total_seconds()), 0))

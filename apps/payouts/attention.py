@@ -4,10 +4,10 @@ from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from apps.access.access import Access
 from apps.core.models import Viewer
 from apps.payouts import states
 from apps.payouts.models import Destination, Payout, PayoutApproval
+from apps.stores.models import User
 
 
 def payouts_in_review(viewer: Viewer) -> "QuerySet[Payout]":
@@ -54,16 +54,15 @@ def returned_payouts(viewer: Viewer, since: datetime) -> "QuerySet[Payout]":
     )
 
 
-def open_approvals(access: Access) -> "QuerySet[PayoutApproval]":
+def open_approvals(viewer: Viewer, user: User | None) -> "QuerySet[PayoutApproval]":
     """What waits for a decision and wasn't asked for by this person."""
-    rows = PayoutApproval.objects.visible_to(access).filter(status=PayoutApproval.Status.WAITING)
-    return rows.filter(Q(maker=None) | ~Q(maker=access.user)).order_by("-created_at")
+    rows = PayoutApproval.objects.visible_to(viewer).filter(status=PayoutApproval.Status.WAITING)
+    return rows.filter(Q(maker=None) | ~Q(maker=user)).order_by("-created_at")
 
 
-def bank_accounts_waiting(access: Access) -> "QuerySet[Destination]":
-    """Of a store whose business nobody has verified, bank accounts that nothing can be paid to
-    before."""
-    rows = Destination.objects.visible_to(access).filter(
+def bank_accounts_waiting(viewer: Viewer) -> "QuerySet[Destination]":
+    """Bank accounts that nothing can be paid to before somebody verifies the store's business."""
+    rows = Destination.objects.visible_to(viewer).filter(
         kind=Destination.Kind.BANK, verified_at=None, removed_at=None
     )
-    return rows.order_by("-created_at") if access.store.kyc_confirmed_at is None else rows.none()
+    return rows.order_by("-created_at")
