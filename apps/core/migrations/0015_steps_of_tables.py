@@ -1,11 +1,7 @@
-"""Who may delete the rows of tables may make and drop their partitions, whatever divides them. What did
-it for days alone goes."""
-
-from importlib import import_module
+"""Who may delete the rows of tables may make and drop their partitions, whatever divides them. What does
+it for days alone stays for workers of before, until the release after drops it."""
 
 from django.db import migrations
-
-days = import_module('apps.core.migrations.0013_days_of_tables')
 
 ALLOWED = """
 CREATE FUNCTION partitions_allowed(p_parents regclass[]) RETURNS void
@@ -89,9 +85,6 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
-        migrations.RunSQL('DROP FUNCTION day_partition_make(regclass, timestamptz)', days.MAKE),
-        migrations.RunSQL('DROP FUNCTION day_partition_drop(regclass, regclass)', days.DROP),
-        migrations.RunSQL('DROP FUNCTION day_partitions_allowed(regclass)', days.ALLOWED),
         migrations.RunSQL(ALLOWED, 'DROP FUNCTION partitions_allowed(regclass[])'),
         migrations.RunSQL(MAKE, 'DROP FUNCTION partitions_make(text[], text, text, text)'),
         migrations.RunSQL(DROP, 'DROP FUNCTION partitions_drop(text[], text, text)'),
