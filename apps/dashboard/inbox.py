@@ -20,8 +20,7 @@ from apps.assets.attention import stopped_assets
 from apps.billing import attention as billing
 from apps.chain.attention import delayed_wallets, sendings_in_review
 from apps.core import clock, value_cache
-from apps.core.db.blanks import Blank, statement_of
-from apps.core.db.sql import Statement
+from apps.core.db.sql import Blank, Statement, statement_of
 from apps.dashboard import inbox_rows
 from apps.dashboard.inbox_rows import Notice
 from apps.payments import attention as payments

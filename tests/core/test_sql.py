@@ -1,14 +1,18 @@
 """Hot statements: bound once, planned once."""
 
+from datetime import timedelta
+
 import pytest
 from django.db import transaction
+from django.db.models import CharField, DateTimeField, UUIDField
 from django.db.utils import DatabaseError
 
+from apps.core import clock
 from apps.core.db.prepared_reads import Rows
-from apps.core.db.sql import Statement, array
+from apps.core.db.sql import Blank, Statement, array, statement_of
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from tests import make
-from tests.cast import Shop
+from tests.cast import Cast, Shop
 
 
 @pytest.mark.django_db
@@ -46,3 +50,27 @@ def test_rows_of_a_statement_are_as_the_orm_gives_them(bakery: Shop) -> None:
             assert {name: value for name, value in mine.items() if name != "_state"} == {
                 name: value for name, value in theirs.items() if name != "_state"
             }
+
+
+@pytest.mark.parametrize("title", ["Bread", "100 %", "%s of 'it'"])
+def test_a_statement_finds_what_its_query_would_whatever_its_values_are(
+    cast: Cast, title: str
+) -> None:
+    mine = make.payment(cast.bakery.test, title=title)["id"]
+    make.payment(cast.bakery.test, title="Cake")
+    make.payment(cast.strangers.test, title=title)
+    rows = Payment.objects.filter(
+        store_id=Blank("store_id", UUIDField()),
+        mode=Blank("mode", CharField()),
+        created_at__gte=Blank("now", DateTimeField()) - timedelta(days=1),
+        title=title,
+    )
+    statement = statement_of(rows.values_list("id"))
+    now = clock.real_now()
+
+    def found(mode: str = "test", ahead: timedelta = timedelta(0)) -> list[str]:
+        store = cast.bakery.store.pk
+        return [str(id) for (id,) in statement.rows(store_id=store, mode=mode, now=now + ahead)]
+
+    assert [found() for _ in range(7)] == [[mine]] * 7  # it is prepared by then
+    assert found(mode="live") == found(ahead=timedelta(days=2)) == []

@@ -10,15 +10,19 @@ import re
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import psycopg
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, connections, models
 from django.db.models import AutoField, Model
 
 from apps.core.db import tenancy
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
+    from django.db.models.sql.compiler import SQLCompiler
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 _PERCENT = re.compile(r"%(?!\(\w+\)s)")
@@ -89,6 +93,24 @@ class Narrowing(Statement):
         """What it found; it's the request's scope from here on, which the server has."""
         tenancy.narrow(store, modes=[mode])
         connections[DEFAULT_DB_ALIAS].record_scope(tenancy.current())  # type: ignore[attr-defined]  # db.postgresql
+
+
+class Blank(models.Value):
+    """Stands in a query for a value that is known by its name and type alone (decision 400)."""
+
+    def as_sql(
+        self, compiler: "SQLCompiler", connection: "BaseDatabaseWrapper"
+    ) -> tuple[str, tuple[str | int, ...]]:
+        return f"%%({self.value})s::{self.output_field.db_type(connection)}", ()
+
+
+def statement_of(rows: "models.QuerySet[Any, Any]") -> Statement:
+    """The query, drawn up once: its statement wants the values of its blanks. What else it compares
+    with is named by code and stays in the text, by which PostgreSQL finds partial indexes."""
+    connection = connections[DEFAULT_DB_ALIAS]
+    text, values = rows.query.get_compiler(connection=connection).as_sql()
+    with connection.cursor() as cursor:
+        return Statement(cursor.mogrify(text, values))
 
 
 _INSERTS: dict[type[Model], tuple[list[Any], Statement]] = {}
