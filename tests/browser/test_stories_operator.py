@@ -21,6 +21,9 @@ from apps.webhooks.models import Delivery
 from dev import embedded, template_database
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 
+# A backup is one session, and refuses a pooler.
+pytestmark = pytest.mark.direct
+
 
 @pytest.fixture
 def machine(settings: Any, tmp_path: Path) -> Path:
