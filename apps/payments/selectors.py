@@ -25,13 +25,13 @@ from apps.core.models import Viewer
 from apps.core.money import cents_from_text
 from apps.core.searching import Term, found_by_any
 from apps.payments.models import Payment, PaymentAddress, Refund, Renewal
+from apps.payments.models.payments import PART_LENGTH, PART_PLACES, REFERENCE_LENGTH
 from apps.stores.models import Store
 
 _WILDCARD = re.compile(r"[\\%_]")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
-REFERENCE_LENGTH = 16
 
 
 @dataclass(frozen=True)
@@ -202,8 +202,9 @@ class PaymentCriteria:
             values["status"] = self.status
         if self.reference:
             reference = self.reference.upper()
-            is_whole = len(reference) == REFERENCE_LENGTH
-            values["reference" if is_whole else "reference_part"] = reference
+            if len(reference) > REFERENCE_LENGTH:
+                return None
+            values[_kind_of(reference)] = reference
         if self.order_id:
             values["order_id"] = self.order_id
         if (day := parse_date(self.first_day)) is not None:
@@ -213,11 +214,29 @@ class PaymentCriteria:
         return values
 
 
+def _kind_of(reference: str) -> str:
+    """The condition that finds what is asked for as a reference, by how much of one it is."""
+    if len(reference) == REFERENCE_LENGTH:
+        return "reference"
+    return "reference_part" if len(reference) >= PART_LENGTH else "reference_letters"
+
+
 _ROW = Columns(Payment, "p")
+_LIKE = "'%' || %({})s::text || '%'"
+# Those whose reference holds the part, of those that hold all of its threes: by the index of them.
+_NAMED = f"""
+WITH named AS MATERIALIZED (
+    SELECT payment_id FROM payments_paymentreference
+    WHERE ARRAY[{", ".join(f"SUBSTRING(reference, {n}, {PART_LENGTH})" for n in PART_PLACES)}]
+            @> %(threes)s::text[]
+        AND reference LIKE {_LIKE.format("reference_part")}
+)
+"""  # noqa: S608  # our own text
 _CONDITIONS = {
     "status": "status = %(status)s",
     "reference": "reference = %(reference)s",
-    "reference_part": "reference LIKE '%' || %(reference_part)s::text || '%'",
+    "reference_part": "id = ANY (ARRAY(SELECT payment_id FROM named))",
+    "reference_letters": f"reference LIKE {_LIKE.format('reference_letters')}",
     "order_id": "order_id = %(order_id)s",
     "since": "created_at >= %(since)s",
     "before": "created_at < %(before)s",
@@ -231,7 +250,8 @@ def _page_statement(names: tuple[str, ...], counted_max: int) -> Statement:
     own = " AND ".join(
         ["store_id = %(store_id)s", "mode = %(mode)s", *(_CONDITIONS[name] for name in names)]
     )
-    return Statement(f"""
+    named = _NAMED if "reference_part" in names else ""
+    return Statement(f"""{named}
 SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM (
     SELECT FROM payments_payment WHERE {own} LIMIT {counted_max + 1}) counted) n
 LEFT JOIN (SELECT * FROM payments_payment WHERE {own} ORDER BY created_at DESC, id DESC
@@ -248,17 +268,31 @@ def page_of_payments(
     values = criteria.values()
     if values is None:
         return [], 0
-    if "reference_part" in values:
-        part = str(values["reference_part"])
-        values["reference_part"] = _WILDCARD.sub(r"\\\g<0>", part)
     statement = _page_statement(tuple(values), list_pages.COUNTED_MAX)
     rows = statement.rows(
-        store_id=viewer.store_id, mode=viewer.mode, first=first, size=size, **values
+        store_id=viewer.store_id,
+        mode=viewer.mode,
+        first=first,
+        size=size,
+        **_looked_for(values),
     )
     payments = [_ROW.row(row[1:]) for row in rows if row[1] is not None]
     for payment in payments:
         payment.store = store
     return payments, rows[0][0]
+
+
+def _looked_for(values: dict[str, str | datetime]) -> dict[str, Any]:
+    """What the statement takes: a part of a reference literally, with its threes of letters."""
+    given: dict[str, Any] = dict(values)
+    for name in ("reference_part", "reference_letters"):
+        if name in values:
+            given[name] = _WILDCARD.sub(r"\\\g<0>", str(values[name]))
+    if "reference_part" in values:
+        part = str(values["reference_part"])
+        threes = (part[n : n + PART_LENGTH] for n in range(len(part) - PART_LENGTH + 1))
+        given["threes"] = array(dict.fromkeys(threes))
+    return given
 
 
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":

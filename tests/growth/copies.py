@@ -65,6 +65,8 @@ NAMES = frozenset(
         *("period_key", "public_token", "reference", "token"),
     }
 )
+# As they are called in another table, where no rule says so.
+NAMED_AS_WELL = {("payments_paymentreference", "reference")}
 # Days after which rows are pruned: no copy is older than that.
 KEPT_DAYS = {
     "access_requestentry": 28,
@@ -280,7 +282,8 @@ class Copier:
         if column.type == "jsonb":
             return f"{copied}::jsonb" if copied != text else value
         is_email = column.name in ("email", "email_key") and column.length_max > 100
-        if not is_email and not (column.name in NAMES and column.is_unique):
+        is_name = column.name in NAMES and column.is_unique
+        if not (is_email or is_name or (table.name, column.name) in NAMED_AS_WELL):
             return copied
         is_same = f"{value} <> '' AND {copied} = {value}"
         return f"CASE WHEN {is_same} THEN {self._named(value, column.length_max)} ELSE {copied} END"

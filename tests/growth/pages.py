@@ -88,7 +88,7 @@ DASHBOARD_QUERIES = {
 API_QUERIES = {
     "payments": (
         *("status=completed", "status=processing", "status=failed", "page=3", "order_id=A-1001"),
-        *("order_id=nothing", "reference=ZZZZZZZZZZZZZZZZ"),
+        *("order_id=nothing", "reference=ZZZZZZZZZZZZZZZZ", "reference=ZZQQ"),
         "created_at_gte=2026-06-01&created_at_lte=2026-06-02",
     ),
     "payouts": ("status=confirmed", "page=2"),

@@ -8,14 +8,18 @@ import uuid
 from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import BrinIndex
+from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
 from django.db.models.fields.json import KT
-from django.db.models.functions import Left, Lower
+from django.db.models.functions import Left, Lower, Substr
 
 from apps.core.ids import IdField
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.stores.models import Currency
+
+REFERENCE_LENGTH = 16
+PART_LENGTH = 3  # the letters of a reference that its index takes together
+PART_PLACES = range(1, REFERENCE_LENGTH - PART_LENGTH + 2)
 
 
 class Payment(Owned):
@@ -34,7 +38,7 @@ class Payment(Owned):
         PARTIAL = "partial"
         FULL = "full"
 
-    reference = models.CharField(max_length=16, unique=True, db_collation="C")
+    reference = models.CharField(max_length=REFERENCE_LENGTH, unique=True, db_collation="C")
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     state_reason = models.CharField(max_length=30, null=True)
     settlement_amount_cents = models.BigIntegerField()
@@ -211,6 +215,37 @@ class ReconciliationTask(models.Model):
     )
     is_due = models.BooleanField()
     is_disputed = models.BooleanField()
+
+
+class PaymentReference(models.Model):
+    """A payment's reference once more, where an index has each three letters of it in a row. A new
+    version of a payment would write them all again, and this row has none. Kept by a trigger on
+    payments, and written by nobody else."""
+
+    payment = models.OneToOneField(
+        Payment,
+        on_delete=models.DO_NOTHING,
+        primary_key=True,
+        related_name="+",
+        db_constraint=False,
+    )
+    reference = models.CharField(max_length=REFERENCE_LENGTH, db_collation="C")
+
+    class Meta:
+        indexes = [
+            GinIndex(
+                models.Func(
+                    *(Substr("reference", place, PART_LENGTH) for place in PART_PLACES),
+                    template="ARRAY[%(expressions)s]",
+                    output_field=ArrayField(models.TextField()),
+                ),
+                fastupdate=False,
+                name="payment_reference_parts",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.reference
 
 
 class PaymentAddress(models.Model):

@@ -29,8 +29,8 @@ from apps.core.idempotency import insert_once
 from apps.core.ids import led_by_shard, new_id, new_id_sql
 from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
+from apps.payments.models.payments import REFERENCE_LENGTH
 from apps.payments.requests import PaymentRequest
-from apps.payments.selectors import REFERENCE_LENGTH
 from apps.payments.services.prices import amount_cents
 from apps.payments.services.pricing import AssetPrice, price
 from apps.payments.states import CREATED_EVENT, PENDING, PaymentDecision
