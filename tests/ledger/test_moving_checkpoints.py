@@ -32,6 +32,16 @@ def migrate(*target: str) -> None:
         call_command("migrate", verbosity=0)
 
 
+def migrate_back(*target: str) -> None:
+    """Each migration by the models that it began with: an executor that goes back draws up all
+    models anew for every migration that stays."""
+    executor = MigrationExecutor(connection)
+    for migration, is_backwards in executor.migration_plan([target]):
+        assert is_backwards
+        key = (migration.app_label, migration.name)
+        executor.unapply_migration(executor.loader.project_state(key, at_end=False), migration)
+
+
 def ask(statement: str, *values: object) -> list[tuple[object, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values)
@@ -49,7 +59,7 @@ def of_both_kinds() -> tuple[int, int]:
 @pytest.fixture
 def earlier(here: Server) -> Books:
     """The books as the release before left them: what was folded bears transaction numbers."""
-    migrate(*BEFORE)
+    migrate_back(*BEFORE)
     books = open_books()
     sell(books, 10, Random(1))
     for account in Account.objects.all():
@@ -104,7 +114,7 @@ def test_what_was_folded_is_moved_and_moved_back_and_nothing_is_lost(earlier: Bo
     assert whole()
     assert broken() == set()
 
-    migrate(*BEFORE)
+    migrate_back(*BEFORE)
     for account in Account.objects.all():
         ask("SELECT ledger_checkpoint(%s)", account.pk)
     sell(earlier, 2, Random(3))
