@@ -46,17 +46,28 @@ FROM (
 ) x"""  # noqa: S608  # only names of columns are put in
 
 
+def _completed(is_now: str, begin: str, end: str) -> str:
+    return f"""
+        SELECT id, {is_now} AS is_now, false AS is_due, NULL::bigint AS net_cents
+        FROM payments_payment
+        WHERE store_id = %(store_id)s AND mode = %(mode)s AND settlement_currency = %(currency)s
+            AND completed_at IS NOT NULL AND created_at BETWEEN %({begin})s AND %({end})s"""  # noqa: S608  # only names of values are put in
+
+
+# What is known of a payment is put beside it by grouping. Beneath the policies PostgreSQL expects
+# so few rows that it would join each payment with all of the range.
 _NET = Statement(f"""
 WITH done AS MATERIALIZED (
-    SELECT p.id, p.created_at >= %(begin)s AS is_now, CASE WHEN NOT p.reconciliation_due
-        THEN n.net_cents END AS known
-    FROM payments_payment p LEFT JOIN payments_paymentnet n ON n.payment_id = p.id
-        AND n.store_id = %(store_id)s AND n.mode = %(mode)s
-         AND n.created_at BETWEEN %(begin_before)s AND %(end)s
-    WHERE p.store_id = %(store_id)s AND p.mode = %(mode)s AND p.settlement_currency = %(currency)s
-        AND p.completed_at IS NOT NULL
-    AND (p.created_at BETWEEN %(begin)s AND %(end)s OR p.created_at BETWEEN %(begin_before)s
-        AND %(end_before)s)
+    SELECT id, bool_or(is_now) AS is_now,
+        CASE WHEN NOT bool_or(is_due) THEN max(net_cents) END AS known
+    FROM ({_completed("true", "begin", "end")}
+        UNION ALL {_completed("false", "begin_before", "end_before")}
+        UNION ALL SELECT payment_id, NULL, false, net_cents FROM payments_paymentnet
+        WHERE store_id = %(store_id)s AND mode = %(mode)s
+            AND created_at BETWEEN %(begin_before)s AND %(end)s
+        UNION ALL SELECT payment_id, NULL, true, NULL FROM payments_reconciliationtask
+        WHERE is_due
+    ) one GROUP BY id HAVING bool_or(is_now) IS NOT NULL
 ), {_UNIT}
 SELECT is_now, sum(cents) FROM (
     SELECT is_now, known AS cents FROM done WHERE known IS NOT NULL
