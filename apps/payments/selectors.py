@@ -267,7 +267,7 @@ SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM (
     LIMIT (SELECT {counted_max + 1})) counted) n
 LEFT JOIN (SELECT * FROM payments_payment WHERE id = ANY (ARRAY(
     SELECT id FROM {rows} WHERE {own} ORDER BY created_at DESC, id DESC
-    LIMIT (SELECT %(size)s::int) OFFSET (SELECT %(first)s::int)))) p ON true
+    LIMIT (SELECT %(size)s::bigint) OFFSET (SELECT %(first)s::bigint)))) p ON true
 ORDER BY p.created_at DESC, p.id DESC
 """)  # noqa: S608  # only names of columns and conditions of ours are put in
 
