@@ -7,11 +7,11 @@ from django.conf import settings
 
 from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
 from apps.core.db import partitions
-from apps.core.db.partitions import Days, Division
+from apps.core.db.partitions import DaysOfTimes, Division
 from apps.core.db.pruning import prune_in_turns
 from apps.stores import notifications, verification_documents
 
-REQUEST_LOG = Division({RequestEntry: "created_at"}, Days(), ahead=7)
+REQUEST_LOG = Division({RequestEntry: "created_at"}, DaysOfTimes(), ahead=7)
 
 
 def prune_all(now: datetime) -> dict[str, int]:

@@ -83,7 +83,7 @@ class Scenario(Text):
         return {**super().schema(), "default": SCENARIOS[0]}
 
 
-class PaymentReference(Text):
+class DepositReference(Text):
     """The name of a simulated deposit."""
 
     def check(self, value: object, name: str) -> str:
@@ -101,7 +101,7 @@ class SimulationRequest(Request, frozen=True, kw_only=True):
     confirmations: Annotated[int, by(Integer(-MAX_INTEGER))] = 0
     late: bool = False
     asset_id: Annotated[str, by(Text(20))] | None = None
-    reference: Annotated[str, by(PaymentReference(REFERENCE_MAX))] = field(
+    reference: Annotated[str, by(DepositReference(REFERENCE_MAX))] = field(
         default_factory=lambda: uuid4().hex
     )
     settlement_amount: Annotated[str, by(FiatAmount())] | None = None

@@ -2,7 +2,7 @@
 however many rows there are."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from functools import cache
@@ -260,8 +260,8 @@ def _page_statement(names: tuple[str, ...], counted_max: int) -> Statement:
     """
     conditions = [_CONDITIONS[name] for name in names if name in _CONDITIONS]
     own = " AND ".join(["store_id = %(store_id)s", "mode = %(mode)s", *conditions])
-    named, rows = (_NAMED, _ROWS_NAMED) if "reference_part" in names else ("", "payments_payment")
-    return Statement(f"""{named}
+    head, rows = (_NAMED, _ROWS_NAMED) if "reference_part" in names else ("", "payments_payment")
+    return Statement(f"""{head}
 SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM (
     SELECT FROM {rows} WHERE {own} ORDER BY created_at
     LIMIT (SELECT {counted_max + 1})) counted) n
@@ -296,17 +296,17 @@ def page_of_payments(
     return payments, rows[0][0]
 
 
-def _looked_for(values: dict[str, str | datetime]) -> dict[str, Any]:
+def _looked_for(values: dict[str, str | datetime]) -> Mapping[str, object]:
     """What the statement takes: a part of a reference literally, with its threes of letters."""
-    given: dict[str, Any] = dict(values)
+    arguments: dict[str, object] = dict(values)
     for name in ("reference_part", "reference_letters"):
         if name in values:
-            given[name] = _WILDCARD.sub(r"\\\g<0>", str(values[name]))
+            arguments[name] = _WILDCARD.sub(r"\\\g<0>", str(values[name]))
     if "reference_part" in values:
         part = str(values["reference_part"])
         threes = (part[n : n + PART_LENGTH] for n in range(len(part) - PART_LENGTH + 1))
-        given["threes"] = array(dict.fromkeys(threes))
-    return given
+        arguments["threes"] = array(dict.fromkeys(threes))
+    return arguments
 
 
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":

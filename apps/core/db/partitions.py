@@ -52,7 +52,7 @@ class Scale(Protocol):
         """The same, read from the catalog."""
 
 
-class Days:
+class DaysOfTimes:
     """Days (UTC) of a column with times."""
 
     def start_of(self, place: datetime) -> datetime:
@@ -183,8 +183,8 @@ def _ranges(division: Division) -> list[Partition]:
 
     with connection.cursor() as cursor:
         cursor.execute(_PARTITIONS, division.tables[:1])
-        found = [Partition(name, place(start), place(end)) for name, start, end in cursor]
-    return sorted(found, key=lambda part: (part.start is not None, part.start))
+        ranges = [Partition(name, place(start), place(end)) for name, start, end in cursor]
+    return sorted(ranges, key=lambda part: (part.start is not None, part.start))
 
 
 def _is_rest(division: Division, part: Partition) -> bool:
