@@ -27,7 +27,7 @@ STATE = "tillgate.state"
 SOURCES = (
     "apps/*/migrations/*.py",
     "apps/core/models.py",
-    "apps/core/db/first_tables.py",
+    "apps/core/db/first_*.py",
     "apps/audit/grants.*",
     "apps/audit/policies.*",
     "apps/audit/role_settings.py",

@@ -1,12 +1,14 @@
 """What access forgets: old days of the request log, and codes and tokens of apps that ended long
-ago, notifications of a year ago, documents of businesses that were decided about."""
+ago, notifications of a year ago, documents of businesses that were decided about.
+
+Histories forget nothing: their next ranges are made beside the log's next days."""
 
 from datetime import datetime, timedelta
 
 from django.conf import settings
 
 from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
-from apps.core.db import partitions
+from apps.core.db import number_ranges, partitions
 from apps.core.db.partitions import DaysOfTimes, Division
 from apps.core.db.pruning import prune_in_turns
 from apps.stores import notifications, verification_documents
@@ -32,4 +34,6 @@ def prune_all(now: datetime) -> dict[str, int]:
         }
     )
     counts["request_entries"] += dropped[RequestEntry]
+    number_ranges.make_ahead()
+    partitions.analyze_tables()
     return {**counts, "verification_documents": verification_documents.forget(now)}

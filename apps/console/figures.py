@@ -22,7 +22,7 @@ from apps.chain.reasons import UNSIGNABLE
 from apps.chain.sending import outflow
 from apps.chain.states import IN_FLIGHT
 from apps.core import buckets, clock, jobs
-from apps.core.db import partitions
+from apps.core.db import number_ranges, partitions
 from apps.core.models import Mode, OutgoingMail
 from apps.core.rows import failing
 from apps.ledger.models import Account
@@ -195,6 +195,14 @@ def _days(now: datetime) -> Iterator[GaugeMetricFamily]:
         "Days from now for which the request log has partitions",
         value=(partitions.covered_until(REQUEST_LOG, now) - now) / partitions.DAY,
     )
+    rows = GaugeMetricFamily(
+        "tillgate_history_rows_ahead",
+        "Lines for which a history has partitions, after its newest",
+        labels=["table"],
+    )
+    for table, count in number_ranges.rows_ahead().items():
+        rows.add_metric([table], count)
+    yield rows
 
 
 def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:

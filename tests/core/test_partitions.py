@@ -324,4 +324,4 @@ def test_a_day_in_use_waits_and_keeps_nobody_waiting(
 
 
 def _drop(day: Partition) -> bool:
-    return partitions._try("partitions_drop", [[TABLE], suffix(day), None])
+    return partitions.attempt("partitions_drop", [[TABLE], suffix(day), None])

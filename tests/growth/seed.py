@@ -7,6 +7,7 @@ has come to rest, over a year, and what waits for its time grows, and nothing el
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 from django.apps import apps
@@ -17,7 +18,8 @@ from django.db import connection, transaction
 from apps.access.pruning import REQUEST_LOG
 from apps.chain import addresses
 from apps.core import acting, buckets, clock
-from apps.core.db import partitions, tenancy
+from apps.core.db import number_ranges, partitions, tenancy
+from apps.core.db.first_ranges import RANGE_ROWS as RANGE
 from apps.ledger import posting
 from apps.payments import daily_sums
 from dev import embedded, template_database
@@ -119,6 +121,17 @@ def _make_days() -> None:
         partitions.make_ahead(REQUEST_LOG, now - days * partitions.DAY)
 
 
+def _make_ranges() -> None:
+    """Histories around the rows that are copied, and around their copies."""
+    for table, ahead in number_ranges.rows_ahead().items():
+        first_end = ahead + 1
+        for start, end in pairwise([first_end, FIRST_ID - RANGE, FIRST_ID, FIRST_ID + RANGE]):
+            ask(
+                f"CREATE TABLE {table}_{start} PARTITION OF {table} FOR VALUES FROM ({start})"
+                f" TO ({end})"
+            )
+
+
 def forget() -> None:
     """What this process has of one database, or of what was rolled back, is of no other: accounts,
     indexes of addresses."""
@@ -137,6 +150,7 @@ def town(payments_max: int) -> Iterator[Town]:
     try:
         with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
             _make_days()
+            _make_ranges()
             yield _found(copies_of(payments_max))
     finally:
         forget()

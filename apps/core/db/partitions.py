@@ -141,7 +141,7 @@ def make_ahead(division: Division, place: Any) -> None:
     made by the next run."""
     for start, end in list(_missing(division, place)):
         suffix, bounds = division.scale.suffix(start), map(division.scale.value, (start, end))
-        if not _try("partitions_make", [division.tables, suffix, *map(str, bounds)]):
+        if not attempt("partitions_make", [division.tables, suffix, *map(str, bounds)]):
             break
 
 
@@ -157,7 +157,7 @@ def drop_before(division: Division, before: Any) -> "dict[type[models.Model], in
             model: model._default_manager.filter(_between(division, column, part)).count()
             for model, column in division.columns.items()
         }
-        if _try("partitions_drop", [division.tables, suffix, waiting]):
+        if attempt("partitions_drop", [division.tables, suffix, waiting]):
             gone = {model: gone[model] + count for model, count in counts.items()}
     return gone
 
@@ -175,6 +175,31 @@ def outside(division: Division, column: str) -> models.Q:
             gap = Partition("", earlier.end, later.start)
             condition |= _between(division, column, gap)
     return condition
+
+
+def analyze_tables() -> None:
+    """Bring up to date what PostgreSQL knows of divided tables, once a week; of their partitions it
+    knows by itself."""
+    attempt("partitions_analyze", [])
+
+
+def attempt(function: str, values: list[Any]) -> bool:
+    """Whether it got its locks, in a few short attempts; not when something of it still waits."""
+    marks = ", ".join(["%s"] * len(values))
+    for attempt in range(TRIES):
+        time.sleep(PAUSE_SECONDS if attempt else 0)
+        try:
+            with transaction.atomic(), connection.cursor() as cursor:
+                cursor.execute(f"SELECT {function}({marks})", values)
+        except OperationalError as error:
+            if isinstance(error.__cause__, ObjectInUse):
+                break
+            if not isinstance(error.__cause__, LockNotAvailable | DeadlockDetected):
+                raise
+        else:
+            return True
+    log.warning("partition_waits", function=function, values=[str(value) for value in values])
+    return False
 
 
 def _ranges(division: Division) -> list[Partition]:
@@ -230,22 +255,3 @@ def _between(division: Division, column: str, part: Partition) -> models.Q:
     if part.start is not None:
         condition &= models.Q(**{f"{column}__gte": division.scale.value(part.start)})
     return condition
-
-
-def _try(function: str, values: list[Any]) -> bool:
-    """Whether it got its locks, in a few short attempts; not when something of it still waits."""
-    marks = ", ".join(["%s"] * len(values))
-    for attempt in range(TRIES):
-        time.sleep(PAUSE_SECONDS if attempt else 0)
-        try:
-            with transaction.atomic(), connection.cursor() as cursor:
-                cursor.execute(f"SELECT {function}({marks})", values)
-        except OperationalError as error:
-            if isinstance(error.__cause__, ObjectInUse):
-                break
-            if not isinstance(error.__cause__, LockNotAvailable | DeadlockDetected):
-                raise
-        else:
-            return True
-    log.warning("partition_waits", function=function, values=[str(value) for value in values])
-    return False
