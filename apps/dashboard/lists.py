@@ -14,14 +14,14 @@ from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from apps.core.db.replica import reads_may_lag
-from apps.core.db.streams import FETCH, models_of
+from apps.core.db.streams import FETCH
 from apps.core.errors import NotFound
-from apps.dashboard.exports import EXPORT_MAX, csv_answer
-from apps.dashboard.plumbing import PageRequest, Refusals, sentences
+from apps.dashboard.exports import csv_answer, exported
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, sentences
 from apps.stores.lists import (
     QUERY_MAX,
     ListSetup,
@@ -137,18 +137,17 @@ class Listing:
         return (self.columns[0], *(column for column in self.columns[1:] if is_shown(column)))
 
     @reads_may_lag("a file for later")
-    def csv(self, request: PageRequest, rows: "QuerySet[Any]") -> FileResponse:
+    def csv(self, request: PageRequest, rows: "QuerySet[Any]") -> Answer:
         """The filtered list in the columns that this person sees, or in all of them with
         `columns=all`."""
         is_all = request.GET.get("columns") == ALL
         columns = self.columns if is_all else self.shown(setup_of(request.member, self.noun))
         values = [value for column in columns for value in column.csv.values()]
-        models = models_of(rows, EXPORT_MAX)
-        read = (row for part in _parts(models) for row in self.read(request, part, _keys(columns)))
+        keys = _keys(columns)
+        read = (row for part in _parts(exported(rows)) for row in self.read(request, part, keys))
         names = [name for column in columns for name in column.csv]
-        return csv_answer(
-            request, self.noun, names, ([value(row) for value in values] for row in read)
-        )
+        cells = ([value(row) for value in values] for row in read)
+        return csv_answer(request, self.noun, names, cells, back=_address(self.noun, ""))
 
 
 LISTINGS: dict[str, Listing] = {}

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
@@ -20,7 +20,7 @@ from apps.dashboard.filters import Filters, days_of, searched
 from apps.dashboard.lists import Tab
 from apps.dashboard.paging import counted_page
 from apps.dashboard.payment_columns import PAYMENTS
-from apps.dashboard.plumbing import PageRequest, is_htmx, show
+from apps.dashboard.plumbing import Answer, PageRequest, is_htmx, show
 from apps.links.selectors import payments_by_email
 from apps.payments import selectors
 from apps.payments.models import Payment
@@ -146,7 +146,7 @@ def index(request: PageRequest) -> HttpResponse:
     )
 
 
-def export(request: PageRequest) -> FileResponse:
+def export(request: PageRequest) -> Answer:
     """The filtered list as CSV, newest first, every amount a plain decimal."""
     assets = active_assets(request.access.mode)
     return PAYMENTS.csv(

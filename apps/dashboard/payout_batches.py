@@ -9,6 +9,7 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.urls import reverse
 
 from apps.access import stepup
 from apps.assets.selectors import active_assets
@@ -21,7 +22,7 @@ from apps.dashboard import confirming, form_keys
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts.models import PayoutBatch, PayoutBatchLine
 from apps.payouts.services import batches
 from apps.payouts.services.batch_file import BYTES_MAX, COLUMNS, LABEL_COLUMN, LINES_MAX
@@ -139,7 +140,7 @@ def discard(request: PageRequest, id: str) -> HttpResponse:
     return go("payout_batches")
 
 
-def export(request: PageRequest, id: str) -> StreamingHttpResponse:
+def export(request: PageRequest, id: str) -> Answer:
     """Every line with what became of it."""
     batch: PayoutBatch = find(_seen(request), id)
     columns = (
@@ -152,7 +153,8 @@ def export(request: PageRequest, id: str) -> StreamingHttpResponse:
         "payout_status",
         "tx_hash",
     )
-    return csv_file(request, "mass-payout", columns, _lines(batch), _cells)
+    back = reverse("dashboard:payout_batch", args=[id])
+    return csv_file(request, "mass-payout", columns, _lines(batch), _cells, back=back)
 
 
 def _cells(line: PayoutBatchLine) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from apps.assets.selectors import native_of
@@ -17,7 +17,7 @@ from apps.dashboard.coins import spendable
 from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import PAYOUTS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors, states
 from apps.payouts.documents import public_transitions
 from apps.payouts.models import Payout
@@ -40,7 +40,7 @@ def index(request: PageRequest) -> HttpResponse:
     return list_page(request, PAYOUTS, filters, _rows(request, filters), _TABS, _add_up, context)
 
 
-def export(request: PageRequest) -> FileResponse:
+def export(request: PageRequest) -> Answer:
     """The filtered list as CSV, newest first."""
     return PAYOUTS.csv(request, _rows(request, Filters.of(request.GET, _TABS)))
 

@@ -1,12 +1,12 @@
 """All refunds of a store: the list with its filters and sums, and the same list as CSV."""
 
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse
 
 from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import REFUNDS, refund_worth
 from apps.dashboard.money_lists import Worth, list_page
-from apps.dashboard.plumbing import PageRequest
+from apps.dashboard.plumbing import Answer, PageRequest
 from apps.payments import selectors
 from apps.payments.models import Refund
 
@@ -24,7 +24,7 @@ def index(request: PageRequest) -> HttpResponse:
     return list_page(request, REFUNDS, filters, _rows(request, filters), _TABS, _add_up, {})
 
 
-def export(request: PageRequest) -> FileResponse:
+def export(request: PageRequest) -> Answer:
     """The filtered list as CSV, newest first."""
     return REFUNDS.csv(request, _rows(request, Filters.of(request.GET, _TABS)))
 

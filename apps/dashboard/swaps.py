@@ -10,7 +10,7 @@ from datetime import datetime
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.access import operations, stepup
@@ -25,7 +25,7 @@ from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import SWAPS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
 from apps.dashboard.reviews import Fact, Review, ReviewTransfer, coins, review_page
 from apps.stores import roles
 from apps.swaps import selectors
@@ -95,7 +95,7 @@ def index(request: PageRequest) -> HttpResponse:
     return list_page(request, SWAPS, filters, _rows(request, filters), _TABS, _add_up, context)
 
 
-def export(request: PageRequest) -> FileResponse:
+def export(request: PageRequest) -> Answer:
     """The filtered list as CSV, newest first."""
     return SWAPS.csv(request, _rows(request, Filters.of(request.GET, _TABS)))
 

@@ -148,7 +148,8 @@ every = len(ask("SELECT 1 FROM assets_rate"))
 def work(number):
     if number % 2:
         ask("SELECT pg_sleep(0.01)")
-        return len(list(streams.models_of(rates, 10_000))) == every > 100
+        keys = rates.values_list("pk", flat=True)
+        return len(list(streams.models_of(rates, list(keys)))) == every > 100
     series = "SELECT generate_series(1, %(most)s)"
     return sum(1 for _ in streams.rows_of(series, {"most": 3000}, None))
 

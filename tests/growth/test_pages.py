@@ -17,10 +17,8 @@ from apps.core.staff.pages import ReadOnly
 from apps.dashboard import (
     exports,
     inbox,
-    lists,
     money_lists,
     paging,
-    statements,
     webhook_endpoints,
 )
 from apps.ledger import statements as ledger_statements
@@ -51,12 +49,10 @@ CAPS = (
     (list_pages, "COUNTED_MAX", CAP),
     (searching, "NEWEST_MAX", CAP),
     (exports, "EXPORT_MAX", CAP),
-    (lists, "EXPORT_MAX", CAP),
     (money_lists, "SUMMED_MAX", CAP),
     (bookings, "SUMMED_MAX", CAP),
     (ledger_statements, "SCAN_MAX", CAP),
     (ledger_statements, "PAGE_MAX", CAP),
-    (statements, "EXPORT_MAX", CAP),
     (inbox, "KIND_MAX", CAP),
     (billing_selectors, "FOUND_MAX", CAP),
     (webhook_endpoints, "SHOWN", PAGE),

@@ -7,7 +7,7 @@ which it couldn't behind a pooler.
 import pickle
 import tempfile
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -51,8 +51,8 @@ def _copy(statement: str, values: Mapping[str, Any], file: Any) -> int:
     return parts
 
 
-def models_of(rows: "models.QuerySet[Any]", limit: int) -> Iterator[Any]:
-    """At most `limit` of these rows in their order, read a thousand at a time by their keys."""
-    keys = list(rows.values_list("pk", flat=True)[:limit])
+def models_of(rows: "models.QuerySet[Any]", keys: Sequence[Any]) -> Iterator[Any]:
+    """Those of these rows that have these keys, which are in their order; read a thousand at a
+    time."""
     for start in range(0, len(keys), FETCH):
         yield from rows.filter(pk__in=keys[start : start + FETCH])

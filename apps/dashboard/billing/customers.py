@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse
 
 from apps.billing import selectors
 from apps.billing.models import Customer
@@ -18,7 +18,7 @@ from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
 from apps.dashboard.billing.forms import BillingForm
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, is_htmx, show
 
 SHOWN = 10
 _FIELDS = ("email", "name", "phone")
@@ -45,7 +45,7 @@ def _asked(request: PageRequest) -> str:
     return request.GET.get("q", "").strip()[:255]
 
 
-def export(request: PageRequest) -> FileResponse:
+def export(request: PageRequest) -> Answer:
     return CUSTOMERS.csv(request, selectors.search_customers(request.access, _asked(request)))
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, Http404, HttpResponse
+from django.http import Http404, HttpResponse
 
 from apps.access.access import Access
 from apps.billing import selectors
@@ -25,7 +25,7 @@ from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import INVOICES
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, find, go, is_htmx, show
+from apps.dashboard.plumbing import Answer, PageRequest, find, go, is_htmx, show
 
 _TABS = {
     "": "All",
@@ -106,7 +106,7 @@ def index(request: PageRequest) -> HttpResponse:
     )
 
 
-def export(request: PageRequest) -> FileResponse:
+def export(request: PageRequest) -> Answer:
     return INVOICES.csv(
         request, InvoiceListFilters.of(request).rows(request.access).prefetch_related(None)
     )

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse
+from django.urls import reverse
 
 from apps.billing import selectors
 from apps.billing.models import Interval, Price, Product
@@ -20,7 +21,7 @@ from apps.dashboard.billing.columns import PRODUCTS
 from apps.dashboard.billing.forms import BillingForm, cents, whole
 from apps.dashboard.exports import csv_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, is_htmx, show
 from apps.stores.models import Currency
 
 _TABS = {"": "All", "active": "Active", "inactive": "Inactive"}
@@ -92,19 +93,19 @@ def _rows(request: PageRequest, filters: ProductListFilters) -> "QuerySet[Produc
     return rows.filter(active=filters.status == "active") if filters.status else rows
 
 
-def export(request: PageRequest) -> FileResponse:
+def export(request: PageRequest) -> Answer:
     """The filtered list as CSV, newest first."""
     return PRODUCTS.csv(request, _rows(request, ProductListFilters.of(request)))
 
 
-def export_prices(request: PageRequest) -> FileResponse:
+def export_prices(request: PageRequest) -> Answer:
     """A line for each price of any product."""
     rows = (
         Price.objects.visible_to(request.access)
         .select_related("product")
         .order_by("product__name", "product_id", "-created_at", "-id")
     )
-    return csv_file(request, "prices", _COLUMNS, rows, _cells)
+    return csv_file(request, "prices", _COLUMNS, rows, _cells, back=reverse("dashboard:products"))
 
 
 def _cells(price: Price) -> list[object]:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import FileResponse, HttpResponse
+from django.http import HttpResponse
 
 from apps.billing import selectors
 from apps.billing.models import Customer, Price, Subscription
@@ -29,7 +29,7 @@ from apps.dashboard.billing.forms import (
     whole,
 )
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
 
 SHOWN = 12
 PRICES_MAX = 500
@@ -87,7 +87,7 @@ def _query(filters: Mapping[str, str], status: str) -> str:
     )
 
 
-def export(request: PageRequest) -> FileResponse:
+def export(request: PageRequest) -> Answer:
     return SUBSCRIPTIONS.csv(request, _rows(request)[0])
 
 
