@@ -49,6 +49,18 @@ def has_refresh(request: Any) -> bool:
     return request.grant_type == "refresh_token" or OFFLINE in (request.scopes or ())
 
 
+def _name_and_password(encoded: str) -> tuple[str, str]:
+    """What HTTP Basic says, each part form-encoded (RFC 6749, 2.3.1). Ours are printable ASCII:
+    anything else, which a database may not even be asked for, is nobody's."""
+    try:
+        name, separator, password = base64.b64decode(encoded).decode("ascii").partition(":")
+    except ValueError:
+        return "", ""
+    parts = unquote_plus(name), unquote_plus(password)
+    is_clear = separator and all(part.isascii() and part.isprintable() for part in parts)
+    return parts if is_clear else ("", "")
+
+
 class BearerToken(TypedDict, total=False):
     """What oauthlib makes, and what is told beside it."""
 
@@ -73,19 +85,13 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
     def _authenticate_basic_auth(self, request: Any) -> bool:
         """A public app has no secret to prove: its id with an empty password names it, as its id
         in the body does. What it proves is the verifier of its code."""
-        if super()._authenticate_basic_auth(request):
-            return True
-        encoded = self._extract_basic_auth(request) or ""
-        try:
-            name, _, password = (
-                base64.b64decode(encoded, validate=True).decode("ascii").partition(":")
-            )
-        except ValueError:
+        name, password = _name_and_password(self._extract_basic_auth(request) or "")
+        client = self._load_application(name, request) if name else None
+        if client is None:
             return False
-        client = (
-            self._load_application(unquote_plus(name), request) if name and not password else None
-        )
-        return client is not None and client.client_type == client.CLIENT_PUBLIC
+        if not password and client.client_type == client.CLIENT_PUBLIC:
+            return True
+        return self._check_secret(password, client.client_secret)
 
     def validate_scopes(
         self,

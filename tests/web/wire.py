@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+LOCALHOST = b"Host: localhost"
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -23,9 +25,9 @@ class Answer:
 class Request:
     """A request that is sent piece by piece, on a connection of its own."""
 
-    def __init__(self, port: int, raw: bytes) -> None:
+    def __init__(self, port: int, raw: bytes, address: str) -> None:
         self.began = time.monotonic()
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=40)
+        self.socket = socket.create_connection(("127.0.0.1", port), 40, (address, 0))
         self.socket.sendall(raw)
 
     def send(self, raw: bytes) -> None:
@@ -48,11 +50,13 @@ class Request:
 class Web:
     port: int
     pid: int
+    address: str = "127.0.0.1"  # of whoever asks: any of this machine's
 
     def begin(self, method: str, path: str, *lines: bytes, body: bytes = b"") -> Request:
         """Head lines as they are, and as much of the body as is given."""
-        head = [f"{method} {path} HTTP/1.1".encode(), b"Host: localhost", *lines]
-        return Request(self.port, b"\r\n".join([*head, b"", b""]) + body)
+        hosts = () if any(line.lower().startswith(b"host:") for line in lines) else (LOCALHOST,)
+        head = [f"{method} {path} HTTP/1.1".encode(), *hosts, *lines]
+        return Request(self.port, b"\r\n".join([*head, b"", b""]) + body, self.address)
 
     def ask(self, method: str, path: str, *lines: bytes, body: bytes | None = None) -> Answer:
         told = (
