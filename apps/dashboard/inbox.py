@@ -21,8 +21,8 @@ from apps.billing import attention as billing
 from apps.chain.attention import delayed_wallets, sendings_in_review
 from apps.core import clock, value_cache
 from apps.core.db.sql import Blank, Statement, statement_of
-from apps.dashboard import inbox_rows
-from apps.dashboard.inbox_rows import Notice
+from apps.dashboard import inbox_payments, inbox_rows
+from apps.dashboard.inbox_notices import Notice
 from apps.payments import attention as payments
 from apps.payouts import attention as payouts
 from apps.stores import roles
@@ -106,35 +106,46 @@ class InboxKind:
 
 
 KINDS = (
-    InboxKind("late_deposit", payments.late_deposits, inbox_rows.of_late_deposit, roles.MOVE_MONEY),
+    InboxKind(
+        "late_deposit", payments.late_deposits, inbox_payments.of_late_deposit, roles.MOVE_MONEY
+    ),
     InboxKind(
         "flagged_payment",
         payments.flagged_payments,
-        inbox_rows.of_flagged_payment,
+        inbox_payments.of_flagged_payment,
         roles.MOVE_MONEY,
     ),
     InboxKind(
         "unreturned_payment",
         payments.unreturned_payments,
-        inbox_rows.of_unreturned_payment,
+        inbox_payments.of_unreturned_payment,
         roles.MOVE_MONEY,
+    ),
+    InboxKind(
+        "short_payment", payments.short_payments, inbox_payments.of_short_payment, roles.VIEW
+    ),
+    InboxKind(
+        "underpaid_payment",
+        _since(payments.underpaid_payments),
+        inbox_payments.of_underpaid_payment,
+        roles.VIEW,
     ),
     InboxKind(
         "overpaid_payment",
         _since(payments.overpaid_payments),
-        inbox_rows.of_overpaid_payment,
+        inbox_payments.of_overpaid_payment,
         roles.MOVE_MONEY,
     ),
     InboxKind(
         "failed_refund",
         _since(payments.failed_refunds),
-        inbox_rows.of_failed_refund,
+        inbox_payments.of_failed_refund,
         roles.MOVE_MONEY,
     ),
     InboxKind(
         "unmatched_transfer",
         payments.unmatched_transfers,
-        inbox_rows.of_unmatched_transfer,
+        inbox_payments.of_unmatched_transfer,
         roles.MOVE_MONEY,
     ),
     InboxKind("sending_in_review", sendings_in_review, inbox_rows.of_sending, roles.VIEW),

@@ -1,161 +1,27 @@
-"""How a row of the inbox is told: what happened, of what, how much, since when, and the one button
-that resolves it."""
+"""How a row of the inbox is told: what happened, of what, how much, since when, and the buttons
+that resolve it. Those of payments are in `inbox_payments`."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
 
 from django.urls import reverse
-from django.utils.text import Truncator
 
-from apps.assets.models import AcceptedAsset, Asset
+from apps.assets.models import AcceptedAsset
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Invoice, Subscription
-from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
+from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat, shorten
-from apps.payments.attention import excess_cents
-from apps.payments.models import LateDeposit, Payment, Refund
-from apps.payments.services.hold import CARD_REFUND
-from apps.payments.services.refund_quote import LOCKED
+from apps.dashboard.inbox_notices import BAD, INFO, Notice, coins_of, url_of
 from apps.payouts.models import Destination, Payout, PayoutApproval
 from apps.stores.models import Verification
 from apps.webhooks.models import Endpoint
-
-BAD = "bad"
-WAIT = "wait"
-INFO = "info"
-NAME_LENGTH = 60
-
-
-@dataclass(frozen=True)
-class Notice:
-    """`posts` names a button of a form with these fields; without it the button is a link."""
-
-    title: str
-    detail: str
-    at: datetime
-    action: str
-    url: str
-    amount: str = ""
-    icon: str = "clock"
-    tone: str = WAIT
-    posts: tuple[str, str] = ("", "")
-
-
-def _url(name: str, *ids: object) -> str:
-    return reverse(f"dashboard:{name}", args=[str(id) for id in ids])
-
-
-def _name(payment: Payment) -> str:
-    """Short enough that what is said beside it stays in sight."""
-    name = payment.title or (f"Order {payment.order_id}" if payment.order_id else payment.reference)
-    return Truncator(name).chars(NAME_LENGTH)
-
-
-def _priced(payment: Payment) -> str:
-    return fiat(payment.settlement_amount_cents, payment.settlement_currency)
-
-
-def _coins(amount_atomic: int, asset: Asset) -> str:
-    return f"{money.decimal_from_atomic(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
-
-
-def of_late_deposit(late: "LateDeposit") -> Notice:
-    payment = late.payment
-    deposit = late.deposit
-    rate = getattr(late, "rate", None)
-    cents = (
-        None
-        if rate is None
-        else money.cents_for_atomic(deposit.amount_atomic, rate, deposit.asset.atomic_decimals)
-    )
-    return Notice(
-        "Deposit arrived after the payment ended",
-        f"{_name(payment)} · {_coins(deposit.amount_atomic, deposit.asset)}",
-        late.created_at,
-        "Accept deposit",
-        _url("late_deposit", payment.pk, deposit.pk),
-        "" if cents is None else fiat(cents, payment.settlement_currency),
-    )
-
-
-def of_flagged_payment(payment: Payment) -> Notice:
-    title = (
-        "Card payment needs a refund"
-        if payment.needs_attention == CARD_REFUND
-        else "Amount too small to refund automatically"
-    )
-    return _to_refund(title, payment)
-
-
-def of_unreturned_payment(payment: Payment) -> Notice:
-    return _to_refund("Payment failed and wasn’t refunded: unknown sender", payment)
-
-
-def of_overpaid_payment(payment: Payment) -> Notice:
-    """The form of a refund comes with the difference filled in, at the rate of the payment."""
-    excess = excess_cents(payment)
-    currency = payment.settlement_currency
-    received = fiat(payment.settlement_amount_cents + excess, currency)
-    query = urlencode({"unit": LOCKED, "amount": money.text_from_cents(excess)} if excess else {})
-    return Notice(
-        "Customer overpaid",
-        f"{_name(payment)} · {received} received, {_priced(payment)} due",
-        payment.completed_at or payment.updated_at,
-        "Refund difference",
-        f"{_url('refund', payment.pk)}?{query}",
-        fiat(excess, currency),
-        "arrow-uturn-left",
-    )
-
-
-def of_failed_refund(refund: Refund) -> Notice:
-    detail = f"{_name(refund.payment)} · {_coins(refund.amount_atomic, refund.asset)}"
-    url = _url("refund", refund.payment_id)
-    return Notice(
-        "Refund failed",
-        detail,
-        refund.updated_at,
-        "Retry refund",
-        url,
-        _priced(refund.payment),
-        "exclamation-triangle",
-        BAD,
-    )
-
-
-def _to_refund(title: str, payment: Payment) -> Notice:
-    detail = f"{_name(payment)} · {payment.reference}"
-    url = _url("refund", payment.pk)
-    return Notice(
-        title,
-        detail,
-        payment.updated_at,
-        "Issue refund",
-        url,
-        _priced(payment),
-        "exclamation-triangle",
-        BAD,
-    )
-
-
-def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
-    coins = _coins(transfer.amount_atomic, transfer.asset) if transfer.asset else "An unknown token"
-    return Notice(
-        "Unexpected coins arrived",
-        f"{coins} at an address for another coin",
-        transfer.detected_at,
-        "Review transfer",
-        _url("transfer", transfer.pk),
-        icon="question-mark-circle",
-    )
 
 
 def of_sending(sending: OutgoingTransaction) -> Notice:
     is_swap = sending.purpose == OutgoingTransaction.Purpose.SWAP
     url = (
-        _url("swap", sending.reference)
+        url_of("swap", sending.reference)
         if is_swap
         else f"{reverse('dashboard:search')}?q={sending.reference}"
     )
@@ -166,7 +32,7 @@ def of_sending(sending: OutgoingTransaction) -> Notice:
     )
     return Notice(
         title,
-        _coins(sending.amount_atomic, sending.asset),
+        coins_of(sending.amount_atomic, sending.asset),
         sending.requested_at,
         action,
         url,
@@ -183,30 +49,20 @@ def of_approval(approval: PayoutApproval) -> Notice:
         detail,
         approval.created_at,
         "Review payout",
-        _url("approval", approval.pk),
+        url_of("approval", approval.pk),
         amount,
         "check-badge",
     )
 
 
-def _sent_to(payout: Payout) -> str:
-    saved = payout.destination
-    to = (
-        (saved.label or saved.holder or shorten(saved.address))
-        if saved
-        else shorten(payout.destination_address or "")
-    )
-    return f"{_coins(payout.amount_atomic, payout.asset)} to {to}"
-
-
 def of_failed_payout(payout: Payout) -> Notice:
     """One that nobody knows the end of is looked at."""
     action = "Retry payout"
-    url = _url("payout_retry", payout.pk)
+    url = url_of("payout_retry", payout.pk)
     posts = ("retry", "1")
     if payout.is_outcome_unknown:
         action = "View payout"
-        url = _url("payout", payout.pk)
+        url = url_of("payout", payout.pk)
         posts = ("", "")
     detail = f"{_sent_to(payout)} · {payout.failure_reason or 'Unknown error'}"
     return Notice(
@@ -239,6 +95,16 @@ def of_returned_payout(payout: Payout) -> Notice:
     )
 
 
+def _sent_to(payout: Payout) -> str:
+    saved = payout.destination
+    to = (
+        (saved.label or saved.holder or shorten(saved.address))
+        if saved
+        else shorten(payout.destination_address or "")
+    )
+    return f"{coins_of(payout.amount_atomic, payout.asset)} to {to}"
+
+
 def of_delayed_wallet(wallet: HotWallet) -> Notice:
     """In the store's words: what the service holds is nobody else's affair."""
     at: datetime = wallet.since  # type: ignore[attr-defined]  # annotated by the selector
@@ -261,7 +127,7 @@ def of_payout(payout: Payout) -> Notice:
         detail,
         payout.created_at,
         "View payout",
-        _url("payout", payout.pk),
+        url_of("payout", payout.pk),
         icon="shield-check",
         tone=INFO,
     )
@@ -301,7 +167,7 @@ def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
         "A confirmed deposit left the chain. Payments in it wait until we have looked.",
         at,
         "View coins",
-        _url("settings_assets"),
+        url_of("settings_assets"),
         icon="pause-circle",
         tone=BAD,
     )
@@ -312,7 +178,7 @@ def of_invoice(invoice: Invoice) -> Notice:
     number = formatted_number(invoice)
     customer = invoice.customer.name or invoice.customer.email
     amount = fiat(invoice.amount_paid_cents, invoice.currency)
-    url = _url("invoice", invoice.pk)
+    url = url_of("invoice", invoice.pk)
     return Notice(
         f"Invoice was {was} and paid",
         f"{number} · {customer}",
@@ -327,7 +193,7 @@ def of_invoice(invoice: Invoice) -> Notice:
 def of_subscription(subscription: Subscription) -> Notice:
     customer = subscription.customer
     detail = f"{customer.name or customer.email} · {subscription.price.product.name}"
-    url = _url("subscription", subscription.pk)
+    url = url_of("subscription", subscription.pk)
     return Notice(
         "Subscription is past due",
         detail,
@@ -341,7 +207,7 @@ def of_subscription(subscription: Subscription) -> Notice:
 def of_endpoint(endpoint: Endpoint) -> Notice:
     if endpoint.status == Endpoint.Status.ERROR:
         at = endpoint.disabled_at or endpoint.updated_at
-        url = _url("webhook_endpoint_switch", endpoint.pk)
+        url = url_of("webhook_endpoint_switch", endpoint.pk)
         title = "Webhook endpoint was disabled after failures"
         return Notice(
             title,
@@ -353,7 +219,7 @@ def of_endpoint(endpoint: Endpoint) -> Notice:
             tone=BAD,
             posts=("to", "active"),
         )
-    url = _url("webhook_endpoint", endpoint.pk)
+    url = url_of("webhook_endpoint", endpoint.pk)
     return Notice(
         "Webhook endpoint is failing",
         endpoint.url,

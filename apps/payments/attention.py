@@ -18,24 +18,25 @@ from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, Refund
 from apps.payments.services.refund_shares import LIVE_STATUSES
 
-_ARRIVED = (
-    PaymentAddress.objects.filter(
-        payment=OuterRef("pk"),
-        address__deposits__asset=F("asset"),
-        address__deposits__status=Deposit.Status.CONFIRMED,
-    )
-    .order_by()
-    .values("payment")
-    .annotate(
-        arrived=JSONBAgg(
-            JSONObject(
-                amount=Cast("address__deposits__amount_atomic", TextField()),
-                required=Cast("required_atomic", TextField()),
-            )
+
+def _arrived(*statuses: str) -> Subquery:
+    """What came to each address, beside what it required, for `received_cents`."""
+    parts = JSONBAgg(
+        JSONObject(
+            amount=Cast("address__deposits__amount_atomic", TextField()),
+            required=Cast("required_atomic", TextField()),
         )
     )
-    .values("arrived")
-)
+    rows = PaymentAddress.objects.filter(
+        payment=OuterRef("pk"),
+        address__deposits__asset=F("asset"),
+        address__deposits__status__in=statuses,
+    )
+    return Subquery(rows.order_by().values("payment").annotate(arrived=parts).values("arrived"))
+
+
+_CONFIRMED = Deposit.Status.CONFIRMED.value
+_SEEN = (Deposit.Status.CONFIRMING.value, _CONFIRMED)
 _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATUSES)
 
 
@@ -74,10 +75,8 @@ def unreturned_payments(viewer: Viewer) -> "QuerySet[Payment]":
 
 
 def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
-    """Completed with more than was due since then, nothing of which has gone back or is on its way.
-
-    `arrived` is what `excess_cents` reads: what confirmed at each address, beside what it required.
-    """
+    """Completed with more than was due since then, nothing of which has gone back or is on its
+    way."""
     rows = Payment.objects.visible_to(viewer).filter(
         ~Exists(_SENT_BACK),
         status=states.COMPLETED,
@@ -85,20 +84,47 @@ def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
         refund_state=Payment.RefundState.NONE,
         completed_at__gte=since,
     )
-    payments: QuerySet[Payment] = rows.annotate(arrived=Subquery(_ARRIVED)).order_by(
+    payments: QuerySet[Payment] = rows.annotate(arrived=_arrived(_CONFIRMED)).order_by(
         "-completed_at"
     )
     return payments
 
 
-def excess_cents(payment: Payment) -> int:
-    """What an overpaid payment got beyond what was due, each coin counted at its locked rate;
-    rounded down."""
+def short_payments(viewer: Viewer) -> "QuerySet[Payment]":
+    """Open ones of which a part has come: the customer may still pay the rest."""
+    rows = Payment.objects.visible_to(viewer).filter(
+        status=states.PROCESSING, state_reason=states.PROCESSING_UNDERPAID
+    )
+    payments: QuerySet[Payment] = rows.annotate(arrived=_arrived(*_SEEN)).order_by("-created_at")
+    return payments
+
+
+def underpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
+    """Completed with less than was due since then, because the store accepts it."""
+    rows = Payment.objects.visible_to(viewer).filter(
+        status=states.COMPLETED,
+        state_reason=states.COMPLETED_UNDERPAID,
+        refund_state=Payment.RefundState.NONE,
+        completed_at__gte=since,
+    )
+    payments: QuerySet[Payment] = rows.annotate(arrived=_arrived(_CONFIRMED)).order_by(
+        "-completed_at"
+    )
+    return payments
+
+
+def received_cents(payment: Payment) -> int:
+    """What a payment with `arrived` got, each coin counted at its locked rate; rounded down."""
     arrived: list[dict[str, str]] = getattr(payment, "arrived", None) or []
     paid = sum(
         (Fraction(int(part["amount"]), int(part["required"])) for part in arrived), Fraction(0)
     )
-    return max(int((paid - 1) * payment.settlement_amount_cents), 0)
+    return int(paid * payment.settlement_amount_cents)
+
+
+def excess_cents(payment: Payment) -> int:
+    """What an overpaid one got beyond what was due."""
+    return max(received_cents(payment) - payment.settlement_amount_cents, 0)
 
 
 def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":

@@ -197,6 +197,11 @@ class Payment(Owned):
                 condition=models.Q(state_reason="completed_overpaid", refund_state="none"),
                 name="payment_overpaid",
             ),
+            models.Index(
+                fields=["store", "mode", "-completed_at"],
+                condition=models.Q(state_reason="completed_underpaid", refund_state="none"),
+                name="payment_underpaid",
+            ),
             # What an automatic swap may be due for, and what has one under way.
             models.Index(
                 fields=["store", "mode", "completed_at"],

@@ -89,6 +89,54 @@ def test_an_overpayment_that_is_left_alone_is_shown_for_a_month(cast: Cast) -> N
     assert told(Browser(cast.alice)) == []
 
 
+def test_a_payment_that_is_short_is_told_until_the_rest_has_come_or_its_time_is_over(
+    cast: Cast,
+) -> None:
+    made = make.payment(cast.bakery.test, title="Rye", amount="24.00")
+    make.simulated(cast.bakery.test, made["id"], "underpaid")
+    browser = Browser(cast.alice)
+    line = only(browser)
+    assert (line.notice.title, line.notice.action) == ("Partially paid", "View checkout")
+    assert line.notice.url == line.notice.copies == made["hosted_url"]
+    assert line.notice.detail.startswith("Rye · €12.00 of €24.00 · expires ")
+    assert line.notice.amount == "−€12.00"
+    assert f'data-copy="{made["hosted_url"]}"' in browser.get("attention").content.decode()
+    make.simulated(cast.bakery.test, made["id"], "exact", reference="rest")
+    assert told(browser) == []
+    books_are_right()
+
+
+def test_what_is_on_its_way_counts_as_paid_in_part(cast: Cast) -> None:
+    made = make.payment(cast.bakery.test, title="Rye", amount="24.00")
+    make.simulated(cast.bakery.test, made["id"], "underpaid", confirmations=0)
+    assert "€12.00 of €24.00" in only(Browser(cast.alice)).notice.detail
+
+
+def test_an_underpayment_that_was_accepted_is_shown_for_a_month(cast: Cast) -> None:
+    change_store(cast.bakery.store, accept_underpayments=True)
+    made = make.payment(cast.bakery.test, title="Rye", amount="24.00", expires_in=300)
+    make.simulated(cast.bakery.test, made["id"], "underpaid")
+    make.advance(cast.bakery.test, 400)
+    browser = Browser(cast.alice)
+    line = only(browser)
+    assert (line.notice.title, line.notice.detail, line.notice.url) == (
+        "Underpaid payment was accepted",
+        "Rye · €12.00 of €24.00",
+        f"/dashboard/payments/{made['id']}",
+    )
+    make.advance(cast.bakery.test, 31 * DAY)
+    assert told(browser) == []
+
+
+def test_an_underpayment_that_goes_back_is_no_longer_told(cast: Cast) -> None:
+    change_store(cast.bakery.store, accept_underpayments=False)
+    made = make.payment(cast.bakery.test, title="Rye", amount="24.00", expires_in=300)
+    make.simulated(cast.bakery.test, made["id"], "underpaid")
+    make.advance(cast.bakery.test, 400)
+    assert Refund.objects.get().reason == "failed_underpaid"
+    assert told(Browser(cast.alice)) == []
+
+
 def test_a_rejected_payment_of_an_unknown_sender_is_refunded_to_an_address_that_is_named(
     cast: Cast,
 ) -> None:

@@ -1,0 +1,158 @@
+"""How a row of the inbox is told that is about a payment, a refund or coins that arrived."""
+
+from urllib.parse import urlencode
+
+from django.utils.text import Truncator
+
+from apps.chain.models import UnmatchedTransfer
+from apps.core import money
+from apps.core.templatetags.tillgate import fiat, plain_moment
+from apps.dashboard.inbox_notices import BAD, INFO, Notice, coins_of, url_of
+from apps.payments.attention import excess_cents, received_cents
+from apps.payments.documents.parts import hosted_url
+from apps.payments.models import LateDeposit, Payment, Refund
+from apps.payments.services.hold import CARD_REFUND
+from apps.payments.services.refund_quote import LOCKED
+
+NAME_LENGTH = 60
+
+
+def of_late_deposit(late: "LateDeposit") -> Notice:
+    payment = late.payment
+    deposit = late.deposit
+    rate = getattr(late, "rate", None)
+    cents = (
+        None
+        if rate is None
+        else money.cents_for_atomic(deposit.amount_atomic, rate, deposit.asset.atomic_decimals)
+    )
+    return Notice(
+        "Deposit arrived after the payment ended",
+        f"{_name(payment)} · {coins_of(deposit.amount_atomic, deposit.asset)}",
+        late.created_at,
+        "Accept deposit",
+        url_of("late_deposit", payment.pk, deposit.pk),
+        "" if cents is None else fiat(cents, payment.settlement_currency),
+    )
+
+
+def of_flagged_payment(payment: Payment) -> Notice:
+    title = (
+        "Card payment needs a refund"
+        if payment.needs_attention == CARD_REFUND
+        else "Amount too small to refund automatically"
+    )
+    return _to_refund(title, payment)
+
+
+def of_unreturned_payment(payment: Payment) -> Notice:
+    return _to_refund("Payment failed and wasn’t refunded: unknown sender", payment)
+
+
+def of_short_payment(payment: Payment) -> Notice:
+    """The customer pays the rest at the link."""
+    url = hosted_url(payment)
+    return Notice(
+        "Partially paid",
+        f"{_name(payment)} · {_received(payment)} · expires {plain_moment(payment.deadline)}",
+        payment.updated_at,
+        "View checkout",
+        url,
+        _missing(payment),
+        "clock",
+        copies=url,
+    )
+
+
+def of_underpaid_payment(payment: Payment) -> Notice:
+    return Notice(
+        "Underpaid payment was accepted",
+        f"{_name(payment)} · {_received(payment)}",
+        payment.completed_at or payment.updated_at,
+        "View payment",
+        url_of("payment", payment.pk),
+        _missing(payment),
+        "document-text",
+        INFO,
+    )
+
+
+def of_overpaid_payment(payment: Payment) -> Notice:
+    """The form of a refund comes with the difference filled in, at the rate of the payment."""
+    excess = excess_cents(payment)
+    currency = payment.settlement_currency
+    received = fiat(payment.settlement_amount_cents + excess, currency)
+    query = urlencode({"unit": LOCKED, "amount": money.text_from_cents(excess)} if excess else {})
+    return Notice(
+        "Customer overpaid",
+        f"{_name(payment)} · {received} received, {_priced(payment)} due",
+        payment.completed_at or payment.updated_at,
+        "Refund difference",
+        f"{url_of('refund', payment.pk)}?{query}",
+        fiat(excess, currency),
+        "arrow-uturn-left",
+    )
+
+
+def of_failed_refund(refund: Refund) -> Notice:
+    detail = f"{_name(refund.payment)} · {coins_of(refund.amount_atomic, refund.asset)}"
+    url = url_of("refund", refund.payment_id)
+    return Notice(
+        "Refund failed",
+        detail,
+        refund.updated_at,
+        "Retry refund",
+        url,
+        _priced(refund.payment),
+        "exclamation-triangle",
+        BAD,
+    )
+
+
+def _to_refund(title: str, payment: Payment) -> Notice:
+    detail = f"{_name(payment)} · {payment.reference}"
+    url = url_of("refund", payment.pk)
+    return Notice(
+        title,
+        detail,
+        payment.updated_at,
+        "Issue refund",
+        url,
+        _priced(payment),
+        "exclamation-triangle",
+        BAD,
+    )
+
+
+def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
+    coins = (
+        coins_of(transfer.amount_atomic, transfer.asset) if transfer.asset else "An unknown token"
+    )
+    return Notice(
+        "Unexpected coins arrived",
+        f"{coins} at an address for another coin",
+        transfer.detected_at,
+        "Review transfer",
+        url_of("transfer", transfer.pk),
+        icon="question-mark-circle",
+    )
+
+
+def _name(payment: Payment) -> str:
+    """Short enough that what is said beside it stays in sight."""
+    name = payment.title or (f"Order {payment.order_id}" if payment.order_id else payment.reference)
+    return Truncator(name).chars(NAME_LENGTH)
+
+
+def _priced(payment: Payment) -> str:
+    return fiat(payment.settlement_amount_cents, payment.settlement_currency)
+
+
+def _received(payment: Payment) -> str:
+    return f"{fiat(received_cents(payment), payment.settlement_currency)} of {_priced(payment)}"
+
+
+def _missing(payment: Payment) -> str:
+    """With its sign: what is short beside the sums of other rows."""
+    short = received_cents(payment) - payment.settlement_amount_cents
+    return fiat(min(short, 0), payment.settlement_currency)
