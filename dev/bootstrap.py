@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dev import charts, package_index
+from dev.machine import nginx, unpack_nginx
 from dev.running import SetupStop, last_line, run, say
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -133,6 +134,7 @@ def _set_up(command: str) -> None:
         )
         machine.append(("pooler", lambda: bool(pgbouncer()), _install_pgbouncer))
         machine.append(("token", lambda: bool(softhsm()), _install_softhsm))
+        machine.append(("router", lambda: bool(nginx()), unpack_nginx))
     steps = [*packages, *machine, *chains]
     if all(is_done() for _, is_done, _ in steps):
         return
