@@ -4,6 +4,7 @@ person in a day."""
 from typing import NamedTuple
 
 LIMITS: dict[str, dict[str, tuple[int, int]]] = {
+    "reads": {"live": (6000, 600), "test": (6000, 600)},
     "payment_create": {"live": (1200, 200), "test": (300, 100)},
     "publishable_address": {"live": (120, 60), "test": (60, 30)},
     "payouts": {"live": (300, 200), "test": (300, 200)},
@@ -36,6 +37,13 @@ FAILED_AUTHENTICATIONS_MAX = 40
 FAILED_AUTHENTICATIONS_WINDOW_SECONDS = 60
 # What one request takes of a bucket. A long way forward runs more than a short one.
 TEST_CLOCK_DAYS_PER_TOKEN = 31
+# A read takes one token, and one for each of so many rows that it may answer with, rows before its
+# page, and days that it adds up; a search takes more.
+READ_ROWS_PER_TOKEN = 50
+READ_SKIPPED_ROWS_PER_TOKEN = 5000
+READ_DAYS_PER_TOKEN = 31
+READ_TOKENS_PER_SEARCH = 5
+READ_TOKENS_MAX = 60
 # A file that is there takes one token, one that has to be drawn so many.
 PDF_TOKENS_PER_DRAWING = 10
 

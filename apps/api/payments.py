@@ -4,6 +4,7 @@ simulates."""
 from functools import partial
 from typing import Annotated
 
+from django.conf import settings
 from msgspec import field
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -39,6 +40,10 @@ class PaymentFilters(Paged, frozen=True, kw_only=True):
     first_day: Day | None = field(name="from", default=None)
     last_day: Day | None = field(name="to", default=None)
     per_page: PerPage = 10
+
+    def cost(self) -> int:
+        search = settings.READ_TOKENS_PER_SEARCH if self.reference or self.q else 0
+        return super().cost() + search
 
 
 class Payments(ApiView):

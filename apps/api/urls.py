@@ -71,7 +71,12 @@ OAUTH_ROUTES = [
     ),
     Route("oauth/token", oauth.Token, {"POST": PUBLIC}, budget={"POST": TOKEN}),
     Route("oauth/revoke", oauth.Revoke, {"POST": PUBLIC}, budget={"POST": TOKEN}),
-    Route("oauth/userinfo", oauth.CurrentUser, {"GET": PUBLIC}),
+    Route(
+        "oauth/userinfo",
+        oauth.CurrentUser,
+        {"GET": PUBLIC},
+        budget={"GET": (Budget("reads", (ADDRESS,)),)},
+    ),
     Route(
         "oauth/agent_credentials",
         oauth.AgentCredentials,

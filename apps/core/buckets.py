@@ -6,6 +6,7 @@ sign-in attempts are refused.
 """
 
 import math
+import time
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 _TIMEOUT_SECONDS = 0.5
+# Who needn't ask a Redis that was away passes for so long without asking.
+_AWAY_SECONDS = 1.0
 _ASYNCHRONOUS = "throttled.asyncio"  # everything once more, for event loops
 
 
@@ -98,16 +101,35 @@ def _bucket(policy: str, mode: str) -> "Throttled":
     )
 
 
-def take(policy: str, mode: str, holder: str, cost: int = 1) -> Allowance:
-    """Take `cost` tokens from `whose` bucket of a policy, in one atomic step.
+class _Absence:
+    """Until when a Redis that was away is taken to be so, in this process."""
 
-    What costs more than a full bucket takes all of one. Raises Unavailable without Redis.
+    until = -math.inf
+
+    def is_over(self) -> bool:
+        return time.monotonic() >= self.until
+
+    def note(self) -> None:
+        self.until = time.monotonic() + _AWAY_SECONDS
+
+
+_absence = _Absence()
+
+
+def take(policy: str, mode: str, holder: str, cost: int = 1, *, waits: bool = True) -> Allowance:
+    """Take `cost` tokens from `holder`'s bucket of a policy, in one atomic step.
+
+    What costs more than a full bucket takes all of one. Raises Unavailable without Redis, and where
+    nobody `waits` for one that has just been away.
     """
+    if not waits and not _absence.is_over():
+        raise Unavailable
     per_minute, burst = settings.LIMITS[policy][mode]
     try:
         result = _bucket(policy, mode).limit(f"{policy}:{mode}:{holder}", cost=min(cost, burst))
     except unreachable() as error:
         log.warning("rate_limit_unavailable", policy=policy, error=type(error).__name__)
+        _absence.note()
         raise Unavailable from error
     state = result.state
     return Allowance(

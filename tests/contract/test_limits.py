@@ -83,7 +83,7 @@ def test_live_and_test_and_other_stores_have_buckets_of_their_own(cast: Cast) ->
 
 
 def test_a_path_without_a_budget_has_no_headers(bakery: Shop) -> None:
-    assert "X-RateLimit-Limit" not in bakery.test.get("/payments").headers
+    assert "X-RateLimit-Limit" not in bakery.test.post("/payouts/quote", {}).headers
 
 
 def test_a_checkout_is_budgeted_by_reference_with_a_ceiling_per_address_behind_it(
@@ -310,6 +310,7 @@ def test_a_device_is_known_for_its_person_only_and_guesses_no_more_than_others(c
 
 # Tokens per minute and burst, as documented; a row without a mode of its own holds for both.
 TABLE = [
+    ("reads", (6000, 600), (6000, 600)),
     ("payment_create", (1200, 200), (300, 100)),
     ("publishable_address", (120, 60), (60, 30)),
     ("payouts", (300, 200), (300, 200)),

@@ -175,7 +175,8 @@ def test_documents_have_a_budget_of_their_own(bakery: Shop) -> None:
         "200",
         '"pdf";q=600;w=60',
     )
-    assert "RateLimit" not in bakery.test.get(f"/payments/{made['id']}").headers
+    read = bakery.test.get(f"/payments/{made['id']}")
+    assert read.headers["RateLimit-Policy"] == '"reads";q=6000;w=60'
 
 
 @pytest.fixture

@@ -33,6 +33,10 @@ class AgentView(ApiView):
         """No credential, or none of an agent's form, is told in one way here."""
         return refusal if isinstance(refusal, InvalidAgentCredential) else AgentCredentialRequired()
 
+    def cost(self, request: Request) -> int:
+        """Agents count their requests, whatever these ask for."""
+        return 1
+
     def refusal(self, refusal: Invalid) -> Failure:
         field = refusal.field.partition(".")[0]
         return Coded(

@@ -84,7 +84,7 @@ class ViewSchema(AutoSchema):
         return " ".join(words.partition("\n\n")[0].split())
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
-        return " ".join([self._who_may(), *_budgets(self.view.route.budget.get(self.method, ()))])
+        return " ".join([self._who_may(), *_budgets(self.view.route.budgets(self.method))])
 
     def _who_may(self) -> str:
         scope = self.view.route.scopes.get(self.method)

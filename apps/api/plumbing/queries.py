@@ -10,10 +10,13 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Self
 
+from django.conf import settings
 from msgspec import Meta, Struct, field
 from msgspec.structs import fields
 
+from apps.core.clock import real_now
 from apps.core.messages.documents import Day
+from apps.core.messages.fields import parse_date
 
 PER_PAGE_MAX = 100
 _INTEGER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
@@ -34,6 +37,10 @@ class Query(Struct, frozen=True, kw_only=True):
     def _values(cls, parameters: dict[str, str]) -> dict[str, str | int | None]:
         return {name: parameters.get(written) for name, written in _names(cls)}
 
+    def cost(self) -> int:
+        """Tokens of the caller's bucket of reads."""
+        return 1
+
 
 class Paged(Query, frozen=True, kw_only=True):
     """Of a list: an unreadable or too small page is the first, `per_page` stays within 1 to 100."""
@@ -50,6 +57,11 @@ class Paged(Query, frozen=True, kw_only=True):
         values["per_page"] = min(max(1, size), PER_PAGE_MAX)
         return values
 
+    def cost(self) -> int:
+        skipped = (self.page - 1) * self.per_page // settings.READ_SKIPPED_ROWS_PER_TOKEN
+        rows = self.per_page // settings.READ_ROWS_PER_TOKEN
+        return min(1 + rows + skipped, settings.READ_TOKENS_MAX)
+
 
 class Fed(Query, frozen=True, kw_only=True):
     """Of a feed: what is older than the record named `before`. An unreadable size is the usual
@@ -63,12 +75,23 @@ class Fed(Query, frozen=True, kw_only=True):
         size = _integer(parameters.get("per_page"), 25)
         return {**super()._values(parameters), "per_page": min(max(1, size), PER_PAGE_MAX)}
 
+    def cost(self) -> int:
+        return 1 + self.per_page // settings.READ_ROWS_PER_TOKEN
+
 
 class DayRange(Query, frozen=True, kw_only=True):
     """A range of days."""
 
     first: Day | None = field(name="from", default=None)
     last: Day | None = field(name="to", default=None)
+
+    def cost(self) -> int:
+        """A range that can't be read is the usual one, and one without a beginning is as long as
+        that."""
+        first = parse_date(self.first)
+        last = parse_date(self.last) or real_now().date()
+        days = max(0, (last - first).days) if first is not None else 0
+        return min(1 + days // settings.READ_DAYS_PER_TOKEN, settings.READ_TOKENS_MAX)
 
 
 @cache

@@ -52,6 +52,9 @@ SWAPS = (Budget("swaps"),)
 TEST_CLOCK = (Budget("test_clock"),)
 PDF = (Budget("pdf", (STORE, CREDENTIAL)),)
 AGENTIC = (Budget("agentic", (CREDENTIAL,)),)
+# What every read with a credential takes from that has no line of its own: so many that nobody who
+# follows their payments meets it, and no more than leaves the database to the others.
+READS = (Budget("reads", (STORE, CREDENTIAL)),)
 MARKET_DATA = (Budget("market_data", (ADDRESS,)),)
 
 
@@ -62,9 +65,10 @@ class Route:
     `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no
     credential). `budget` has the buckets a method takes from, in order: one that is empty refuses,
     and those after it aren't touched; the headers carry the name of the first that is every
-    credential's. `publishable` has the methods a publishable key may call, `keys` which take an
-    Idempotency-Key ("required" or "optional"), `cors` the methods that answer any origin.
-    `closed_to_platforms` has what a platform that acts for a sub-merchant is told, by method.
+    credential's. A GET with a credential that has no line takes from READS. `publishable` has the
+    methods a publishable key may call, `keys` which take an Idempotency-Key ("required" or
+    "optional"), `cors` the methods that answer any origin. `closed_to_platforms` has what a
+    platform that acts for a sub-merchant is told, by method.
     """
 
     path: str
@@ -75,3 +79,8 @@ class Route:
     keys: Mapping[str, str] = field(default_factory=dict)
     cors: frozenset[str] = frozenset()
     closed_to_platforms: Mapping[str, type[Coded]] = field(default_factory=dict)
+
+    def budgets(self, method: str) -> tuple[Budget, ...]:
+        """The buckets that a method takes from."""
+        is_read = method == "GET" and self.scopes.get(method, PUBLIC) != PUBLIC
+        return self.budget.get(method, READS if is_read else ())

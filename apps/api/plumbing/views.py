@@ -237,17 +237,22 @@ class ApiView(APIView):
 
     def cost(self, request: Request) -> int:
         """How many tokens this request takes of each bucket."""
-        return 1
+        if self.query is None or request.method not in ("GET", "HEAD"):
+            return 1
+        return self.query.read(request.query_params).cost()
 
     def _take_token(self, request: Request, method: str) -> None:
         """The cost, of each bucket of the route line; without Redis the request passes."""
-        lines = [line for line in self.route.budget.get(method, ()) if self._is_for_me(line)]
+        lines = [line for line in self.route.budgets(method) if self._is_for_me(line)]
         default_line = next((line for line in lines if not line.kinds), None)
         cost = self.cost(request) if lines else 0
         for line in sorted(lines, key=lambda limit: not limit.kinds):
             bucket = ":".join(self._counted_by(request, by) for by in line.by)
             try:
-                reading = buckets.take(line.policy, self._bucket_mode(), bucket, cost)
+                # Reads are many: a Redis that is silent must not hold up each of them.
+                reading = buckets.take(
+                    line.policy, self._bucket_mode(), bucket, cost, waits=method != "GET"
+                )
             except buckets.Unavailable:
                 return
             if reading.is_limited or (self._taken is None and line is default_line):
