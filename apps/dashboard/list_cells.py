@@ -13,6 +13,7 @@ from apps.assets.models import Asset
 from apps.billing.models import Customer
 from apps.core.badges import coin_badge
 from apps.core.templatetags.tillgate import crypto_short, fiat, moment
+from apps.dashboard.payers import Payer
 
 NONE = mark_safe('<span class="muted nothing">–</span>')  # ours alone
 NAME_SHOWN = 60
@@ -47,16 +48,22 @@ def time(at: datetime | None) -> SafeString:
     return format_html('<span class="muted">{}</span>', moment(at)) if at else NONE
 
 
-def customer(person: Customer | None) -> SafeString:
+def payer(person: Payer | None) -> SafeString:
+    """A customer as a link to their page; who is none as words."""
     if person is None:
         return NONE
-    name = link("customer", person.pk, person.name or person.email)
+    known = person.customer
+    name = words(person.title) if known is None else link("customer", known.pk, person.title)
     below = (
         format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(person.email))
-        if person.name
+        if person.name and person.email
         else ""
     )
     return format_html('<span class="person">{}{}</span>', name, below)
+
+
+def customer(person: Customer) -> SafeString:
+    return payer(Payer(person.name, person.email, person))
 
 
 def coin(asset: Asset | None) -> SafeString:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.billing.models import Customer
-from apps.billing.selectors import customers_of
 from apps.core import clock, money
 from apps.core.templatetags.tillgate import badge
 from apps.dashboard import list_cells
 from apps.dashboard.lists import Column, Listing, listing
+from apps.dashboard.payers import Payer, payers_of
 from apps.dashboard.plumbing import PageRequest
 from apps.payments.models import Payment
 from apps.payments.proceeds import NOTHING, CoinReceived, Proceeds, proceeds_of
@@ -20,20 +19,20 @@ from apps.payments.proceeds import NOTHING, CoinReceived, Proceeds, proceeds_of
 
 @dataclass(frozen=True)
 class PaymentLine:
-    """A payment with what came of it and who was asked."""
+    """A payment with what came of it and who pays it."""
 
     payment: Payment
     takings: Proceeds
-    customer: Customer | None
+    payer: Payer | None
 
 
 def read(
     request: PageRequest, payments: Sequence[Payment], columns: frozenset[str]
 ) -> list[PaymentLine]:
     takings = proceeds_of(payments) if columns & _OF_TAKINGS else {}
-    customers = customers_of(payments) if columns & _OF_CUSTOMERS else {}
+    payers = payers_of(payments) if columns & _OF_CUSTOMERS else {}
     return [
-        PaymentLine(payment, takings.get(payment.pk, NOTHING), customers.get(payment.pk))
+        PaymentLine(payment, takings.get(payment.pk, NOTHING), payers.get(payment.pk))
         for payment in payments
     ]
 
@@ -160,10 +159,10 @@ PAYMENTS = listing(
             Column(
                 "customer",
                 "Customer",
-                lambda line: list_cells.customer(line.customer),
+                lambda line: list_cells.payer(line.payer),
                 {
-                    "customer_email": lambda line: line.customer.email if line.customer else "",
-                    "customer_name": lambda line: line.customer.name if line.customer else "",
+                    "customer_email": lambda line: line.payer.email if line.payer else "",
+                    "customer_name": lambda line: line.payer.name if line.payer else "",
                 },
             ),
             Column(
@@ -181,9 +180,10 @@ PAYMENTS = listing(
                 _received,
                 {"received": lambda line: _each(line, "amount")},
                 is_number=True,
+                is_default=False,
             ),
             _cents_column("gross", "Gross", "gross_cents", is_default=False),
-            _cents_column("fee", "Fee", "fee_cents", is_default=False),
+            _cents_column("fee", "Fee", "fee_cents", is_default=True),
             _cents_column("net", "Net", "net_cents", is_default=True),
             _cents_column("refunded", "Refunded", "refunded_cents", is_default=False),
             _time_column("created", "Created", "created_at", is_default=True),

@@ -17,6 +17,7 @@ from apps.core.money import CoinPrice
 from apps.core.web.refusals import status_of
 from apps.dashboard import refunds
 from apps.dashboard.coins import rate_words
+from apps.dashboard.payers import payer_of
 from apps.dashboard.payment_timeline import SHOWN, SHOWN_MAX, Story, timeline_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
 from apps.ledger.selectors import Split
@@ -102,7 +103,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "payment": payment,
         "invoice": invoice,
         "invoice_name": formatted_number(invoice) if invoice else "",
-        "customer": invoice.customer if invoice else None,
+        "payer": payer_of(payment, invoice.customer if invoice else None),
         "at_link": link_payment_of(payment),
         "facts": facts,
         "order": order_of(payment),

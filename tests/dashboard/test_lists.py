@@ -13,12 +13,14 @@ from apps.core import money
 from apps.core.badges import coin_badge
 from apps.core.templatetags.tillgate import crypto_short
 from apps.dashboard.lists import LISTINGS
+from apps.payments.models import Payment
 from apps.payments.services.refund_progress import advance_refunds
 from apps.stores.lists import setup_of
 from apps.stores.models import Member
 from tests.billing import records
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
+from tests.links.makers import bought, made_link
 from tests.make import advance, payment, simulated
 
 
@@ -43,7 +45,7 @@ def paid_invoice(cast: Cast) -> str:
     return str(simulated(api, started["payment_intent_id"])["reference"])
 
 
-def test_a_payment_in_the_list_says_coin_network_customer_received_and_net(cast: Cast) -> None:
+def test_a_payment_in_the_list_says_coin_network_customer_fee_and_net(cast: Cast) -> None:
     paid_invoice(cast)
     shown = text(Browser(cast.alice).get("payments"))
     for part in (
@@ -51,9 +53,62 @@ def test_a_payment_in_the_list_says_coin_network_customer_received_and_net(cast:
         "ann@rye.example",
         '<span class="on">on </span>Ethereum Sepolia',
         "ETH",
+        "Fee",
         "Net",
     ):
         assert part in shown, part
+
+
+def test_who_pays_without_an_invoice_is_told_in_plain_words(cast: Cast) -> None:
+    """At a payment link, and where metadata names them; in the list, its file, home and the
+    payment."""
+    api = cast.bakery.test
+    link = made_link(cast.bakery, email="required", name="optional")
+    at_link = bought(cast.bakery, link, email="dora@mug.example", name="Dora Mug")
+    contact = {"customer_email": "carl@shop.example", "customer_name": ""}
+    by_api = payment(api, metadata=contact)
+    browser = Browser(cast.alice)
+    for page in ("payments", ""):
+        shown = text(browser.get(page))
+        for part in ("<bdi>Dora Mug</bdi>", "dora@mug.example", "<bdi>carl@shop.example</bdi>"):
+            assert part in shown, (page, part)
+    named = {row["id"]: row for row in file_of(browser.get("payments.csv?columns=all"))}
+    assert named[str(at_link.pk)]["customer_name"] == "Dora Mug"
+    assert named[by_api["id"]]["customer_email"] == "carl@shop.example"
+    detail = text(browser.get(f"payments/{at_link.pk}"))
+    assert "<strong><bdi>Dora Mug</bdi></strong>" in detail and "View profile" not in detail
+    assert 'href="/dashboard/payments?q=dora%40mug.example"' in detail
+    assert references(browser.get("payments?q=dora@mug.example")) == [at_link.reference]
+
+
+def test_the_customer_of_an_invoice_comes_before_what_metadata_names(cast: Cast) -> None:
+    reference = paid_invoice(cast)
+    row = Payment.objects.get(reference=reference)
+    Payment.objects.filter(pk=row.pk).update(metadata={"customer_name": "Mallory"})
+    shown = text(Browser(cast.alice).get("payments"))
+    assert "Ann Rye" in shown and "Mallory" not in shown
+    assert "Mallory" not in text(Browser(cast.alice).get("")).replace(" ", "")
+
+
+def test_a_page_of_payers_asks_no_more_for_more_of_them(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    counts = []
+    for number in (1, 6):
+        for one in range(number):
+            contact = {"customer_email": f"{number}-{one}@shop.example"}
+            payment(cast.bakery.test, metadata=contact)
+        browser.get("payments")
+        with CaptureQueriesContext(connection) as seen:
+            browser.get("payments")
+        counts.append(len(seen))
+    assert counts[0] == counts[1]
+
+
+def test_fee_and_net_stand_in_the_list_that_nobody_set_up(cast: Cast) -> None:
+    payment(cast.bakery.test)
+    table = Browser(cast.alice).get("payments").context["table"]
+    keys = [column.key for column in table.columns]
+    assert keys.index("net") == keys.index("fee") + 1
 
 
 def test_the_figures_of_a_line_are_those_of_the_payment(cast: Cast) -> None:
