@@ -15,6 +15,7 @@ CENT_STEPS = (1, 2, 5, 10, 25, 50)
 STEPS = (100, 200, 250, 500)  # times a power of ten cents
 LABELS_MAX = 7
 LABELS_ON_PHONE = 4
+ROOM = 0.7  # of the distance between two labels, before the last one
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def _path(points: Sequence[tuple[int, int]]) -> str:
 def _ticks(first: date, last: int) -> list[Tick]:
     every = -(-last // (LABELS_MAX - 1))
     # The last label is today's: one that would run into it is left out.
-    places = [place for place in range(0, last, every) if last - place >= every] + [last]
+    places = [place for place in range(0, last, every) if last - place >= ROOM * every] + [last]
     stride = -(-(len(places) - 1) // (LABELS_ON_PHONE - 1)) or 1
     labeled = set(places[::stride]) - set(places[-stride:-1]) | {0, last}
     return [_tick(first, place, last, is_at_length=place not in labeled) for place in places]

@@ -224,6 +224,12 @@ def test_the_chart_runs_from_edge_to_edge_and_its_last_day_is_not_over() -> None
     assert [tick.at for tick in chart.ticks] == ["0.00%", "50.00%", "100.00%"]
 
 
+def test_the_days_below_the_chart_are_evenly_spaced_up_to_today() -> None:
+    chart = chart_of([0] * 30, [])
+    days = [tick.day.day for tick in chart.ticks]
+    assert days == [1, 6, 11, 16, 21, 26, 30]
+
+
 def test_the_chart_has_a_table_beside_it(bakery: Shop) -> None:
     paid(bakery.test, amount="12.34")
     shown = text(Browser(bakery.owner).get())
