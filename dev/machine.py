@@ -1,5 +1,5 @@
 """Programs of the machine that some tests need and nobody installs for them: both come with a
-server that would run from then on. The router's program alone is unpacked beside the other tools."""
+server that would run from then on. The router's program alone is unpacked, beside other tools."""
 
 import os
 import shutil
