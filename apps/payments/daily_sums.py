@@ -19,12 +19,11 @@ DAY = timedelta(days=1)
 JOB = Job("payments.sum_days", limit=500)
 MARK = Mark("payments.sum_days:read")
 
-# Of an account `a`: the entry up to which its sums go. Without one, all entries follow it. A place
-# with a transaction number is of the previous release, whose sums aren't used.
+# Of an account `a`: the entry up to which its sums go. Without one, all entries follow it.
 PLACE = """
 LEFT JOIN LATERAL (
     SELECT p.newest_id AS id FROM payments_dailysumplace p
-    WHERE p.account_id = a.id AND p.newest_id > 0 AND p.newest_xid = 0
+    WHERE p.account_id = a.id AND p.newest_id > 0
 ) place ON true
 """
 # Its entries that aren't in a sum.
@@ -104,8 +103,8 @@ WITH taken AS (
     GROUP BY 1, 2
 ), summed AS (
     INSERT INTO payments_dailysum AS known (account_id, day, currency, entries, amount_atomic,
-        platform_fees, platform_fee_atomic, first_id, last_id, first_xid, last_xid)
-    SELECT %(account)s, day, currency, entries, amount, fees, fee, first_id, last_id, 0, 0
+        platform_fees, platform_fee_atomic, first_id, last_id)
+    SELECT %(account)s, day, currency, entries, amount, fees, fee, first_id, last_id
     FROM added
     ON CONFLICT (account_id, day, currency) DO UPDATE SET
         entries = known.entries + excluded.entries,
@@ -115,7 +114,7 @@ WITH taken AS (
         first_id = least(known.first_id, excluded.first_id),
         last_id = greatest(known.last_id, excluded.last_id)
 )
-UPDATE payments_dailysumplace p SET newest_id = newest.id, newest_xid = 0
+UPDATE payments_dailysumplace p SET newest_id = newest.id
 FROM (SELECT max(id) AS id FROM taken) newest WHERE p.account_id = %(account)s AND newest.id > 0
 """
 

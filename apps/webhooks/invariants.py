@@ -78,8 +78,7 @@ WHERE e.type LIKE 'invoice.%%' AND (e.object ->> 'total_cents', e.object ->> 'cu
 SELECT 'delivery ' || coalesce(d.id, q.delivery_id), 'it is ' || coalesce(d.status, 'not there')
     || ', and in the queue ' || coalesce(q.status, 'it is not')
 FROM (
-    SELECT * FROM webhooks_delivery WHERE status = 'pending'
-    UNION ALL SELECT * FROM webhooks_delivery WHERE status = 'attempting'
+    SELECT * FROM webhooks_delivery WHERE status IN ('pending', 'attempting')
 ) d FULL JOIN webhooks_queueddelivery q ON q.delivery_id = d.id
 WHERE (d.id, d.endpoint_id, d.status, d.attempts, d.next_attempt_at, d.claimed_until)
     IS DISTINCT FROM

@@ -138,17 +138,6 @@ class Delivery(Owned):
     class Meta:
         verbose_name_plural = "deliveries"
         indexes = [
-            # The queue of the previous release, which runs beside this one during an upgrade.
-            models.Index(
-                fields=["endpoint", "next_attempt_at"],
-                condition=models.Q(status="pending"),
-                name="delivery_waiting",
-            ),
-            models.Index(
-                fields=["endpoint", "claimed_until"],
-                condition=models.Q(status="attempting"),
-                name="delivery_in_flight",
-            ),
             models.Index(fields=["endpoint", "-created_at"]),
             BrinIndex(fields=["created_at"], name="delivery_by_age"),
         ]

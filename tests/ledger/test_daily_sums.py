@@ -158,19 +158,6 @@ def test_what_is_told_is_the_same_at_every_stage(
     assert broken() == []
 
 
-def test_sums_of_the_previous_release_are_left_and_made_anew(town: Books) -> None:
-    sell(town, 5, Random(2))
-    sum_all()
-    before = told(town)
-    DailySumPlace.objects.update(newest_xid=7)
-    own = DailySum.objects.filter(account__store__in=(town.store, town.platform))
-    own.update(amount_atomic=5, platform_fee_atomic=5)
-    assert told(town) == before
-    sell(town, 1, Random(3))
-    check(town, sum_all)
-    assert not own.filter(amount_atomic=5).exists()
-
-
 def test_the_job_sums_accounts_with_long_tails_only(
     town: Books, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,10 +66,6 @@ ATTEMPTS = {
         "UPDATE ledger_account SET checkpoint_id = 9000000000 WHERE id = {available}",
         BROKEN_RULE,
     ),
-    "checkpoint at a transaction": (
-        "UPDATE ledger_account SET checkpoint_xid = '9000000000' WHERE id = {available}",
-        BROKEN_RULE,
-    ),
     "checkpoint what was only just observed": (
         (
             "UPDATE ledger_account SET checkpoint_id = (SELECT max(id) FROM ledger_entry WHERE"
@@ -173,16 +169,6 @@ ATTEMPTS = {
             "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)"
             " VALUES ({movement}, {custody}, '{coin}', -5, 'principal'), ({movement}, {available},"
             " '{coin}', 5, 'principal')"
-        ),
-        BROKEN_RULE,
-    ),
-    "a leg in an older transaction's name": (
-        (
-            "WITH m AS (INSERT INTO ledger_movement (key, kind, mode, reason, at) VALUES ('k', 'x',"
-            " 'live', '', now()) RETURNING id) INSERT INTO ledger_entry (movement_id, account_id,"
-            " asset_id, amount_atomic, role, xid) SELECT m.id, leg.* FROM m, (VALUES ({custody},"
-            " '{coin}', -1, 'principal', '3'::xid8), ({available}, '{coin}', 1, 'principal',"
-            " '3'::xid8)) AS leg(a, b, c, d, e)"
         ),
         BROKEN_RULE,
     ),

@@ -9,8 +9,7 @@ class DailySum(models.Model):
     """What the entries of a store's account sum to over a UTC day, by the currency of the payments
     that they serve; empty for none. Of the entries up to the account's place.
 
-    The day's entries stand between the first and the last, beside those of other days. The
-    transaction numbers are 0: the previous release reads and writes them.
+    The day's entries stand between the first and the last, beside those of other days.
     """
 
     account = models.ForeignKey(
@@ -24,8 +23,6 @@ class DailySum(models.Model):
     platform_fee_atomic = AtomicField()
     first_id = models.BigIntegerField(null=True)
     last_id = models.BigIntegerField(null=True)
-    first_xid = models.BigIntegerField()
-    last_xid = models.BigIntegerField()
 
     class Meta:
         constraints = [
@@ -37,13 +34,11 @@ class DailySum(models.Model):
 
 
 class DailySumPlace(models.Model):
-    """Up to which entry of an account its daily sums go. Sums of a place with a transaction number
-    are of the previous release: they aren't used, and made anew."""
+    """Up to which entry of an account its daily sums go; 0 before the first."""
 
     account = models.OneToOneField(
         "ledger.Account", primary_key=True, on_delete=models.PROTECT, related_name="+"
     )
-    newest_xid = models.BigIntegerField(default=0)
     newest_id = models.BigIntegerField(default=0)
 
     def __str__(self) -> str:
