@@ -1,5 +1,6 @@
 """What a migration may do while the previous release still runs: judged by squawk, which parses the
-SQL as PostgreSQL does, for every migration after those of `BASE` (decision 334).
+SQL as PostgreSQL does, for every migration but squashed ones, which run in an empty database alone
+(decisions 334 and 401).
 
 A step that old code can't live with (contract) names the release that stopped using it, in
 `unused_since = "0.2.0"` of the migration; that release must stand in the changelog.
@@ -21,26 +22,6 @@ from django.db.migrations.state import ProjectState
 ROOT = Path(__file__).resolve().parent.parent
 SQUAWK = Path(sys.prefix) / "bin" / "squawk"
 POSTGRES = "18.0"
-# The last migration of each app that was there before the rules were; an app that isn't listed is
-# judged from its first.
-BASE = {
-    "access": "0008",
-    "agents": "0004",
-    "assets": "0003",
-    "billing": "0011",
-    "chain": "0021",
-    "core": "0010",
-    "ledger": "0007",
-    "links": "0003",
-    "onramp": "0002",
-    "payments": "0024",
-    "payouts": "0015",
-    "platforms": "0002",
-    "reports": "0002",
-    "stores": "0026",
-    "swaps": "0002",
-    "webhooks": "0008",
-}
 # Of squawk's rules, those that this house decides otherwise: types are Django's, constraints are
 # dropped to be widened, and how long a statement may take is a setting of the operator's (an index
 # of a large table takes hours).
@@ -122,7 +103,7 @@ class MigrationFinding:
 
 
 def refused() -> list[MigrationFinding]:
-    """What the rules refuse in the migrations after `BASE`."""
+    """What the rules refuse in the migrations that run beside old code."""
     loader = MigrationLoader(None)
     findings = []
     for migration in _judged(loader):
@@ -132,10 +113,9 @@ def refused() -> list[MigrationFinding]:
 
 
 def _judged(loader: MigrationLoader) -> Iterable[Migration]:
-    """In the order of their names; squashed ones that replace others are the base."""
-    for (app, name), migration in sorted(loader.disk_migrations.items()):
-        is_ours = type(migration).__module__.startswith("apps.")
-        if is_ours and not migration.replaces and name[:4] > BASE.get(app, "0000"):
+    """In the order of their names."""
+    for _, migration in sorted(loader.disk_migrations.items()):
+        if type(migration).__module__.startswith("apps.") and not migration.replaces:
             yield migration
 
 

@@ -1,16 +1,14 @@
 """Email addresses of accounts: no two that a person takes for one, and nobody is shut out by a
 look-alike."""
 
-import importlib
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.db import IntegrityError, transaction
 from django.test import RequestFactory
 
 from apps.access import invitations, recovery
-from apps.core import buckets, clock, emails
+from apps.core import buckets, clock
 from apps.core.errors import Flat
 from apps.core.models import OutgoingMail
 from apps.core.web.middleware import client_address
@@ -19,7 +17,6 @@ from apps.stores.services import EmailTaken, create_user
 from tests.cast import PASSWORD, Cast, person
 from tests.dashboard.browse import Browser
 
-migration = importlib.import_module("apps.stores.migrations.0010_email_key")
 DOTLESS = "vıctim@gmaıl.com"
 
 
@@ -94,46 +91,6 @@ def test_who_is_invited_is_known_however_the_address_is_spelled(cast: Cast, vict
 def test_what_can_not_be_an_address_finds_nobody(victim: User) -> None:
     for text in ("victim@gmail.com\x00", "\ud800@gmail.com", "@", "", "x" * 9000):
         assert User.objects.with_email(text) is None
-
-
-def test_twins_of_before_keep_their_sign_in(db: None) -> None:
-    """In plain letters and in others: the first has the canonical form, the others their own."""
-    made = {}
-    for n, email in enumerate(
-        (
-            "ſam@example.com",
-            "Sam@example.com",
-            "straße@example.com",
-            "strasse@example.com",
-            "ſAM@example.com",
-        )
-    ):
-        made[email] = User(email=email, email_key=f"{n}" if not email.isascii() else email.lower())
-    User.objects.bulk_create(made.values())
-    migration.fill(apps, None)
-    keys = {user.email: user.email_key for user in User.objects.filter(email__in=made)}
-    assert keys["Sam@example.com"] == "sam@example.com"
-    assert keys["strasse@example.com"] == "strasse@example.com"
-    assert keys["straße@example.com"] == "straße@example.com"
-    assert len(set(keys.values())) == len(made)
-    for email, user in made.items():
-        if email != "ſAM@example.com" and email != "ſam@example.com":
-            assert User.objects.with_email(email) == user
-    assert User.objects.with_email("SAM@EXAMPLE.COM") == made["Sam@example.com"]
-    known = {User.objects.with_email(item) for item in ("ſam@example.com", "ſAM@example.com")}
-    assert known <= {made["ſam@example.com"], made["ſAM@example.com"]}
-
-
-def test_the_migration_and_the_code_have_one_form() -> None:
-    for text in (
-        "A@B.example",
-        "Straße@Bücher.example",
-        "ﬀ@x.example",
-        "İ@x.example",
-        "no at",
-        "a@ü..x",
-    ):
-        assert migration.canonical(text) == emails.canonical(text)
 
 
 # --- letters and addresses of clients ---

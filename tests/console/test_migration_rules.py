@@ -170,9 +170,3 @@ def test_a_finding_says_what_to_do_instead(payments: ProjectState) -> None:
     assert str(finding).startswith("payments 9999_test: ban-drop-column: ")
     assert 'DROP COLUMN "reference"' in str(finding)
     assert str(finding).endswith("instead: stop using it in one release, drop it in the next")
-
-
-def test_the_base_names_migrations_that_exist() -> None:
-    names = MigrationLoader(None).disk_migrations
-    for app, number in migration_rules.BASE.items():
-        assert any(key[0] == app and key[1].startswith(number) for key in names), app

@@ -1,13 +1,9 @@
 """The command `staff`: the first of the staff, roles by two, what waits; and who was staff before
 there were roles."""
 
-from importlib import import_module
-
 import pytest
-from django.db import connection
 
 from apps.audit import verify
-from apps.core.staff.roles import roles_of
 from apps.stores.models import StaffRequest, User
 from tests import make
 from tests.console.test_commands import run
@@ -75,14 +71,3 @@ def test_both_are_named_at_once_or_somebody_rejects(db: None) -> None:
         "roles": ["finance", "support"],
     }
     assert StaffRequest.objects.filter(state="approved").count() == 1
-
-
-def test_who_was_staff_before_there_were_roles_is_finance_and_admin(db: None) -> None:
-    before = make.clerk()
-    reader = make.clerk("support")
-    User.objects.filter(pk=before.pk).update(staff_roles=[])
-    with connection.cursor() as cursor:
-        cursor.execute(import_module("apps.stores.migrations.0015_staff_of_before").STAFF)
-    for person, roles in ((before, {"finance", "admin"}), (reader, {"support"})):
-        person.refresh_from_db()
-        assert roles_of(person) == roles

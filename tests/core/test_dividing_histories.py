@@ -1,5 +1,4 @@
-"""Histories of before become the first range while payments are made, and go back; a range is made
-beside those who write: in a database of its own, with threads."""
+"""A range of a history is made beside those who write: in a database of its own, with threads."""
 
 import threading
 import time
@@ -9,15 +8,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.core.management import call_command
 from django.db import connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 
 from apps.assets.rates import refresh
 from apps.audit import verify
 from apps.core import clock
 from apps.core.db import number_ranges, partitions
-from apps.core.db.first_ranges import RANGE_ROWS
+from apps.core.db.number_ranges import RANGE_ROWS
 from apps.payments import seals
 from tests import make
 from tests.cast import Cast, assemble
@@ -26,58 +23,15 @@ from tests.ledger.test_another_cluster import Server, _django_db_helper, address
 from tests.stack import wait_for
 
 __all__ = ["_django_db_helper", "here"]
-# Migrations go around a pooler.
+# In a database of its own, which a pooler doesn't know.
 pytestmark = pytest.mark.direct
-BEFORE = [
-    ("payments", "0040_read_by_indexes_alone"),
-    ("payouts", "0022_newest_of_an_agent"),
-    ("swaps", "0005_one_index_of_values"),
-]
-KEYS = {
-    "payments_paymentevent": "sequence",
-    "payouts_payouttransition": "id",
-    "swaps_swapstep": "id",
-}
 TABLE = "payments_paymentevent"
-ROW = "md5(t::text)"
-# What is of a table by name: keys, references, indexes, what roles may do, how it numbers.
-MADE = """
-SELECT conname::text, pg_get_constraintdef(oid) FROM pg_constraint
-    WHERE conrelid = '{table}'::regclass AND contype IN ('p', 'f', 'c', 'u')
-UNION ALL SELECT indexrelid::regclass::text, replace(pg_get_indexdef(indexrelid), ' ONLY ', ' ')
-    FROM pg_index WHERE indrelid = '{table}'::regclass
-UNION ALL SELECT grantee::regrole::text, privilege_type FROM pg_class, aclexplode(relacl)
-    WHERE oid = '{table}'::regclass AND grantee <> relowner
-UNION ALL SELECT attname::text, concat_ws(' ', format_type(atttypid, atttypmod), attnotnull,
-    attidentity, pg_get_serial_sequence('{table}', attname)) FROM pg_attribute
-    WHERE attrelid = '{table}'::regclass AND attnum > 0 AND NOT attisdropped
-ORDER BY 1, 2
-"""
 
 
 def ask(statement: str, *values: object) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values or None)
         return cursor.fetchall() if cursor.description else []
-
-
-def migrate_back() -> None:
-    MigrationExecutor(connection).migrate(BEFORE)
-
-
-def migrate() -> None:
-    call_command("migrate", verbosity=0)
-
-
-def lines() -> dict[str, list[tuple[Any, ...]]]:
-    return {
-        table: ask(f"SELECT {key}, {ROW} FROM {table} t ORDER BY {key}")
-        for table, key in KEYS.items()
-    }
-
-
-def made() -> dict[str, list[tuple[Any, ...]]]:
-    return {table: ask(MADE.format(table=table)) for table in KEYS}
 
 
 def partition_names() -> set[str]:
@@ -115,17 +69,6 @@ def cast(here: Server) -> Iterator[Cast]:
     forget()
 
 
-@pytest.fixture
-def town(cast: Cast) -> Cast:
-    """With lines in each history."""
-    for number in range(3):
-        make.paid(cast.bakery.test, key=f"paid {number}")
-    make.payout(cast.bakery.test, make.funded(cast.bakery.test) // 2)
-    make.swapped(cast.bakery)
-    assert all(lines().values())
-    return cast
-
-
 @contextmanager
 def writing(work: Callable[[], None]) -> Iterator[list[float]]:
     """Somebody does it again and again meanwhile; how long each time took."""
@@ -153,51 +96,6 @@ def writing(work: Callable[[], None]) -> Iterator[list[float]]:
         is_over.set()
         thread.join(30)
     assert errors == [] and len(times) > 1
-
-
-def test_histories_of_before_become_the_first_range_and_go_back(town: Cast) -> None:
-    divided = made()
-    migrate_back()
-    whole = made()
-    assert whole == divided
-    assert partition_names() == set()
-    before = lines()
-    number = newest()
-
-    with writing(lambda: make.payment(town.bakery.test) and None):
-        migrate()
-
-    assert made() == divided
-    after = lines()
-    for table, rows in before.items():
-        assert after[table][: len(rows)] == rows
-        ((count,),) = ask(f"SELECT count(*) FROM {table}_first")
-        assert count == len(after[table])
-    numbers = [row[0] for row in after[TABLE]]
-    assert len(numbers) > len(before[TABLE])
-    assert numbers == sorted(set(numbers)) and numbers[len(before[TABLE])] == number + 1
-    assert seals.seal_payments(clock.real_now()) > 0
-    assert verify.findings() == []
-
-    assert number_ranges.rows_ahead()[TABLE] > RANGE_ROWS
-    numbered_from(2 * RANGE_ROWS - 2)
-    make.payment(town.bakery.test)
-    make_range()
-    for _ in range(3):
-        make.payment(town.bakery.test)
-    assert ask(f"SELECT count(*) FROM {TABLE}_{2 * RANGE_ROWS}") == [(2,)]
-    migrate_back()
-    united = lines()
-    assert united[TABLE][: len(after[TABLE])] == after[TABLE]
-    assert len(united[TABLE]) == len(after[TABLE]) + 4
-    make.payment(town.bakery.test)
-    assert newest() == 2 * RANGE_ROWS + 2
-    assert made() == divided
-    migrate()
-    assert lines()[TABLE][:-1] == united[TABLE]
-    make.payment(town.bakery.test)
-    assert newest() == 2 * RANGE_ROWS + 3
-    assert verify.findings() == []
 
 
 def test_a_range_is_made_beside_those_who_write(cast: Cast) -> None:

@@ -3,15 +3,13 @@
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 
 import pytest
 from django.db import connection, connections, transaction
 
-from apps.core import clock
 from apps.core.marks import Mark
-from apps.core.models import RowFailure, RowTurn
+from apps.core.models import RowTurn
 
 MARK = Mark("test:read")
 
@@ -77,21 +75,6 @@ def test_a_lower_number_that_is_committed_while_a_run_reads_is_read_by_the_next(
     assert MARK.begin().place == 0
     MARK.begin().end(11)
     assert MARK.begin().place == 10
-
-
-def test_a_job_with_a_new_name_goes_on_where_it_was(db: None) -> None:
-    migration = import_module("apps.core.migrations.0012_job_of_paid_amounts")
-    at = clock.real_now()
-    kept = {"tries": 2, "error": "", "since": at, "not_before": at}
-    RowTurn.objects.create(job="billing.settle_invoices:read", row_id="7:9:1")
-    RowFailure.objects.create(job="billing.settle_invoices", row_id="a", **kept)
-    with connection.cursor() as cursor:
-        for statement in (migration.COPY, migration.RENAME) * 2:
-            cursor.execute(statement)
-    assert Mark("billing.update_paid_amounts:read").begin().place == 7
-    assert Mark("billing.settle_invoices:read").begin().place == 7
-    failure = RowFailure.objects.get(row_id="a")
-    assert (failure.job, failure.tries) == ("billing.update_paid_amounts", 2)
 
 
 def test_a_mark_from_another_cluster_has_settled(committed: None) -> None:

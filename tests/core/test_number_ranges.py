@@ -14,7 +14,7 @@ from apps.audit import verify
 from apps.audit.grants import READER, ROLES, SIGNER, WEB, WORKER
 from apps.core import clock
 from apps.core.db import number_ranges, partitions
-from apps.core.db.first_ranges import RANGE_ROWS
+from apps.core.db.number_ranges import RANGE_ROWS
 from apps.payments import seals
 from apps.payments.models import PaymentEvent
 from tests import make

@@ -10,10 +10,13 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from apps.core.db.upgrades import replaced_earlier
+
 pytestmark = pytest.mark.django_db
+LOADER = MigrationLoader(None)
 SQUASHED = sorted(
     key
-    for key, disk_migration in MigrationLoader(None).disk_migrations.items()
+    for key, disk_migration in LOADER.disk_migrations.items()
     if disk_migration.replaces and disk_migration.__module__.startswith("apps.")
 )
 
@@ -38,12 +41,39 @@ def test_a_database_with_all_that_was_replaced_has_nothing_to_do() -> None:
 @pytest.mark.parametrize(("app", "name"), SQUASHED)
 def test_a_database_that_stopped_halfway_is_refused_with_one_sentence(app: str, name: str) -> None:
     as_before_they_were_squashed()
-    replaced = MigrationLoader(None).disk_migrations[app, name].replaces
+    replaced = LOADER.disk_migrations[app, name].replaces
     rows("DELETE FROM django_migrations WHERE app = %s AND name = %s", *replaced[-1])
     with pytest.raises(
         SystemCheckError, match=f"{app} has migrations up to before {replaced[-1][1]}"
     ):
         call_command("migrate", verbosity=0, skip_checks=False)
+
+
+@pytest.mark.parametrize(
+    ("app", "name"), [key for key in SQUASHED if replaced_earlier(LOADER.disk_migrations[key])]
+)
+def test_a_database_from_before_the_squash_before_is_refused(app: str, name: str) -> None:
+    migration = LOADER.disk_migrations[app, name]
+    rows("DELETE FROM django_migrations WHERE app = %s", app)
+    for earlier in replaced_earlier(migration):
+        rows("INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", *earlier)
+    with pytest.raises(
+        SystemCheckError, match=f"{app} has migrations up to before {migration.replaces[0][1]}"
+    ):
+        call_command("migrate", verbosity=0, skip_checks=False)
+
+
+def test_a_database_that_grew_through_both_squashes_has_nothing_to_do() -> None:
+    as_before_they_were_squashed()
+    for key in SQUASHED:
+        for earlier in replaced_earlier(LOADER.disk_migrations[key]):
+            rows(
+                "INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())",
+                *earlier,
+            )
+    executor = MigrationExecutor(connection)
+    assert executor.migration_plan(executor.loader.graph.leaf_nodes()) == []
+    call_command("check", databases=["default"])
 
 
 def test_a_new_database_is_not_refused() -> None:

@@ -19,7 +19,7 @@ from apps.access.pruning import REQUEST_LOG
 from apps.chain import addresses
 from apps.core import acting, buckets, clock
 from apps.core.db import number_ranges, partitions, tenancy
-from apps.core.db.first_ranges import RANGE_ROWS as RANGE
+from apps.core.db.number_ranges import RANGE_ROWS as RANGE
 from apps.ledger import posting
 from apps.payments import daily_sums
 from dev import embedded, template_database

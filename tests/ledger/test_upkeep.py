@@ -1,10 +1,6 @@
 """The job, the admin and the migrations of the ledger."""
 
-from importlib import import_module
-from typing import Any
-
 import pytest
-from django.db import connection
 from django.db.models import Model
 
 from apps.access import second_factor
@@ -69,36 +65,3 @@ def test_the_chart_says_of_every_kind_whose_it_is_and_guards_what_is_a_stores() 
         row.meaning and row.normal_side in ("credit", "debit", "either")
         for row in chart.CHART.values()
     )
-
-
-def test_the_rules_can_be_taken_out_and_put_back(books: Books) -> None:
-    names = (
-        "0001_squashed_0006_held_for_payments",
-        "0010_checkpoints_by_entry",
-        "0012_only_by_entry",
-    )
-    made = [import_module(f"apps.ledger.migrations.{name}").Migration for name in names]
-    rules = [step for migration in made for step in migration.operations if hasattr(step, "sql")]
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        for step in reversed(rules):
-            for statement in statements(step.reverse_sql):
-                cursor.execute(statement)
-        assert objects(cursor) == 0
-        for step in rules:
-            for statement in statements(step.sql):
-                cursor.execute(statement)
-        assert objects(cursor) == 14
-
-    books.earn(3)
-
-    assert books.balance("available") == 3
-
-
-def statements(sql: str | list[str]) -> list[str]:
-    return [sql] if isinstance(sql, str) and sql else list(sql)
-
-
-def objects(cursor: Any) -> int:
-    cursor.execute("SELECT count(*) FROM pg_proc WHERE proname LIKE 'ledger\\_%'")
-    return int(cursor.fetchone()[0])

@@ -23,6 +23,7 @@ from apps.console.backups.failure import BackupError
 from apps.console.backups.manifest import Manifest
 from apps.console.backups.sealing import Seal
 from apps.core import clock
+from apps.core.db.upgrades import replaced_earlier
 from apps.stores import audit
 
 # Addresses that were handed out after the backup aren't in it, and must never be handed out to
@@ -106,7 +107,7 @@ def _check_release(manifest: Manifest) -> None:
     migrations |= {
         f"{app}.{name}"
         for migration in loader.disk_migrations.values()
-        for app, name in migration.replaces
+        for app, name in {*map(tuple, migration.replaces), *replaced_earlier(migration)}
     }
     if unknown := sorted(set(manifest.migrations) - migrations):
         raise BackupError(

@@ -9,6 +9,8 @@ from django.db import connection
 
 from apps.core.db.partitions import attempt
 
+# Numbers of one range, as `number_range_make` of the migrations has them.
+RANGE_ROWS = 50_000_000
 # With its key, and the number before which its last range ends.
 _TABLES = """
 SELECT c.relname::text, a.attname::text, max(substring(pg_get_expr(r.relpartbound, r.oid)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Error
 from django.db import DatabaseError, connections
+from django.db.migrations import Migration
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
@@ -15,6 +16,12 @@ def check_upgrade(
 ) -> list[CheckMessage]:
     """What stops `migrate` with one sentence instead of in the middle."""
     return [message for alias in databases or () for message in _partly(alias)]
+
+
+def replaced_earlier(migration: Migration) -> set[tuple[str, str]]:
+    """What the migrations that this one replaces had replaced: databases that grew keep the names
+    for ever, others never had them (decision 401)."""
+    return {(app, name) for app, name in getattr(migration, "replaced_earlier", ())}
 
 
 def _partly(alias: str) -> list[CheckMessage]:
@@ -32,7 +39,10 @@ def _partly(alias: str) -> list[CheckMessage]:
         ]
         if all(tuple(migration_key) in loader.disk_migrations for migration_key in missing):
             continue  # they can still be applied one by one
-        if key not in applied and 0 < len(missing) < len(migration.replaces):
+        has_begun = len(missing) < len(migration.replaces) or not applied.isdisjoint(
+            replaced_earlier(migration)
+        )
+        if key not in applied and missing and has_begun:
             text = (
                 f"{key[0]} has migrations up to before {missing[0][1]}, which {key[1]} has replaced"
             )
