@@ -1,5 +1,4 @@
-"""Agents: their credentials (each shown once) with what they may pay out, and the mandates that
-they draw on."""
+"""Agents: their credentials (each shown once) with what they may pay out."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +9,8 @@ from django.http import HttpResponse
 
 from apps.access import makers, rights, scopes, services
 from apps.access.models import AgentCredential
-from apps.agents.models import AgentPayoutCap, Mandate, Settlement
-from apps.agents.services.mandates import revoke_mandate, status_at
+from apps.agents.models import AgentPayoutCap
 from apps.agents.services.payouts import set_cap
-from apps.agents.settings_models import AuthorizationProvider
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
@@ -21,14 +18,8 @@ from apps.core.messages.fields import Invalid, Text
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.keys import taken_over
-from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 
-_AUTHORIZED_BY = {
-    AuthorizationProvider.NONE: "Nobody",
-    AuthorizationProvider.POLICY: "Your store’s rules for agents",
-    AuthorizationProvider.HTTP: "Your authorization server",
-}
 PER_TX = "per_tx"
 DAILY = "daily"
 _NAME = Text(100, required=True, shortest=1, trim=True)
@@ -127,11 +118,6 @@ def _credentials(request: PageRequest) -> "QuerySet[AgentCredential]":
         revoked_at=None
     )
     return rows.select_related("application").order_by("-created_at")
-
-
-def _mandates(request: PageRequest) -> "QuerySet[Mandate]":
-    rows: QuerySet[Mandate] = Mandate.objects.visible_to(request.access)
-    return rows.select_related("asset", "credential", "store").order_by("-created_at", "-id")
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -243,36 +229,3 @@ def _coins(amount_atomic: int | None, asset: Asset) -> str:
 def _caps_form(request: PageRequest, row: AgentCredential, form: CapsForm) -> HttpResponse:
     context = {"credential": row, "form": form, "errors": form.common_errors}
     return show(request, "dashboard/agents/caps.html", context, status=form.status)
-
-
-def mandates(request: PageRequest) -> HttpResponse:
-    page = window(_mandates(request), request.GET, {})
-    now = request.access.now()
-    statuses = [(mandate, status_at(mandate, now)) for mandate in page.rows]
-    return show(request, "dashboard/agents/mandates.html", {"mandates": statuses, "page": page})
-
-
-def mandate(request: PageRequest, id: str) -> HttpResponse:
-    row: Mandate = find(_mandates(request), id)
-    draws: QuerySet[Settlement] = (
-        Settlement.objects.visible_to(request.access)
-        .filter(mandate=row)
-        .order_by("-created_at", "-id")
-    )
-    page = window(draws, request.GET, {})
-    status = status_at(row, request.access.now())
-    context = {
-        "mandate": row,
-        "status": status,
-        "page": page,
-        "steps": list(row.steps.all()),
-        "provider": _AUTHORIZED_BY[AuthorizationProvider(row.authorization_provider)],
-        "is_lasting": status in ("active", "exhausted"),
-    }
-    return show(request, "dashboard/agents/mandate.html", context)
-
-
-def revoke_one(request: PageRequest, id: str) -> HttpResponse:
-    row = revoke_mandate(find(_mandates(request), id), by=request.access)
-    messages.success(request, f"Mandate {row.mandate_ref} revoked.")
-    return go("mandate", row.pk)

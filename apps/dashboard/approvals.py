@@ -6,11 +6,13 @@ for just that.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
 
 from apps.access import stepup
@@ -20,8 +22,11 @@ from apps.core.messages.fields import Invalid
 from apps.core.templatetags.tillgate import fiat
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
+from apps.dashboard.exports import exported
+from apps.dashboard.list_files import ListFile, cents_of, coins_of
+from apps.dashboard.lists import parts
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatch
 from apps.payouts.services import approval_decisions, approval_rules
 from apps.payouts.services.approvals import ALONE_WITHIN, LIFETIME
@@ -56,15 +61,8 @@ class NotAnAmount(Invalid):
 
 
 def index(request: PageRequest) -> HttpResponse:
-    chosen = request.GET.get("show", "")
-    chosen = chosen if chosen in _TABS else ""
-    rows = approval_decisions.approvals_visible_to(request.access)
-    waiting = PayoutApproval.Status.WAITING
-    page = window(
-        rows.exclude(status=waiting) if chosen else rows.filter(status=waiting),
-        request.GET,
-        {"show": chosen},
-    )
+    chosen, chosen_rows = _chosen(request)
+    page = window(chosen_rows, request.GET, {"show": chosen})
     payouts = _payouts_of(request, page.rows)
     context = {
         "rows": [
@@ -80,11 +78,40 @@ def index(request: PageRequest) -> HttpResponse:
             }
             for approval, name in _TABS.items()
         ],
+        "export_query": f"show={chosen}" if chosen else "",
         "is_decided": bool(chosen),
         "now": request.access.now(),
         "rule": _shown_rule(request),
     }
     return show(request, "dashboard/approvals/list.html", context)
+
+
+def _chosen(request: PageRequest) -> "tuple[str, QuerySet[PayoutApproval]]":
+    """The tab that is looked at, and what it shows."""
+    chosen = request.GET.get("show", "")
+    chosen = chosen if chosen in _TABS else ""
+    rows = approval_decisions.approvals_visible_to(request.access)
+    waiting = PayoutApproval.Status.WAITING
+    return chosen, rows.exclude(status=waiting) if chosen else rows.filter(status=waiting)
+
+
+@dataclass(frozen=True)
+class ApprovalLine:
+    """An approval with the payout that it is for; None for a list."""
+
+    held: PayoutApproval
+    payout: Payout | None
+
+
+def export(request: PageRequest) -> Answer:
+    """What the tab shows as CSV, newest first."""
+    return _FILE.of_each(request, _lines(request, _chosen(request)[1]))
+
+
+def _lines(request: PageRequest, rows: "QuerySet[PayoutApproval]") -> Iterator[ApprovalLine]:
+    for part in parts(exported(rows)):
+        payouts = _payouts_of(request, part)
+        yield from (ApprovalLine(approval, payouts.get(approval.pk)) for approval in part)
 
 
 def _payouts_of(request: PageRequest, rows: list[PayoutApproval]) -> dict[Any, Payout]:
@@ -106,6 +133,30 @@ def _to(payout: Payout | None) -> str:
     if payout.destination is not None and not payout.destination.is_wallet:
         return title(payout.destination)
     return checksummed(payout.destination_address or "")
+
+
+_FILE = ListFile(
+    "approvals",
+    "approvals",
+    {
+        "amount": lambda line: (
+            coins_of(line.payout.amount_atomic, line.payout.asset) if line.payout else ""
+        ),
+        "asset": lambda line: line.payout.asset_id if line.payout else "",
+        "mass_payout": lambda line: line.held.batch.filename if line.payout is None else "",
+        "value": lambda line: cents_of(line.held.worth_cents),
+        "currency": lambda line: line.held.currency,
+        "destination": lambda line: _to(line.payout),
+        "requested_by": lambda line: line.held.made_by,
+        "status": lambda line: line.held.status,
+        "decided_by": lambda line: line.held.decided_by.email if line.held.decided_by else "",
+        "reason": lambda line: line.held.reason,
+        "created_at": lambda line: clock.iso(line.held.created_at),
+        "decided_at": lambda line: clock.iso(line.held.decided_at),
+        "mode": lambda line: line.held.mode,
+        "id": lambda line: line.held.pk,
+    },
+)
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:

@@ -1,11 +1,22 @@
 """Audit log: who did what to this store, in both modes, newest first."""
 
-from django.http import HttpResponse
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from apps.assets.audit_details import all_coins, detail_lines
+from django.db.models import QuerySet
+from django.http import HttpResponse
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
+
+from apps.assets.audit_details import Coins, all_coins, detail_lines
+from apps.dashboard import list_cells
+from apps.dashboard.columns import text_column, time_column
+from apps.dashboard.lists import Column, Listing, listing
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, show
+from apps.dashboard.plumbing import Answer, PageRequest, show
 from apps.stores import audit
+from apps.stores.models import AuditEntry
 
 _NOUNS = {
     "": "Everything",
@@ -32,30 +43,177 @@ _NOUNS = {
     "staff": "Staff",
 }
 _TEXT_MAX = 100
+_TARGET_SHOWN = 80
+_REASON_SHOWN = 500
+_ACTOR_SHOWN = 60
 
 
 def index(request: PageRequest) -> HttpResponse:
-    filters = {
-        name: request.GET.get(name, "").strip()[:_TEXT_MAX].replace("\x00", "")
-        for name in ("action", "actor")
-    }
-    filters["action"] = filters["action"] if filters["action"] in _NOUNS else ""
-    page = window(audit.entries(request.access.store_id, **filters), request.GET, filters)
-    coins = all_coins()
+    filters = _filters(request)
+    page = window(_rows(request, filters), request.GET, filters)
     context = {
+        "table": AUDIT_LOG.table(request, page.rows, filters),
         "window": page,
-        "rows": [
-            (
-                entry,
-                coins[entry.target_name].full_name
-                if entry.target_name in coins
-                else entry.target_name,
-                detail_lines(entry.details, coins, entry.target_name),
-            )
-            for entry in page.rows
-        ],
         "filters": filters,
         "nouns": _NOUNS.items(),
-        "is_filtered": any(filters.values()),
+        "is_filtered": bool(filters),
     }
     return show(request, "dashboard/audit_log/list.html", context)
+
+
+def export(request: PageRequest) -> Answer:
+    """The filtered log as CSV, newest first."""
+    return AUDIT_LOG.csv(request, _rows(request, _filters(request)))
+
+
+def _filters(request: PageRequest) -> dict[str, str]:
+    """What the address asks for. What it can't mean is left out."""
+    action = request.GET.get("action", "")
+    actor = request.GET.get("actor", "").strip()[:_TEXT_MAX].replace("\x00", "")
+    values = {"action": action if action in _NOUNS else "", "actor": actor}
+    return {name: value for name, value in values.items() if value}
+
+
+def _rows(request: PageRequest, filters: Mapping[str, str]) -> "QuerySet[AuditEntry]":
+    return audit.entries(request.access.store_id, **filters)
+
+
+@dataclass(frozen=True)
+class AuditLine:
+    """An entry, what it was about in words, and what it says beside."""
+
+    entry: AuditEntry
+    target: str
+    details: list[tuple[str, str]]
+
+
+def _read(
+    request: PageRequest, entries: Sequence[AuditEntry], columns: frozenset[str]
+) -> list[AuditLine]:
+    coins = all_coins()
+    return [_line(entry, coins) for entry in entries]
+
+
+def _line(entry: AuditEntry, coins: Coins) -> AuditLine:
+    coin = coins.get(entry.target_name)
+    return AuditLine(
+        entry,
+        entry.target_name if coin is None else coin.full_name,
+        detail_lines(entry.details, coins, entry.target_name),
+    )
+
+
+def _event(line: AuditLine) -> SafeString:
+    entry = line.entry
+    mode = (
+        format_html(' <span class="badge plain">{}</span>', entry.mode.capitalize())
+        if entry.mode
+        else ""
+    )
+    below = [Truncator(text).chars(length) for text, length in _texts_below(line)]
+    return format_html(
+        '<span title="{}">{}</span>{}{}{}',
+        entry.action,
+        entry.title,
+        mode,
+        format_html_join(
+            "", '<br><span class="small muted"><bdi>{}</bdi></span>', ((text,) for text in below)
+        ),
+        _details(line.details),
+    )
+
+
+def _texts_below(line: AuditLine) -> list[tuple[str, int]]:
+    texts = ((line.target, _TARGET_SHOWN), (line.entry.reason, _REASON_SHOWN))
+    return [(text, length) for text, length in texts if text]
+
+
+def _details(details: list[tuple[str, str]]) -> SafeString:
+    if not details:
+        return SafeString("")
+    facts = format_html_join("", "<div><dt>{}</dt><dd><bdi>{}</bdi></dd></div>", details)
+    return format_html(
+        '<details class="more small"><summary>Details</summary><dl class="facts">{}</dl></details>',
+        facts,
+    )
+
+
+def _actor(line: AuditLine) -> SafeString:
+    entry = line.entry
+    kind = (
+        format_html(' <span class="badge plain">{}</span>', entry.actor_kind.capitalize())
+        if entry.actor_kind != "person"
+        else ""
+    )
+    return format_html(
+        "<bdi>{}</bdi>{}", Truncator(entry.actor_name or "Tillgate").chars(_ACTOR_SHOWN), kind
+    )
+
+
+def _code(text: object) -> SafeString:
+    return format_html('<span class="mono small">{}</span>', text) if text else list_cells.NONE
+
+
+AUDIT_LOG = listing(
+    Listing(
+        "audit_log",
+        (
+            Column(
+                "event",
+                "Event",
+                _event,
+                {
+                    "action": lambda line: line.entry.action,
+                    "event": lambda line: line.entry.title,
+                    "target": lambda line: line.target,
+                    "reason": lambda line: line.entry.reason,
+                    "details": lambda line: "; ".join(
+                        f"{name}: {value}" for name, value in line.details
+                    ),
+                    "mode": lambda line: line.entry.mode,
+                },
+                is_wide=True,
+            ),
+            Column(
+                "actor",
+                "Actor",
+                _actor,
+                {
+                    "actor": lambda line: line.entry.actor_name,
+                    "actor_kind": lambda line: line.entry.actor_kind,
+                },
+                on_phone=True,
+            ),
+            text_column("ip_address", "IP address", lambda line: line.entry.address),
+            time_column(
+                "time",
+                "Time",
+                lambda line: line.entry.at,
+                name="at",
+                is_default=True,
+                on_phone=True,
+            ),
+            Column(
+                "target_id",
+                "Record",
+                lambda line: _code(line.entry.target_id),
+                {
+                    "target_type": lambda line: line.entry.target_type,
+                    "target_id": lambda line: line.entry.target_id,
+                },
+                is_default=False,
+            ),
+            text_column(
+                "request_id", "Request ID", lambda line: line.entry.request_id, is_default=False
+            ),
+            Column(
+                "id",
+                "Number",
+                lambda line: _code(line.entry.pk),
+                {"id": lambda line: line.entry.pk},
+                is_default=False,
+            ),
+        ),
+        _read,
+    )
+)

@@ -5,13 +5,14 @@ from msgspec.structs import asdict
 
 from apps.assets.selectors import with_chains
 from apps.core import clock
-from apps.dashboard.plumbing import PageRequest, show
-from apps.ledger.documents import balances_document
+from apps.dashboard.list_files import balances_file
+from apps.dashboard.plumbing import Answer, PageRequest, show
+from apps.ledger.documents import BalanceDocument, BalancesDocument, balances_document
 
 
 def index(request: PageRequest) -> HttpResponse:
     document = balances_document(request.access, clock.real_now())
-    entries = [balance for balance in document.balances if balance.total_atomic != "0"]
+    entries = _with_coins(document)
     assets = with_chains({balance.asset_id for balance in entries})
     context = {
         "entries": [
@@ -22,3 +23,14 @@ def index(request: PageRequest) -> HttpResponse:
         "can_spend": any(balance.balance_atomic != "0" for balance in document.balances),
     }
     return show(request, "dashboard/balances/list.html", context)
+
+
+def _with_coins(document: BalancesDocument) -> list[BalanceDocument]:
+    return [balance for balance in document.balances if balance.total_atomic != "0"]
+
+
+def export(request: PageRequest) -> Answer:
+    """The balances of now as CSV."""
+    document = balances_document(request.access, clock.real_now())
+    file = balances_file(document.settlement_balance.currency)
+    return file.of_each(request, _with_coins(document))

@@ -4,13 +4,18 @@ what each attempt brought."""
 import json
 from dataclasses import dataclass
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.core.errors import Failure, RefusalKind
+from apps.core.searching import NEWEST_MAX
+from apps.core.web.forms import typographic
+from apps.dashboard.filters import searched
+from apps.dashboard.list_files import events_file
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.webhooks import selectors, signing
 from apps.webhooks.catalogue import EVENTS
 from apps.webhooks.models import Delivery, Endpoint, Event
@@ -52,20 +57,34 @@ class ShownAttempt:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    page = window(
-        selectors.events(request.access).order_by("-created_at", "-id").defer("object"),
-        request.GET,
-        {},
-    )
-    return show(
-        request,
-        "dashboard/events/list.html",
-        {
-            "window": page,
-            "events": [ShownEvent(event) for event in page.rows],
-            "is_empty": not page.rows and "page" not in request.GET,
-        },
-    )
+    filters = _filters(request)
+    page = window(selectors.filtered_events(request.access, **filters), request.GET, filters)
+    context = {
+        "window": page,
+        "events": [ShownEvent(event) for event in page.rows],
+        "filters": filters,
+        "export_query": urlencode({name: value for name, value in filters.items() if value}),
+        "types": [(type, typographic(words)) for type, words in EVENTS.items()],
+        "newest_max": NEWEST_MAX,
+        "is_filtered": any(filters.values()),
+        "is_empty": not page.rows and not any(filters.values()) and "page" not in request.GET,
+    }
+    return show(request, "dashboard/events/list.html", context)
+
+
+def _filters(request: PageRequest) -> dict[str, str]:
+    """What the address asks for. What it can't mean is left out."""
+    type = request.GET.get("type", "")
+    return {"type": type if type in EVENTS else "", "q": searched(request.GET)}
+
+
+def export(request: PageRequest) -> Answer:
+    """The filtered list as CSV, newest first."""
+    rows = selectors.filtered_events(request.access, **_filters(request))
+    return _FILE.of(request, rows)
+
+
+_FILE = events_file(lambda event: ShownEvent(event).words)
 
 
 def show_event(request: PageRequest, id: str) -> HttpResponse:

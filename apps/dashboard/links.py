@@ -4,8 +4,10 @@ website, pausing and archiving."""
 import io
 from dataclasses import replace
 from datetime import datetime
+from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.utils import timezone
 
@@ -13,38 +15,34 @@ from apps.core.messages.fields import Invalid, parse_date
 from apps.core.money import text_from_cents
 from apps.core.web.forms import Form, sentences, typographic
 from apps.dashboard import days, form_keys, link_buttons
+from apps.dashboard.link_columns import LINKS, LinkLine
+from apps.dashboard.list_files import LINK_PAYMENTS
+from apps.dashboard.lists import Tab
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
 from apps.links import selectors
-from apps.links.documents import ARCHIVED, OPEN, PAUSED, link_url, state_of
+from apps.links.documents import ARCHIVED, OPEN, PAUSED, link_url
 from apps.links.models import PaymentLink
 from apps.links.requests import SUGGESTED_MAX, LinkRequest, cents_typed
-from apps.links.selectors import LinkTally
 from apps.links.services import links
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
 from apps.stores.models import Currency
 
 FIXED = "fixed"
 CHOSEN = "chosen"
-SOLD_OUT = "sold_out"
 _TABS = {"": "All", OPEN: "Active", PAUSED: "Paused", ARCHIVED: "Archived"}
 PNG_SCALE = 16
 
 
 def index(request: PageRequest) -> HttpResponse:
-    status = request.GET.get("status", "")
-    status = status if status in _TABS else ""
-    rows = selectors.links_visible_to(request.access).filter(archived_at__isnull=status != ARCHIVED)
-    if status in (OPEN, PAUSED):
-        rows = rows.filter(paused_at__isnull=status == OPEN)
-    page = window(rows, request.GET, {"status": status})
-    tallies = selectors.tallies(page.rows)
-    now = request.access.now()
+    status = _status(request)
+    parameters = {"status": status} if status else {}
+    page = window(_rows(request, status), request.GET, parameters)
     context = {
-        "rows": [_shown(link, tallies.get(link.pk, LinkTally()), now) for link in page.rows],
+        "table": LINKS.table(request, page.rows, parameters),
         "window": page,
         "tabs": [
-            {"name": name, "status": value, "is_current": value == status}
+            Tab(name, urlencode({"status": value} if value else {}), value == status)
             for value, name in _TABS.items()
         ],
         "is_empty": not page.rows
@@ -55,29 +53,46 @@ def index(request: PageRequest) -> HttpResponse:
     return show(request, "dashboard/links/list.html", context)
 
 
+def export(request: PageRequest) -> Answer:
+    """What the tab shows as CSV, newest first."""
+    return LINKS.csv(request, _rows(request, _status(request)))
+
+
+def _status(request: PageRequest) -> str:
+    status = request.GET.get("status", "")
+    return status if status in _TABS else ""
+
+
+def _rows(request: PageRequest, status: str) -> "QuerySet[PaymentLink]":
+    rows = selectors.links_visible_to(request.access).filter(archived_at__isnull=status != ARCHIVED)
+    return rows.filter(paused_at__isnull=status == OPEN) if status in (OPEN, PAUSED) else rows
+
+
 def _has_any(request: PageRequest) -> bool:
     return selectors.links_visible_to(request.access).exists()
-
-
-def _shown(link: PaymentLink, tally: LinkTally, now: datetime) -> dict[str, object]:
-    state = state_of(link, now)
-    is_gone = state == OPEN and link.stock is not None and tally.taken >= link.stock
-    return {
-        "link": link,
-        "url": link_url(link),
-        "state": SOLD_OUT if is_gone else state,
-        "tally": tally,
-        "stock_left": max(link.stock - tally.taken, 0) if link.stock is not None else None,
-        "has_most": link.max_cents is not None and link.max_cents < AMOUNT_CENTS_MAX,
-    }
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     link = _find(request, id)
     page = window(selectors.payments_at(link), request.GET, {})
-    context = _shown(link, selectors.tally_of(link), request.access.now())
-    context |= {"window": page, "payments": page.rows, "is_changeable": link.archived_at is None}
+    line = LinkLine.of(link, selectors.tally_of(link), request.access.now())
+    context = {
+        "link": link,
+        "url": link_url(link),
+        "state": line.state,
+        "tally": line.tally,
+        "stock_left": line.stock_left,
+        "has_most": line.has_most,
+        "window": page,
+        "payments": page.rows,
+        "is_changeable": link.archived_at is None,
+    }
     return show(request, "dashboard/links/detail.html", context)
+
+
+def export_payments(request: PageRequest, id: str) -> Answer:
+    """What was paid at one link as CSV, newest first, with what customers said of themselves."""
+    return LINK_PAYMENTS.of(request, selectors.payments_at(_find(request, id)), id)
 
 
 def _find(request: PageRequest, id: str) -> PaymentLink:

@@ -43,7 +43,7 @@ class Column:
     file by name, each a plain value.
 
     The first column of a list names the row and is always shown. On a phone only those `on_phone`
-    are.
+    are, and one that `is_wide` has a line of its own.
     """
 
     key: str
@@ -53,6 +53,7 @@ class Column:
     is_number: bool = False
     is_default: bool = True
     on_phone: bool = False
+    is_wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class Listing:
         columns = self.columns if is_all else self.shown(setup_of(request.member, self.noun))
         values = [value for column in columns for value in column.csv.values()]
         keys = _keys(columns)
-        read = (row for part in _parts(exported(rows)) for row in self.read(request, part, keys))
+        read = (row for part in parts(exported(rows)) for row in self.read(request, part, keys))
         names = [name for column in columns for name in column.csv]
         cells = ([value(row) for value in values] for row in read)
         return csv_answer(request, self.noun, names, cells, back=_address(self.noun, ""))
@@ -163,8 +164,10 @@ def _keys(columns: Iterable[Column]) -> frozenset[str]:
     return frozenset(column.key for column in columns)
 
 
-def _parts(models: Iterator[Any]) -> Iterator[Rows]:
-    while part := list(islice(models, FETCH)):
+def parts(models: Iterable[Any]) -> Iterator[list[Any]]:
+    """So many at a time that what is shown beside them is read in few statements."""
+    rest = iter(models)
+    while part := list(islice(rest, FETCH)):
         yield part
 
 

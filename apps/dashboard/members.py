@@ -4,6 +4,7 @@ leaving."""
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
@@ -13,7 +14,8 @@ from apps.core import clock
 from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.web.forms import Form
-from apps.dashboard.plumbing import PageRequest, find, go, sentences, show
+from apps.dashboard.list_files import MEMBERS
+from apps.dashboard.plumbing import Answer, PageRequest, find, go, sentences, show
 from apps.payouts.services.approval_rules import leaves_too_few
 from apps.stores import roles
 from apps.stores.models import Invitation, Member, Role
@@ -45,23 +47,28 @@ _PERMISSIONS = {
 
 
 def index(request: PageRequest) -> HttpResponse:
-    members = (
-        Member.objects.filter(store_id=request.access.store_id)
-        .select_related("user")
-        .order_by("created_at")
-    )
     table = [
         (sentence, [role in roles.TABLE[permission] for role in Role.values])
         for permission, sentence in _PERMISSIONS.items()
     ]
     context = {
-        "members": members,
+        "members": _members(request),
         "invitations": invitations.pending(request.access.store),
         "now": clock.real_now(),
         "roles": Role.choices,
         "table": table,
     }
     return show(request, "dashboard/members/list.html", context)
+
+
+def _members(request: PageRequest) -> "QuerySet[Member]":
+    rows = Member.objects.filter(store_id=request.access.store_id)
+    return rows.select_related("user").order_by("created_at")
+
+
+def export(request: PageRequest) -> Answer:
+    """Who is in the team, as CSV."""
+    return MEMBERS.of_each(request, _members(request))
 
 
 def invite(request: PageRequest) -> HttpResponse:

@@ -8,6 +8,7 @@ is for just that.
 from typing import Any
 
 from django.contrib import messages
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.urls import reverse
 
@@ -21,6 +22,7 @@ from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.exports import csv_file
+from apps.dashboard.list_files import BATCHES
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts.models import PayoutBatch, PayoutBatchLine
@@ -41,11 +43,20 @@ class UploadForm(Form):
 
 
 def index(request: PageRequest) -> HttpResponse:
-    rows = PayoutBatch.objects.visible_to(request.access).select_related("uploaded_by")
-    page = window(rows.order_by("-created_at", "-id"), request.GET, {})
+    page = window(_newest(request), request.GET, {})
     return show(
         request, "dashboard/payout_batches/list.html", {"batches": page.rows, "window": page}
     )
+
+
+def _newest(request: PageRequest) -> "QuerySet[PayoutBatch]":
+    rows: QuerySet[PayoutBatch] = PayoutBatch.objects.visible_to(request.access)
+    return rows.select_related("uploaded_by", "released_by").order_by("-created_at", "-id")
+
+
+def export_all(request: PageRequest) -> Answer:
+    """The lists themselves as CSV, newest first."""
+    return BATCHES.of(request, _newest(request))
 
 
 def template(request: HttpRequest) -> StreamingHttpResponse:

@@ -10,7 +10,8 @@ from apps.assets.models import Chain
 from apps.chain.addresses import checksummed
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
+from apps.dashboard.list_files import DESTINATIONS
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
 from apps.payouts import selectors
 from apps.payouts.models import Destination, WalletNetwork
 from apps.payouts.services.destinations import (
@@ -51,6 +52,10 @@ def index(request: PageRequest) -> HttpResponse:
         for destination in selectors.destinations_visible_to(request.access)
     ]
     return show(request, "dashboard/payout_destinations/list.html", {"rows": rows})
+
+
+def export(request: PageRequest) -> Answer:
+    return DESTINATIONS.of_each(request, selectors.destinations_visible_to(request.access))
 
 
 def add_a_wallet(request: PageRequest) -> HttpResponse:

@@ -17,7 +17,8 @@ from apps.core.messages.fields import FiatAmount, Invalid
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.confirming import ConfirmationForm
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.list_files import schedules_file
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors
 from apps.payouts.models import Destination, Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
@@ -129,6 +130,10 @@ def index(request: PageRequest) -> HttpResponse:
         for schedule in _kept(request)
     ]
     return show(request, "dashboard/payout_schedules/list.html", {"rows": rows})
+
+
+def export(request: PageRequest) -> Answer:
+    return schedules_file(_to, _last).of_each(request, _kept(request))
 
 
 def _usable_from(request: PageRequest, schedule: Schedule) -> datetime | None:

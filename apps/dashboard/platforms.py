@@ -1,10 +1,12 @@
-"""A platform's pages: becoming one, its figures, its sub-merchants and their payments. Other stores
-only see how to become one."""
+"""A platform's pages: becoming one, its figures and its sub-merchants. Other stores only see how to
+become one."""
 
 from decimal import Decimal
+from itertools import chain
+from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import Http404, HttpResponse
 from django.utils import timezone
 
@@ -17,9 +19,12 @@ from apps.core.templatetags.tillgate import percentage
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
 from apps.dashboard import days
+from apps.dashboard.exports import exported
+from apps.dashboard.filters import searched
+from apps.dashboard.list_files import ACCOUNTS
+from apps.dashboard.lists import parts
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, Refusals, go, sentences, show
-from apps.payments.models import Payment
+from apps.dashboard.plumbing import Answer, PageRequest, Refusals, go, sentences, show
 from apps.platforms import selectors
 from apps.platforms.documents import link_status, link_url
 from apps.platforms.models import OnboardingLink
@@ -111,7 +116,7 @@ class AccountVerificationForm(Form):
         return VerificationRequest.read(self.sent)
 
 
-def _only_platforms(request: PageRequest) -> Access:
+def only_platforms(request: PageRequest) -> Access:
     if not request.access.store.is_platform:
         raise Http404
     return request.access
@@ -151,11 +156,9 @@ def _ask(request: PageRequest, form: Form) -> HttpResponse:
 
 
 def index_accounts(request: PageRequest) -> HttpResponse:
-    access = _only_platforms(request)
-    text = request.GET.get("q", "").replace("\x00", "").strip()[:255]
-    rows = selectors.accounts_of(access)
-    matches = rows.filter(Q(name__icontains=text) | Q(external_id=text)) if text else rows
-    page = window(matches, request.GET, {"q": text})
+    access = only_platforms(request)
+    text = searched(request.GET)
+    page = window(_accounts(access, text), request.GET, {"q": text})
     closed = (
         Store.objects.filter(platform=access.store)
         .exclude(deleted_at=None)
@@ -164,12 +167,32 @@ def index_accounts(request: PageRequest) -> HttpResponse:
     found_accounts = [
         (account, _percent(account.fee)) for account in selectors.described(access, page.rows)
     ]
-    context = {"accounts": found_accounts, "window": page, "closed": closed, "q": text}
+    context = {
+        "accounts": found_accounts,
+        "window": page,
+        "closed": closed,
+        "q": text,
+        "export_page": "dashboard:platform_accounts_export",
+        "export_query": urlencode({"q": text} if text else {}),
+    }
     return show(request, "dashboard/platforms/accounts.html", context)
 
 
+def _accounts(access: Access, text: str) -> "QuerySet[Store]":
+    rows = selectors.accounts_of(access)
+    return rows.filter(Q(name__icontains=text) | Q(external_id=text)) if text else rows
+
+
+def export_accounts(request: PageRequest) -> Answer:
+    """The sub-merchants that the search finds as CSV, newest first."""
+    access = only_platforms(request)
+    rows = _accounts(access, searched(request.GET))
+    described = (selectors.described(access, part) for part in parts(exported(rows)))
+    return ACCOUNTS.of_each(request, chain.from_iterable(described))
+
+
 def create_account(request: PageRequest) -> HttpResponse:
-    access = _only_platforms(request)
+    access = only_platforms(request)
     form = AccountForm(request.POST.dict())
     if request.method == "GET":
         return _account_form(request, form)
@@ -195,7 +218,7 @@ def _account_form(request: PageRequest, form: Form) -> HttpResponse:
 
 def show_account(request: PageRequest, id: str) -> HttpResponse:
     """One account; the form on it changes it."""
-    access = _only_platforms(request)
+    access = only_platforms(request)
     account = selectors.find_account(access, id)
     if request.method == "GET":
         fee = account.platform_fee_fraction
@@ -243,7 +266,7 @@ def _account(request: PageRequest, account: Store, form: Form) -> HttpResponse:
 
 def create_link(request: PageRequest, id: str) -> HttpResponse:
     """A form, then the link: it is shown this once."""
-    access = _only_platforms(request)
+    access = only_platforms(request)
     account = selectors.find_account(access, id)
     if request.method == "GET":
         lifetime = int(onboarding.LIFETIME_DEFAULT.total_seconds())
@@ -271,7 +294,7 @@ def _link_form(request: PageRequest, account: Store, form: Form) -> HttpResponse
 
 def attest(request: PageRequest, id: str) -> HttpResponse:
     """The platform tells what it knows of the business."""
-    account = selectors.find_account(_only_platforms(request), id)
+    account = selectors.find_account(only_platforms(request), id)
     if request.method == "GET":
         defaults = {"business_legal_name": account.name, "business_country": account.country}
         return _attest_form(request, account, AccountVerificationForm(defaults))
@@ -295,7 +318,7 @@ def _attest_form(request: PageRequest, account: Store, form: Form) -> HttpRespon
 
 
 def close_account(request: PageRequest, id: str) -> HttpResponse:
-    account = selectors.find_account(_only_platforms(request), id)
+    account = selectors.find_account(only_platforms(request), id)
     errors = []
     status = 200
     if request.method == "POST":
@@ -313,33 +336,13 @@ def close_account(request: PageRequest, id: str) -> HttpResponse:
 
 def restore_account(request: PageRequest, id: str) -> HttpResponse:
     try:
-        account = accounts.restore_account(_only_platforms(request), id)
+        account = accounts.restore_account(only_platforms(request), id)
     except accounts.NotDeleted:
         return go("platform_accounts")
     messages.success(
         request, f"{account.name} reopened. Its keys and webhook endpoints stay disabled."
     )
     return go("platform_account", account.pk)
-
-
-def index_payments(request: PageRequest) -> HttpResponse:
-    access = _only_platforms(request)
-    status = request.GET.get("status", "")
-    account_id = request.GET.get("account_id", "")
-    rows = selectors.filtered_payments(
-        selectors.payments_of_platform(access), account_id=account_id, status=status
-    )
-    page = window(rows, request.GET, {"status": status, "account_id": account_id})
-    choices = selectors.accounts_of(access).values_list("pk", "name")[:ACCOUNTS_SHOWN]
-    context = {
-        "payments": [(row, _percent(row.platform_fee_fraction)) for row in page.rows],
-        "window": page,
-        "status": status,
-        "account_id": account_id,
-        "statuses": Payment.Status.values,
-        "choices": [(str(pk), name) for pk, name in choices],
-    }
-    return show(request, "dashboard/platforms/payments.html", context)
 
 
 def _percent(fraction: Decimal | None) -> str:

@@ -21,6 +21,7 @@ from apps.dashboard import (
     keys,
     links,
     lists,
+    mandates,
     members,
     new_sign_in,
     notifications,
@@ -35,6 +36,7 @@ from apps.dashboard import (
     payout_form,
     payout_schedules,
     payouts,
+    platform_payments,
     platforms,
     profile,
     recovery,
@@ -113,8 +115,15 @@ PAGES = (
         "transfers/<str:id>/return", "transfer_return", transfers.send_back, MOVE_MONEY, is_act=True
     ),
     Page("payment-links", "links", links.index),
+    Page("payment-links.csv", "links_export", links.export, KEEP_BOOKS),
     form("payment-links/new", "link_create", links.create, PAY),
     Page("payment-links/<str:id>", "link", links.show_one),
+    Page(
+        "payment-links/<str:id>/payments.csv",
+        "link_payments_export",
+        links.export_payments,
+        KEEP_BOOKS,
+    ),
     form("payment-links/<str:id>/edit", "link_edit", links.edit, PAY),
     button("payment-links/<str:id>/switch", "link_switch", links.switch, PAY),
     form("payment-links/<str:id>/archive", "link_archive", links.archive, PAY),
@@ -156,6 +165,12 @@ PAGES = (
     Page("platform", "platform", platforms.index),
     button("platform/ask", "platform_ask", platforms.ask, MANAGE),
     Page("platform/accounts", "platform_accounts", platforms.index_accounts),
+    Page(
+        "platform/accounts.csv",
+        "platform_accounts_export",
+        platforms.export_accounts,
+        KEEP_BOOKS,
+    ),
     form("platform/accounts/new", "platform_account_create", platforms.create_account, MANAGE),
     form("platform/accounts/<str:id>", "platform_account", platforms.show_account, VIEW, MANAGE),
     form(
@@ -179,13 +194,20 @@ PAGES = (
         platforms.restore_account,
         MANAGE,
     ),
-    Page("platform/payments", "platform_payments", platforms.index_payments),
+    Page("platform/payments", "platform_payments", platform_payments.index),
+    Page(
+        "platform/payments.csv",
+        "platform_payments_export",
+        platform_payments.export,
+        KEEP_BOOKS,
+    ),
     # The books.
     Page("statement", "statement", statements.index, KEEP_BOOKS),
     Page("statement.csv", "statement_export", statements.export, KEEP_BOOKS),
     Page("reports", "reports", reports.index, KEEP_BOOKS),
     Page("reports/<str:id>/file", "report_file", reports.download, KEEP_BOOKS),
     Page("balances", "balances", balances.index),
+    Page("balances.csv", "balances_export", balances.export, KEEP_BOOKS),
     Page("refunds", "refunds", refund_list.index),
     Page("refunds.csv", "refunds_export", refund_list.export, KEEP_BOOKS),
     # Money that goes out.
@@ -193,6 +215,7 @@ PAGES = (
     Page("payouts.csv", "payouts_export", payouts.export, KEEP_BOOKS),
     form("payouts/new", "payout_create", payout_form.create, MOVE_MONEY, is_act=True),
     Page("payouts/batches", "payout_batches", payout_batches.index),
+    Page("payouts/batches.csv", "payout_batches_export", payout_batches.export_all, KEEP_BOOKS),
     form("payouts/batches/new", "payout_batch_create", payout_batches.create, MOVE_MONEY),
     Page("payouts/batches/template.csv", "payout_batch_template", payout_batches.template),
     form(
@@ -216,6 +239,12 @@ PAGES = (
         KEEP_BOOKS,
     ),
     Page("payouts/destinations", "payout_destinations", payout_destinations.index),
+    Page(
+        "payouts/destinations.csv",
+        "payout_destinations_export",
+        payout_destinations.export,
+        KEEP_BOOKS,
+    ),
     form(
         "payouts/destinations/wallet",
         "payout_wallet_add",
@@ -237,6 +266,12 @@ PAGES = (
         MOVE_MONEY,
     ),
     Page("payouts/schedules", "payout_schedules", payout_schedules.index),
+    Page(
+        "payouts/schedules.csv",
+        "payout_schedules_export",
+        payout_schedules.export,
+        KEEP_BOOKS,
+    ),
     form(
         "payouts/schedules/new",
         "payout_schedule_create",
@@ -276,6 +311,7 @@ PAGES = (
     button("payouts/<str:id>/retry", "payout_retry", payouts.retry, MOVE_MONEY, is_act=True),
     button("payouts/<str:id>/give-up", "payout_give_up", payouts.give_up, MOVE_MONEY),
     Page("approvals", "approvals", approvals.index),
+    Page("approvals.csv", "approvals_export", approvals.export, KEEP_BOOKS),
     Page("approvals/<str:id>", "approval", approvals.show_one),
     form(
         "approvals/<str:id>/approve", "approval_approve", approvals.approve, MOVE_MONEY, is_act=True
@@ -292,14 +328,21 @@ PAGES = (
     form("api-keys/<str:id>/revoke", "key_revoke", keys.revoke, DEVELOP),
     form("api-keys/<str:id>/take-over", "key_take_over", keys.take_over, OWN, stepup=True),
     Page("requests", "request_log", request_log.index, INSPECT),
+    Page("requests.csv", "request_log_export", request_log.export, INSPECT),
     Page("requests/<str:id>", "request_entry", request_log.show_one, INSPECT),
     Page("audit-log", "audit_log", audit_log.index, MANAGE),
+    Page("audit-log.csv", "audit_log_export", audit_log.export, MANAGE),
     Page("agents", "agents", agents.index, INSPECT),
     form("agents/new", "agent_create", agents.create, DEVELOP, is_act=True),
     Page("agents/x402", "x402", x402.index, INSPECT),
-    Page("agents/mandates", "mandates", agents.mandates, INSPECT),
-    Page("agents/mandates/<str:id>", "mandate", agents.mandate, INSPECT),
-    button("agents/mandates/<str:id>/revoke", "mandate_revoke", agents.revoke_one, DEVELOP),
+    Page("agents/x402.csv", "x402_export", x402.export, INSPECT),
+    Page("agents/mandates", "mandates", mandates.index, INSPECT),
+    Page("agents/mandates.csv", "mandates_export", mandates.export, INSPECT),
+    Page("agents/mandates/<str:id>", "mandate", mandates.show_one, INSPECT),
+    Page(
+        "agents/mandates/<str:id>/draws.csv", "mandate_draws_export", mandates.export_draws, INSPECT
+    ),
+    button("agents/mandates/<str:id>/revoke", "mandate_revoke", mandates.revoke, DEVELOP),
     form("agents/<str:id>/revoke", "agent_revoke", agents.revoke, DEVELOP),
     form("agents/<str:id>/take-over", "agent_take_over", agents.take_over, OWN, stepup=True),
     form("agents/<str:id>/caps", "agent_caps", agents.caps, MOVE_MONEY, is_act=True),
@@ -327,6 +370,12 @@ PAGES = (
         "webhooks/<str:id>/resend", "webhook_endpoint_resend", webhook_endpoints.resend, DEVELOP
     ),
     button("webhooks/<str:id>/test", "webhook_endpoint_test", webhook_endpoints.send_test, DEVELOP),
+    Page(
+        "webhooks/<str:id>/deliveries.csv",
+        "deliveries_export",
+        webhook_endpoints.export_deliveries,
+        INSPECT,
+    ),
     form(
         "webhooks/<str:id>/deliveries/<str:delivery_id>",
         "delivery",
@@ -335,6 +384,7 @@ PAGES = (
         DEVELOP,
     ),
     Page("events", "events", events.index, INSPECT),
+    Page("events.csv", "events_export", events.export, INSPECT),
     Page("events/<str:id>", "event", events.show_event, INSPECT),
     form("test-clock", "test_clock", test_clock.index, INSPECT, PAY),
     Page("apps", "oauth_grants", oauth_grants.index, INSPECT),
@@ -352,6 +402,7 @@ PAGES = (
     ),
     # The team.
     Page("team", "members", members.index),
+    Page("team.csv", "members_export", members.export, KEEP_BOOKS),
     form("team/invite", "member_invite", members.invite, MANAGE, stepup=True),
     button("team/invitations/<str:id>/resend", "invitation_resend", members.resend, MANAGE),
     button("team/invitations/<str:id>/revoke", "invitation_revoke", members.revoke, MANAGE),

@@ -10,7 +10,17 @@ from django.utils import timezone
 
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, next_url, sentences, show
+from apps.dashboard.list_files import DELIVERIES
+from apps.dashboard.plumbing import (
+    Answer,
+    PageRequest,
+    Refusals,
+    find,
+    go,
+    next_url,
+    sentences,
+    show,
+)
 from apps.webhooks import selectors
 from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to
 from apps.webhooks.models import Endpoint
@@ -32,6 +42,12 @@ def index(request: PageRequest) -> HttpResponse:
         "dashboard/webhook_endpoints/list.html",
         {"endpoints": selectors.with_success_rates(request.access)},
     )
+
+
+def export_deliveries(request: PageRequest, id: str) -> Answer:
+    """The deliveries of an endpoint as CSV, newest first."""
+    rows = selectors.deliveries(_find(request, id)).defer("event__object", "response_body")
+    return DELIVERIES.of(request, rows, id)
 
 
 class EndpointForm(Form):

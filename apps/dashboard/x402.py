@@ -6,8 +6,9 @@ from django.http import HttpResponse
 from apps.agents.selectors import signed_payments_visible_to
 from apps.agents.services.x402_offers import is_signable
 from apps.assets.selectors import accepted_assets
+from apps.dashboard.list_files import SIGNED_PAYMENTS
 from apps.dashboard.paging import window
-from apps.dashboard.plumbing import PageRequest, show
+from apps.dashboard.plumbing import Answer, PageRequest, show
 
 # method, path, what it does
 CALLS = (
@@ -29,3 +30,8 @@ def index(request: PageRequest) -> HttpResponse:
         "calls": CALLS,
     }
     return show(request, "dashboard/agents/x402.html", context)
+
+
+def export(request: PageRequest) -> Answer:
+    """What was signed as CSV, newest first."""
+    return SIGNED_PAYMENTS.of(request, signed_payments_visible_to(request.access))

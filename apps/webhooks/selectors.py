@@ -8,6 +8,8 @@ from django.db.models.functions import Cast
 
 from apps.access.access import Access
 from apps.core import list_pages
+from apps.core.messages.fields import is_uuid
+from apps.core.searching import found_by_any
 from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host, QueuedDelivery
 
 RECENT = 25
@@ -18,6 +20,16 @@ def events(access: Access) -> models.QuerySet[Event]:
     """What happened in a store, whether or not an endpoint asked for it, with the events that
     send_test made up."""
     return Event.objects.visible_to(access)
+
+
+def filtered_events(access: Access, *, type: str, q: str) -> models.QuerySet[Event]:
+    """Newest first, without their objects: the one with the ID `q`, and of the newest
+    (searching.NEWEST_MAX) those of a type, for which no index is kept (decision 410)."""
+    rows = events(access).defer("object").order_by("-created_at", "-id")
+    if q:
+        rows = rows.filter(pk=q) if is_uuid(q) else rows.none()
+        return rows.filter(type=type) if type else rows
+    return found_by_any(rows, in_newest=models.Q(type=type)) if type else rows
 
 
 def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[QueuedDelivery]:

@@ -154,7 +154,7 @@ def test_figures_and_payments_are_on_their_pages(platform: Platform, owner: Brow
     page = text(owner.get("platform"))
     assert "Corner Shop" in page and "Fees earned" in page and "Ethereum Sepolia" in page
     listed = text(owner.get(f"platform/payments?account_id={merchant.id}&status=completed"))
-    assert made["reference"] in listed and ">1.5%<" in listed
+    assert made["reference"] in listed and "1.5%" in listed
     assert made["reference"] not in text(owner.get("platform/payments?status=pending"))
     owner.switch("live")
     assert made["reference"] not in text(owner.get("platform/payments"))
