@@ -26,7 +26,7 @@ from apps.billing.services import emails
 from apps.billing.services.portal import LinkExpired, customer_behind
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
 from apps.billing.subscriptions.changes import cancel_subscription, uncancel_subscription
-from apps.billing.subscriptions.upcoming import Coming, upcoming_cycles
+from apps.billing.subscriptions.upcoming import Coming, upcoming_cycles, upcoming_of_all
 from apps.core import acting
 from apps.core.errors import Failure
 from apps.core.web.forms import sentences
@@ -85,13 +85,15 @@ def show(request: HttpRequest, reference: str, customer: Customer) -> HttpRespon
     )
     page = _page_number(request)
     invoices = list(rows[(page - 1) * INVOICES_PER_PAGE : page * INVOICES_PER_PAGE + 1])
-    running = subscriptions_visible_to(access).filter(customer=customer)[:SUBSCRIPTIONS_MAX]
+    running = list(subscriptions_visible_to(access).filter(customer=customer)[:SUBSCRIPTIONS_MAX])
+    coming = upcoming_of_all(running)
     context = _frame(reference, customer) | {
         "invoices": [_invoice(row, access) for row in invoices[:INVOICES_PER_PAGE]],
         "page": page,
         "has_more": len(invoices) > INVOICES_PER_PAGE,
         "subscriptions": sorted(
-            (_subscription(row) for row in running), key=lambda row: row.status == CANCELED
+            (_subscription(row, coming[row.pk]) for row in running),
+            key=lambda row: row.status == CANCELED,
         ),
     }
     return render(request, "hosted/portal/page.html", context)
@@ -118,7 +120,7 @@ def cancel(request: HttpRequest, reference: str, customer: Customer, id: str) ->
         except Failure as failure:
             problem = " ".join(sentences(failure))
     context = _frame(reference, customer) | {
-        "subscription": _subscription(subscription),
+        "subscription": _subscription(subscription, upcoming_cycles(subscription)),
         "is_at_end": is_at_end,
         "problem": problem,
     }
@@ -194,13 +196,11 @@ class ShownSubscription(SubscriptionDocument, frozen=True, kw_only=True):
     can_cancel: bool
 
 
-def _subscription(row: Subscription) -> ShownSubscription:
+def _subscription(row: Subscription, coming: list[Coming]) -> ShownSubscription:
     document = asdict(subscription_document(row))
     name = row.price.product.name
     can_cancel = row.status != CANCELED
-    return ShownSubscription(
-        **document, name=name, coming=upcoming_cycles(row), can_cancel=can_cancel
-    )
+    return ShownSubscription(**document, name=name, coming=coming, can_cancel=can_cancel)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """What comes next for a subscription, in the order of time: told to people, decided by nobody
 here."""
 
+import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from apps.billing.models import Subscription
-from apps.billing.states import CycleStep, ahead, is_beyond_grace
-from apps.billing.subscriptions.locking import facts_of
+from apps.billing.states import CycleStep, SubscriptionFacts, ahead, is_beyond_grace
+from apps.billing.subscriptions.locking import facts_of, facts_of_all
 
 
 @dataclass(frozen=True)
@@ -21,9 +23,19 @@ class Coming:
 
 def upcoming_cycles(subscription: Subscription) -> list[Coming]:
     """The row comes with its price and add-ons."""
+    return _coming(subscription, facts_of(subscription))
+
+
+def upcoming_of_all(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, list[Coming]]:
+    """The same of several, by ID."""
+    facts = facts_of_all(subscriptions)
+    return {row.pk: _coming(row, facts[row.pk]) for row in subscriptions}
+
+
+def _coming(subscription: Subscription, facts: SubscriptionFacts) -> list[Coming]:
     is_last = is_beyond_grace(subscription.failed_cycle_count + 1, subscription.grace_cycles)
     amount = cycle_cents(subscription)
-    return [Coming(at, step, amount, is_last) for at, step in ahead(facts_of(subscription))]
+    return [Coming(at, step, amount, is_last) for at, step in ahead(facts)]
 
 
 def cycle_cents(subscription: Subscription) -> int:
