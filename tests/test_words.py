@@ -1,8 +1,9 @@
 """What people read uses the terms of docs/glossary.md: words that it has retired don't come back.
 
-Read are templates (pages, emails, PDFs), documents and settings, without their code. Decisions are
-left out: they are a record of their day, and aren't rewritten. Pages, emails and PDFs have curly
-apostrophes; the API's messages have straight ones.
+Read are templates (pages, emails, PDFs), documents and settings, without their code, and sentences
+in Python, which people get as messages, labels and descriptions. Decisions are left out: they are a
+record of their day, and aren't rewritten. Pages, emails and PDFs have curly apostrophes; the API's
+messages have straight ones.
 """
 
 import ast
@@ -49,9 +50,11 @@ NOT_READ = (":!docs/decisions", ":!deploy/monitoring/dashboard.json")
 RETIRED = {
     # Terms.
     r"e-mail(s|ed)?": "email",
-    r"(?<!capital )(?<!-)letters?(?! and digits|,? (or )?(a )?digits?| and numbers)": "email",
+    r"(?<!capital )(?<!upper-case )(?<!-)letters?"
+    r"(?! and digits|,? (or )?(a )?digits?| and numbers)": "email",
     r"looks? at": "review, open, check",
     r"looked at": "reviewed, opened, checked",
+    r"look(s|ed|ing)? into": "check, review",
     r"let(s|ting)?( (it|them|you|people|somebody|anybody|(the|an|any|other) apps?))? (in|out)": (
         "authorize, revoke, allow"
     ),
@@ -168,16 +171,30 @@ def apostrophes_of_template(source: str) -> int:
     return len(_APOSTROPHE_OF_TEMPLATE.findall(text_of_template(source)))
 
 
-def apostrophes_of_python(source: str) -> int:
-    """In its texts; comments and docstrings are for programmers."""
+def texts_of_python(source: str) -> list[tuple[int, str]]:
+    """Its texts with their lines; comments and docstrings are for programmers, SQL for nobody."""
     tree = ast.parse(source)
     unread = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    texts = [
-        node.value
+    return [
+        (node.lineno, node.value)
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in unread
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in unread
+        and not _SQL.search(node.value)
     ]
-    return sum(len(_APOSTROPHE.findall(text)) for text in texts if not _SQL.search(text))
+
+
+def retired_in_python(source: str) -> Iterator[tuple[int, str]]:
+    """In its sentences: a word by itself is a name, and what stands in tags is code."""
+    for line, text in texts_of_python(source):
+        if " " in text.strip():
+            for _, words in retired_in(_HTML_TAG.sub(" ", text)):
+                yield line, words
+
+
+def apostrophes_of_python(source: str) -> int:
+    return sum(len(_APOSTROPHE.findall(text)) for _, text in texts_of_python(source))
 
 
 def files(*patterns: str) -> list[Path]:
@@ -198,6 +215,17 @@ def test_no_retired_word_is_read_by_anybody() -> None:
         f"{path.relative_to(ROOT)}:{line}: {words}"
         for path in paths
         for line, words in retired_in(text_of(path))
+    ]
+    assert found == []
+
+
+def test_no_retired_word_is_in_a_sentence_of_the_code() -> None:
+    paths = files("apps/*.py", "config/*.py")
+    assert len(paths) > 900
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {words}"
+        for path in paths
+        for line, words in retired_in_python(path.read_text())
     ]
     assert found == []
 
@@ -236,6 +264,25 @@ def test_a_straight_apostrophe_of_a_template_is_found(source: str, count: int) -
 )
 def test_a_straight_apostrophe_of_a_pages_code_is_found(source: str, count: int) -> None:
     assert apostrophes_of_python(source) == count
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        (
+            'class Gone(Flat):\n    message = "Look into your mailbox"  # a letter',
+            [(2, "Look into")],
+        ),
+        (
+            '''def f():\n    """A letter."""\n    return "letter", f"{at} at once"''',
+            [(3, "at once")],
+        ),
+        ("""rows("SELECT letter WHERE sent at once"); x = "<b class='letter'>Hi you</b>\"""", []),
+        ('message = "country must be two upper-case letters"', []),
+    ],
+)
+def test_a_retired_word_in_code_is_found(source: str, found: list[tuple[int, str]]) -> None:
+    assert list(retired_in_python(source)) == found
 
 
 @pytest.mark.parametrize(

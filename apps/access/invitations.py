@@ -57,12 +57,12 @@ class TooManyInvitations(Flat):
 
 
 class JustSent(Flat):
-    message = "The letter was sent a moment ago. Wait a minute before you send it again."
+    message = "The email was sent a moment ago. Wait a minute before you send it again."
 
 
 class TooManyLetters(Flat):
     field = "email"
-    message = "This address has had many letters today. Try again tomorrow."
+    message = "This address has received too many emails today. Try again tomorrow."
 
 
 class BadPersonName(Flat):

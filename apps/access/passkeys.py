@@ -40,7 +40,7 @@ Session = MutableMapping[str, Any]
 
 class AppFirst(Flat):
     message = (
-        "Set up an authenticator app first: its backup codes let you in when the passkey is lost"
+        "Set up an authenticator app first: its backup codes sign you in when the passkey is lost"
     )
 
 

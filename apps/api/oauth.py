@@ -136,8 +136,7 @@ class AuthorizationQuery(Query, frozen=True, kw_only=True):
         Annotated[
             str,
             described(
-                "One of the application's, to the letter; of a loopback address the port may"
-                " be any",
+                "One of the application's, exactly; the port of a loopback address may be any",
                 format="uri",
             ),
         ]

@@ -30,7 +30,10 @@ class Place(Query, frozen=True, kw_only=True):
     """Where the customer is, and which network alone is asked."""
 
     country: (
-        Annotated[str, described("Two letters; the header of the edge network comes first")] | None
+        Annotated[
+            str, described("A two-letter country code; the header of the edge network comes first")
+        ]
+        | None
     ) = None
     region: str | None = None
     provider: str | None = None

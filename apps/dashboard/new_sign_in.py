@@ -20,7 +20,7 @@ def end(request: HttpRequest, token: str) -> HttpResponse:
         return render(request, "dashboard/security/new_sign_in_over.html", context, status=404)
     was_ended = row.ended_at is not None
     if request.method == "POST":
-        with tenancy.everyone("a letter’s link names what it stops"):
+        with tenancy.everyone("an email’s link names what it stops"):
             new_browsers.end(row, clock.real_now())
     details = {
         "sign_in": row,

@@ -70,7 +70,7 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
     act, done = STOPS[name]
     context = {"does": _TITLES[name], "until": until, "is_over": until <= clock.real_now()}
     if request.method == "POST":
-        with tenancy.everyone("a letter’s link names what it stops"):
+        with tenancy.everyone("an email’s link names what it stops"):
             is_stopped = act(target, until)
         context |= {"done": done if is_stopped else "", "is_over": not is_stopped}
     return render(request, "dashboard/cooling/stop.html", context)

@@ -115,7 +115,7 @@ def post_many(postings: Sequence[Posting]) -> int:
     """Post up to BATCH_MAX movements in one statement: all of them or, on InsufficientBalance,
     none. How many were new."""
     if len(postings) > BATCH_MAX:
-        raise ValueError(f"at most {BATCH_MAX} movements are posted at once")
+        raise ValueError(f"at most {BATCH_MAX} movements are posted together")
     numbered = [
         (number, posting, line)
         for number, posting in enumerate(postings, 1)

@@ -26,7 +26,7 @@ FROM onramp_fundingsession WHERE (status = 'paid') <> (paid_at IS NOT NULL)
     ),
     Invariant(
         "card_coins_stay",
-        "No automatic refund was made of an intent after somebody had begun to pay it by card",
+        "No automatic refund was made of an intent after somebody had started to pay it by card",
         "SELECT count(*) FROM payments_payment WHERE is_card_funded",
         """
 SELECT 'refund ' || r.id, 'it was sent by itself, and the coins came from a card provider'

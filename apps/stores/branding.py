@@ -30,7 +30,7 @@ WHITE = "#ffffff"
 
 class NotAColour(Flat):
     field = "primary_color"
-    message = "A colour is # and six hexadecimal digits, such as #0a6b4c"
+    message = "A color is # and six hexadecimal digits, such as #0a6b4c"
 
 
 class LogoTooLarge(Flat):

@@ -72,7 +72,7 @@ WHERE e.type LIKE 'invoice.%%' AND (e.object ->> 'total_cents', e.object ->> 'cu
     ),
     Invariant(
         "deliveries_queued",
-        "A delivery is in the queue exactly while it waits or is attempted, as it stands there",
+        "A delivery is in the queue while it is pending or attempted, with the same columns",
         "SELECT count(*) FROM webhooks_queueddelivery",
         """
 SELECT 'delivery ' || coalesce(d.id, q.delivery_id), 'it is ' || coalesce(d.status, 'not there')

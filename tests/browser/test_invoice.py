@@ -128,7 +128,7 @@ def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None
     press(page, "Exact amount")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
     press(page, "Email me a link to all my invoices")
-    expect(page.get_by_text("look into your mailbox")).to_be_visible()
+    expect(page.get_by_text("Check your email")).to_be_visible()
 
 
 def test_the_customers_own_page_is_readable_by_everybody_and_ends_a_subscription(

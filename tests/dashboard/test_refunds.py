@@ -142,7 +142,7 @@ def test_nothing_is_sent_that_was_not_on_the_page(
     browser = Browser(cast.alice)
     review = reviewed(browser, made, amount="0.001", destination_address=TO)
     answer = confirmed(browser, made, review, **changed)
-    assert answer.status_code == 422 and "look at the new figures" in text(answer)
+    assert answer.status_code == 422 and "review the new figures" in text(answer)
     assert not Refund.objects.exists()
     assert confirmed(browser, made, answer).status_code == 303
 
@@ -206,7 +206,7 @@ def test_other_figures_are_told_before_a_code_is_taken(cast: Cast, made: dict[st
     code = next_code(cast.alice)
     review = reviewed(browser, made, amount="0.001", destination_address=TO)
     changed = confirmed(browser, made, review, amount="0.002", code=code)
-    assert changed.status_code == 422 and "look at the new figures" in text(changed)
+    assert changed.status_code == 422 and "review the new figures" in text(changed)
     assert confirmed(browser, made, changed, code=code).status_code == 303
     assert Refund.objects.get().amount_atomic == 2 * 10**15
 

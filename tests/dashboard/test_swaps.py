@@ -77,7 +77,7 @@ def test_a_rate_that_moved_is_shown_again_and_not_sold_at(rich: Cast, seller: Br
     again = browser.post("swaps/new", **WISH, form_key=key, agreed=agreed(review))
     assert (
         again.status_code == 422
-        and "The rate has moved; look at the new figures and confirm again." in text(again)
+        and "The rate has moved; review the new figures and confirm again." in text(again)
     )
     assert agreed(again) != agreed(review) and not Swap.objects.exists()
     assert browser.post("swaps/new", **WISH, form_key=key, agreed=agreed(again)).status_code == 303

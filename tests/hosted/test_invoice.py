@@ -328,7 +328,7 @@ def test_a_link_to_everything_goes_to_the_customers_mailbox_once_an_hour(bakery:
     for _ in range(3):
         answer = press(made, "portal")
         assert answer["Location"] == f"/invoice/{made['public_token']}?sent=1"
-    assert "look into your mailbox" in page(made, "?sent=1")
+    assert "Check your email" in page(made, "?sent=1")
     assert OutgoingMail.objects.filter(
         template="portal_link", to=made["customer"]["email"]
     ).count() in (1, 2)

@@ -80,7 +80,7 @@ class AccountById(AccountView):
     answers = {"GET": PlatformAccountDocument, "PATCH": PlatformAccountDocument}
     further = {
         "PATCH": {422: Refused("A rule is broken; the message names the field", AnyErrors)},
-        "DELETE": {409: Refused("Something stands in the way", BlockedOrNot)},
+        "DELETE": {409: Refused("The account can't be closed yet", BlockedOrNot)},
     }
     statuses = {"DELETE": 204}
 

@@ -35,7 +35,7 @@ def name_of(cls: Any) -> str:
 def reference(cls: Any) -> Schema:
     name = name_of(cls)
     if _classes.setdefault(name, cls) != cls:
-        raise TypeError(f"{cls} and {_classes[name]} would both be told as {name}")
+        raise TypeError(f"{cls} and {_classes[name]} would both be described as {name}")
     return {"$ref": f"#/components/schemas/{name}"}
 
 

@@ -94,8 +94,8 @@ class ViewSchema(AutoSchema):
             return "Public: no credential is asked for."
         if self._is_for_people:
             return (
-                "For a person who is signed in to the dashboard; keys, tokens and agents are told"
-                " to sign in."
+                "For a person who is signed in to the dashboard. Keys, tokens and agents are"
+                " rejected."
             )
         if self.view.for_agents:
             return (

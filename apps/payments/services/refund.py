@@ -33,7 +33,7 @@ class InsufficientForRefund(Flat):
 
 
 class FiguresChanged(Flat):
-    message = "What there is to refund has changed; look at the new figures and confirm again"
+    message = "The refundable amount has changed; review the new figures and confirm again"
 
 
 def plan_digest(shares: Sequence[Share | Refund]) -> str:

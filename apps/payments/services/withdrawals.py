@@ -91,8 +91,8 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
         )
         _note("requested", created, staff)
         text = (
-            f"{staff} asks for it. Nothing leaves before another member of finance staff lets"
-            " it go."
+            f"{staff} requested it. No money leaves until another member of finance staff approves"
+            " it."
         )
         tell_deciders(
             roles.WITHDRAWAL, staff, _letter(created, "waits for a second member of staff", text)

@@ -55,7 +55,7 @@ class AlreadySaved(Flat):
 
 class NotSaved(Flat):
     field = "destination_address"
-    message = "Save this address as a wallet first: new ones can't be paid at once"
+    message = "Save this address as a wallet first: new wallets have a waiting period"
 
 
 class UnknownCurrency(Flat):

@@ -30,7 +30,7 @@ class InsufficientForSwap(Flat):
 
 
 class RateMoved(Flat):
-    message = "The rate has moved; look at the new figures and confirm again"
+    message = "The rate has moved; review the new figures and confirm again"
 
 
 def order_swap(

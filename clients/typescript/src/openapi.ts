@@ -2165,7 +2165,7 @@ export interface Queries {
         status?: "trialing" | "active" | "past_due" | "paused" | "canceled";
     };
     get_checkout_reference_onramp_payment_methods: {
-        /** @description Two letters; the header of the edge network comes first */
+        /** @description A two-letter country code; the header of the edge network comes first */
         country?: string;
         provider?: string;
         region?: string;

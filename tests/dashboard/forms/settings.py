@@ -58,7 +58,7 @@ SETTINGS = (
         at("settings/branding"),
         {"primary_color": "#0a6b4c", "secondary_color": "red"},
         "secondary_color",
-        "A colour is # and six hexadecimal digits, such as #0a6b4c.",
+        "A color is # and six hexadecimal digits, such as #0a6b4c.",
     ),
     Broken(
         "settings_logo",

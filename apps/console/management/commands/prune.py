@@ -18,7 +18,7 @@ class PruneResult(Result, frozen=True, kw_only=True):
 class Command(OperatorCommand[PruneResult]):
     help = (
         "Delete what was kept long enough: the request log, ended deliveries and events, ended"
-        " tokens and sessions, old letters"
+        " tokens and sessions, old emails"
     )
 
     def run(self, **options: Any) -> PruneResult:
