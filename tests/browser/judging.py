@@ -29,3 +29,23 @@ JUDGED = (
     "tags => axe.run(document, {runOnly: tags, resultTypes: ['violations']}).then(found =>"
     " found.violations)"
 )
+# Puts another page's body, title, attributes and missing stylesheets into this one, so that neither
+# rules nor styles are loaded again; scripts of the other don't run. Its status, and where it is.
+TURNED_TO = """async path => {
+    const answer = await fetch(path);
+    const other = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const sheets = of => [...of.querySelectorAll("link[rel=stylesheet]")];
+    const known = new Set(sheets(document).map(sheet => sheet.href));
+    await Promise.all(sheets(other).filter(sheet => !known.has(sheet.href)).map(sheet =>
+        new Promise(loaded => {
+            const copy = document.importNode(sheet);
+            copy.onload = copy.onerror = loaded;
+            document.head.append(copy);
+        })));
+    document.title = other.title;
+    for (const name of ["lang", "dir", "class"]) {
+        document.documentElement.setAttribute(name, other.documentElement.getAttribute(name) ?? "");
+    }
+    document.body.replaceWith(document.adoptNode(other.body));
+    return [answer.status, new URL(answer.url).pathname];
+}"""

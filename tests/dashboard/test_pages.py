@@ -128,7 +128,7 @@ def waiting_approval(cast: Cast) -> dict[str, str]:
     rule = ApprovalRule.objects.create(**here, changed_at=at, currency="EUR", above_cents=0)
     sent_payout(cast)
     rule.delete()
-    return {"id": str(PayoutApproval.objects.get().pk)}
+    return {"id": str(PayoutApproval.objects.get(store=cast.bakery.store).pk)}
 
 
 def saved_wallet(cast: Cast) -> dict[str, str]:

@@ -1,0 +1,91 @@
+"""Pages of the dashboard that no other test opens: each is judged once, with a record where it is
+of one.
+
+One page stays open and is turned to the next (`judging.TURNED_TO`), which takes half of what it
+takes to load each; what scripts add is judged by the stories.
+"""
+
+import re
+from urllib.parse import urlencode
+
+from playwright.sync_api import Page
+
+from apps.dashboard.plumbing import Page as DashboardPage
+from apps.dashboard.urls import PAGES
+from tests.browser.conftest import OpenPage, barriers, overflow
+from tests.browser.judging import TURNED_TO
+from tests.browser.stories import begin
+from tests.cast import Cast
+from tests.contract.oauth.apps import App
+from tests.dashboard.test_pages import Records, path_of
+from tests.stage import empty_buckets
+from tests.whole import IS_WHOLE
+
+# Judged where they are first seen, by the tests of these files. A new page is judged here.
+JUDGED_ELSEWHERE = {
+    "test_dashboard": "sign_in sign_in_code home payments payment payment_create payment_link keys"
+    " key_create webhook_endpoints webhook_endpoint_create members security security_enrol",
+    "test_dashboard_rooms": "refund settings settings_assets settings_branding",
+    "test_sign_up": "sign_up sign_up_code sign_up_store",
+    "test_attention": "attention",
+    "test_search": "search",
+    "test_links": "links link_create link link_edit link_archive link_button till till_settings"
+    " till_sale",
+    "test_lists": "customers invoices subscriptions",
+    "test_billing_rooms": "invoice invoice_create invoice_edit customer subscription"
+    " subscription_act product",
+    "test_platforms": "platform platform_accounts platform_account_create platform_account"
+    " platform_link_create platform_payments agents agent_create agent_caps mandates mandate",
+    "test_dashboard_books": "statement reports",
+    "test_money_out": "settings_account_codes",
+    "test_paying_out": "payouts payout_create payout payout_destinations payout_wallet_add"
+    " payout_schedules payout_schedule_create payout_schedule payout_schedule_run",
+    "test_stories_owner": "payout_bank_add balances verification",
+    "test_approvals": "approvals approval approval_approve approval_reject settings_approvals",
+    "test_swaps": "swaps swap_create swap settings_auto_swap",
+    "test_logs_and_domain": "request_log request_entry audit_log settings_domain"
+    " settings_domain_change",
+    "test_people": "forgot reset join member_invite member_role member_remove oauth_grants"
+    " oauth_apps oauth_app_create oauth_app sessions passkeys security_email",
+    "test_passkeys": "sign_in_passkey passkey_add passkey_remove",
+    "test_frame": "features",
+    "test_own_settings": "settings_store settings_embedding profile",
+    "test_notifications": "notifications notification_settings unsubscribe",
+    "test_store_closing": "settings_store_close security_close",
+}
+NOT_PAGES = re.compile(r"\.(csv|svg|png)$|/file$|/invoice$")
+# Where nobody is let in twice, or what is asked for comes first.
+STEPS = {"stepup", "sign_in", "sign_in_code", "sign_in_passkey", "sign_up", "forgot"}
+
+
+def is_judged_here(page: DashboardPage) -> bool:
+    elsewhere = {name for names in JUDGED_ELSEWHERE.values() for name in names.split()}
+    is_page = "GET" in page.methods and not NOT_PAGES.search(page.path)
+    return is_page and page.name not in STEPS and (IS_WHOLE or page.name not in elsewhere)
+
+
+def told_of(page: Page, path: str) -> list[str]:
+    """What is wrong about a page; one behind a link that nobody sent says so itself."""
+    empty_buckets()
+    status, address = page.evaluate(TURNED_TO, path)
+    found = [*barriers(page)]
+    if status != (404 if "unknown" in path else 200) or address != path.partition("?")[0]:
+        found.append(f"{status} at {address}")
+    if overflow(page) > 0:
+        found.append(f"{overflow(page)} px too wide")
+    return [f"{path}: {told}" for told in found]
+
+
+def test_pages_that_no_other_test_opens_have_no_barrier_and_fit(
+    world: Cast, open_page: OpenPage
+) -> None:
+    names = {page.name for page in PAGES}
+    listed = [name for names in JUDGED_ELSEWHERE.values() for name in names.split()]
+    assert set(listed) <= names and len(listed) == len(set(listed))
+    records = Records(world)
+    app = App(world)
+    paths = [f"/dashboard/{path_of(page, records)}" for page in PAGES if is_judged_here(page)]
+    paths.append(f"/oauth/authorize?{urlencode(app.query())}")
+    teller = begin(open_page, "every page", world.alice, width=390, dark=True)
+    wrong = [told for path in paths for told in told_of(teller.page, path)]
+    assert wrong == []
