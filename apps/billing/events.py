@@ -23,7 +23,8 @@ from apps.core import clock
 from apps.core.machine import Change
 from apps.core.money import Fiat
 from apps.core.regions import in_english
-from apps.stores.notifications import INVOICE_PAID, SUBSCRIPTION_PAST_DUE, News, record
+from apps.stores.notification_kinds import INVOICE_PAID, SUBSCRIPTION_PAST_DUE
+from apps.stores.notifications import News, record
 from apps.webhooks import events as webhooks
 
 

@@ -14,11 +14,11 @@ from apps.core.machine import Step
 
 def mark_unmatched(
     deposit: Deposit, reason: str, at: datetime, *, store_id: uuid.UUID | None = None
-) -> None:
+) -> UnmatchedTransfer:
     """Set a deposit aside for staff: nothing credits it by itself. `store_id` is whose payment the
     address was made for."""
     with transaction.atomic():
-        UnmatchedTransfer.objects.get_or_create(
+        transfer, _ = UnmatchedTransfer.objects.get_or_create(
             chain_id=deposit.chain_id,
             tx_hash=deposit.tx_hash,
             log_index=deposit.log_index,
@@ -39,6 +39,7 @@ def mark_unmatched(
         locked = Deposit.objects.select_for_update(of=("self",), no_key=True).get(pk=deposit.pk)
         if locked.status != unmatched:
             DEPOSIT.change_locked(locked, Step(unmatched), at=at, handled_status=unmatched)
+    return transfer
 
 
 class NotConfirmedYet(Flat):

@@ -14,7 +14,7 @@ INFO = "info"
 
 
 @dataclass(frozen=True)
-class Act:
+class RowButton:
     """A button beside the first one of a row."""
 
     action: str
@@ -37,7 +37,7 @@ class Notice:
     tone: str = WAIT
     posts: tuple[str, str] = ("", "")
     copies: str = ""
-    also: Act | None = None
+    also: RowButton | None = None
 
 
 def url_of(name: str, *ids: object) -> str:

@@ -52,8 +52,8 @@ def payer(person: Payer | None) -> SafeString:
     """A customer as a link to their page; who is none as words."""
     if person is None:
         return NONE
-    known = person.customer
-    name = words(person.title) if known is None else link("customer", known.pk, person.title)
+    customer = person.customer
+    name = words(person.title) if customer is None else link("customer", customer.pk, person.title)
     below = (
         format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(person.email))
         if person.name and person.email

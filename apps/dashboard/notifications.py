@@ -1,6 +1,7 @@
 """The notifications of a store: what has happened, which emails a person gets about it, and the
 link that ends them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -11,9 +12,13 @@ from django.views.decorators.csrf import csrf_exempt
 from apps.core.errors import NotFound
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import PageRequest, go, show
-from apps.stores import notifications
+from apps.stores import notification_kinds, notifications
 from apps.stores.models import Notification
-from apps.stores.notifications import CHOICES, KINDS, NotificationKind
+from apps.stores.notification_kinds import CHOICES, KINDS, NotificationKind
+from apps.stores.notifications import Channels
+
+SHOWN = "shown_"
+ON = "on"
 
 
 @dataclass(frozen=True)
@@ -22,7 +27,7 @@ class NotificationLine:
 
     name: str
     kind: NotificationKind
-    chosen: str
+    channels: Channels
 
     @property
     def choices(self) -> list[tuple[str, str]]:
@@ -34,7 +39,8 @@ def index(request: PageRequest) -> HttpResponse:
     member = request.member
     mode = request.access.mode
     since = notifications.read_until(member, mode) or member.created_at
-    rows = Notification.objects.visible_to(request.access).order_by("-created_at", "-id")
+    every = Notification.objects.visible_to(request.access)
+    rows = notifications.shown_to(member, every).order_by("-created_at", "-id")
     context = {"window": window(rows, request.GET, {}), "since": since, "unread": 0}
     if "page" not in request.GET and request.method == "GET":
         notifications.mark_read(member, mode)
@@ -47,12 +53,20 @@ def choose(request: PageRequest) -> HttpResponse:
         raise NotFound
     member = request.member
     if request.method == "POST":
-        notifications.choose(request.person, member.store, request.POST.dict())
+        fields = request.POST.dict()
+        notifications.choose(request.person, member.store, fields)
+        notifications.show_kinds(request.person, member.store, _shown(fields))
         messages.success(request, f"Saved for {member.store.name}.")
         return go("notification_settings")
-    chosen = notifications.choices_of(member)
+    chosen = notifications.channels_of(member)
     lines = [NotificationLine(name, kind, chosen[name]) for name, kind in KINDS.items()]
     return show(request, "dashboard/notifications/settings.html", {"lines": lines})
+
+
+def _shown(fields: Mapping[str, str]) -> dict[str, bool]:
+    """Kinds whose box was on the page; without a tick only what is hidden beside it is sent."""
+    boxes = {name: fields.get(f"{SHOWN}{name}") for name in KINDS}
+    return {name: value == ON for name, value in boxes.items() if value is not None}
 
 
 # a mail program presses it, without a page or a session; the token is the key, and it only ends
@@ -65,6 +79,6 @@ def unsubscribe(request: HttpRequest, token: str) -> HttpResponse:
     except NotFound:
         return render(request, "dashboard/notifications/unsubscribe_over.html", status=404)
     if request.method == "POST":
-        notifications.choose(user, store, {kind: notifications.OFF})
+        notifications.choose(user, store, {kind: notification_kinds.OFF})
     context = {"store": store, "kind": KINDS[kind], "is_done": request.method == "POST"}
     return render(request, "dashboard/notifications/unsubscribe.html", context)

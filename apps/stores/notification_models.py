@@ -36,15 +36,16 @@ class Notification(Owned):
 
 
 class NotificationChoice(models.Model):
-    """How a person wants emails of one kind about one store; without a row as the table of kinds
-    says."""
+    """How a person wants to hear of one kind about one store, by email and in the dashboard;
+    without a row, or where nothing was chosen, as the table of kinds says."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     store = models.ForeignKey(
         "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
     )
     kind = models.CharField(max_length=30)
-    choice = models.CharField(max_length=11)
+    choice = models.CharField(max_length=11)  # of emails; empty: none was made
+    is_shown = models.BooleanField(null=True)  # in the dashboard; null: no choice was made
 
     class Meta:
         constraints = [

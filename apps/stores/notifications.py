@@ -7,13 +7,12 @@ Only live mode is emailed: the pages of test mode show theirs.
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.core import signing
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.core import clock, jobs, mail
 from apps.core.errors import NotFound
@@ -22,71 +21,16 @@ from apps.core.models import Mode
 from apps.core.rows import Job
 from apps.stores import roles
 from apps.stores.models import Member, Store, User
+from apps.stores.notification_kinds import IMMEDIATELY, KINDS, OFF
 from apps.stores.notification_models import Notification, NotificationChoice
 from apps.stores.profile import zone_of
 
-IMMEDIATELY = "immediately"
-DAILY = "daily"
-OFF = "off"
-CHOICES = {IMMEDIATELY: "Immediately", DAILY: "Daily summary", OFF: "Off"}
 JOB = Job("stores.tell_notifications", limit=100)
 RECIPIENTS_MAX = 100
 UNREAD_MAX = 99
+NEWEST_MAX = 500  # of those that came since, so that hidden ones aren't looked through for ever
 KEPT = timedelta(days=365)
 _SALT = "apps.stores.notifications.unsubscribe"
-
-
-@dataclass(frozen=True)
-class NotificationKind:
-    """`default` is for whom the permission allows; everybody else begins with none. `always` goes
-    to owners whatever they choose."""
-
-    label: str
-    says: str
-    default: str = IMMEDIATELY
-    choices: tuple[str, ...] = (IMMEDIATELY, OFF)
-    permission: str = roles.MOVE_MONEY
-    always: bool = False
-
-
-PAYMENT_COMPLETED = "payment_completed"
-PAYMENT_ATTENTION = "payment_attention"
-PAYOUT_CONFIRMED = "payout_confirmed"
-PAYOUT_PROBLEM = "payout_problem"
-REFUND_FAILED = "refund_failed"
-INVOICE_PAID = "invoice_paid"
-SUBSCRIPTION_PAST_DUE = "subscription_past_due"
-ENDPOINT_OFF = "endpoint_off"
-VERIFICATION = "verification"
-KINDS: Mapping[str, NotificationKind] = {
-    PAYMENT_COMPLETED: NotificationKind(
-        "Payments completed",
-        "How many, and how much they come to.",
-        default=DAILY,
-        choices=(IMMEDIATELY, DAILY, OFF),
-    ),
-    PAYMENT_ATTENTION: NotificationKind(
-        "Payments that need attention",
-        "Underpaid, overpaid or late, or a card payment to refund.",
-    ),
-    PAYOUT_CONFIRMED: NotificationKind("Payouts sent", "A payout has arrived.", default=OFF),
-    PAYOUT_PROBLEM: NotificationKind(
-        "Payouts that fail", "A payout failed, or we review it first."
-    ),
-    REFUND_FAILED: NotificationKind("Refunds that fail", "The coins are back in your balance."),
-    INVOICE_PAID: NotificationKind(
-        "Invoices paid", "A customer has paid an invoice in full.", default=OFF
-    ),
-    SUBSCRIPTION_PAST_DUE: NotificationKind(
-        "Subscriptions past due", "A customer hasn’t paid in time."
-    ),
-    ENDPOINT_OFF: NotificationKind(
-        "Webhook endpoints disabled", "We turn an endpoint off after days of failures.", always=True
-    ),
-    VERIFICATION: NotificationKind(
-        "Business verification", "The outcome of a review.", always=True
-    ),
-}
 
 
 class News(NamedTuple):
@@ -176,7 +120,7 @@ def recipients(store: Store, kind: str, choice: str) -> list[Member]:
     return [
         member
         for member in every
-        if chosen.get(member.user_id, default_of(kind, member.role)) == choice
+        if (chosen.get(member.user_id) or default_of(kind, member.role)) == choice
     ]
 
 
@@ -187,11 +131,46 @@ def default_of(kind: str, role: str) -> str:
 # --- what a person has chosen ---------------------------------------------------------------------
 
 
-def choices_of(member: Member) -> dict[str, str]:
-    """Kind -> how the member hears of it."""
+class Channels(NamedTuple):
+    """How a member hears of a kind."""
+
+    email: str
+    is_shown: bool
+
+
+def channels_of(member: Member) -> dict[str, Channels]:
+    """By kind."""
     rows = NotificationChoice.objects.filter(store_id=member.store_id, user_id=member.user_id)
-    chosen = dict(rows.values_list("kind", "choice"))
-    return {kind: chosen.get(kind, default_of(kind, member.role)) for kind in KINDS}
+    chosen = {kind: (choice, is_shown) for kind, choice, is_shown in rows.values_list(*_CHOSEN)}
+    return {kind: _channels(kind, member.role, *chosen.get(kind, ("", None))) for kind in KINDS}
+
+
+_CHOSEN = ("kind", "choice", "is_shown")
+
+
+def _channels(kind: str, role: str, choice: str, is_shown: bool | None) -> Channels:
+    by_default = KINDS[kind].is_shown or choice == IMMEDIATELY
+    return Channels(choice or default_of(kind, role), by_default if is_shown is None else is_shown)
+
+
+def choices_of(member: Member) -> dict[str, str]:
+    """Kind -> how the member is emailed about it."""
+    return {kind: channels.email for kind, channels in channels_of(member).items()}
+
+
+def show_kinds(user: User, store: Store, boxes: Mapping[str, bool]) -> None:
+    """Keep which kinds are seen in the dashboard; those without a box are left as they were."""
+    rows = [
+        NotificationChoice(user=user, store=store, kind=kind, is_shown=is_shown)
+        for kind, is_shown in boxes.items()
+        if kind in KINDS
+    ]
+    NotificationChoice.objects.bulk_create(
+        rows,
+        update_conflicts=True,
+        unique_fields=["store", "user", "kind"],
+        update_fields=["is_shown"],
+    )
 
 
 def choose(user: User, store: Store, choices: Mapping[str, str]) -> None:
@@ -240,10 +219,26 @@ def read_until(member: Member, mode: str) -> datetime | None:
     return member.live_read_at if mode == Mode.LIVE else member.test_read_at
 
 
+def shown_to(member: Member, rows: "QuerySet[Notification]") -> "QuerySet[Notification]":
+    """Those of the kinds that the member sees in the dashboard, which the rows are asked
+    themselves: no statement more."""
+    own = NotificationChoice.objects.filter(
+        store_id=member.store_id, user_id=member.user_id, kind=OuterRef("kind")
+    )
+    requests = own.filter(Q(is_shown=True) | Q(is_shown=None, choice=IMMEDIATELY))
+    is_hidden = Exists(own.filter(is_shown=False))
+    return rows.filter(~is_hidden).filter(~Q(kind__in=_UNASKED) | Exists(requests))
+
+
+_UNASKED = [name for name, kind in KINDS.items() if not kind.is_shown]
+
+
 def unread(member: Member, mode: str) -> int:
-    """How many the member hasn't seen in a mode, 99 at most."""
+    """How many of the newest the member hasn't seen in a mode, 99 at most."""
     since = read_until(member, mode) or member.created_at
     rows = Notification.objects.filter(store_id=member.store_id, mode=mode, created_at__gt=since)
+    newest = rows.order_by("-created_at").values("pk")[:NEWEST_MAX]
+    rows = shown_to(member, Notification.objects.filter(pk__in=newest))
     return len(rows.values_list("pk", flat=True)[:UNREAD_MAX])
 
 

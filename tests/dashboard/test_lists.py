@@ -96,8 +96,8 @@ def test_a_page_of_payers_asks_no_more_for_more_of_them(cast: Cast) -> None:
     browser = Browser(cast.alice)
     counts = []
     for number in (1, 6):
-        for one in range(number):
-            contact = {"customer_email": f"{number}-{one}@shop.example"}
+        for index in range(number):
+            contact = {"customer_email": f"{number}-{index}@shop.example"}
             payment(cast.bakery.test, metadata=contact)
         browser.get("payments")
         with CaptureQueriesContext(connection) as seen:

@@ -26,7 +26,8 @@ from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import reject_verification, submit_verification
 from apps.stores import notifications
 from apps.stores.models import Member, Notification, NotificationChoice, Role, User
-from apps.stores.notifications import KINDS, News
+from apps.stores.notification_kinds import KINDS
+from apps.stores.notifications import News
 from tests import make
 from tests.billing import records as billing
 from tests.cast import Cast, person

@@ -1,13 +1,20 @@
-"""What a store's people hear of at once: a payment that failed with coins in it, came late, or has
-to be refunded by hand."""
+"""What a store's people hear of at once: a payment that got less or more than was due, came late,
+or has to be refunded by hand; coins that nobody expected, and a coin that was stopped."""
 
 from collections.abc import Iterable
 
-from apps.chain.models import Deposit
-from apps.core.money import Fiat
+from apps.assets.models import Asset
+from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.core.money import Fiat, decimal_from_atomic
 from apps.core.regions import in_english
 from apps.payments.models import Payment, Refund
-from apps.stores.notifications import PAYMENT_ATTENTION, REFUND_FAILED, News, record
+from apps.stores.notification_kinds import (
+    ASSET_STOPPED,
+    PAYMENT_ATTENTION,
+    REFUND_FAILED,
+    UNMATCHED_TRANSFER,
+)
+from apps.stores.notifications import News, record
 
 _FAILED = {
     "failed_underpaid": (
@@ -16,6 +23,55 @@ _FAILED = {
     ),
     "failed_overpaid": ("was overpaid", "More than the amount due arrived. It is being refunded."),
 }
+_ACCEPTED = {
+    "completed_underpaid": (
+        "was underpaid",
+        "Less than the amount due arrived in time, and was accepted.",
+    ),
+    "completed_overpaid": (
+        "was overpaid",
+        "More than the amount due arrived, and was accepted. You can refund the difference.",
+    ),
+}
+
+
+def payment_accepted(payment: Payment, reason: str | None) -> None:
+    """Completed with less or more than was due, as the store's settings allow; else nothing."""
+    if reason in _ACCEPTED:
+        words, text = _ACCEPTED[reason]
+        subject = f"{payment.pk}:{reason}"
+        _record(payment, subject, f"Payment of {_worth(payment)} {words}", text)
+
+
+def transfer_unmatched(payment: Payment, transfer: UnmatchedTransfer, asset: Asset) -> None:
+    """At an address of the payment, which was made for another coin."""
+    coins = decimal_from_atomic(transfer.amount_atomic, asset.atomic_decimals)
+    record(
+        News(
+            payment.store_id,
+            payment.mode,
+            UNMATCHED_TRANSFER,
+            transfer.pk,
+            f"{coins} {asset.coin_symbol} arrived unexpectedly",
+            f"/dashboard/transfers/{transfer.pk}",
+            f"At an address of payment {payment.reference}, for another coin. Accept or return it.",
+        )
+    )
+
+
+def asset_stopped(payment: Payment, deposit: Deposit, asset: Asset) -> None:
+    """Told once for each deposit that was lost."""
+    record(
+        News(
+            payment.store_id,
+            payment.mode,
+            ASSET_STOPPED,
+            deposit.pk,
+            f"{asset.full_name} is stopped for review",
+            "/dashboard/settings/assets",
+            "A confirmed deposit left the chain. Payments in it wait until we have looked.",
+        )
+    )
 
 
 def payment_failed(payment: Payment, reason: str | None) -> None:

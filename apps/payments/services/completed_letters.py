@@ -19,7 +19,8 @@ from apps.core.rows import Job
 from apps.payments.models import Payment
 from apps.stores import notifications
 from apps.stores.models import Member, NotificationChoice
-from apps.stores.notifications import DAILY, IMMEDIATELY, PAYMENT_COMPLETED, News
+from apps.stores.notification_kinds import DAILY, IMMEDIATELY, PAYMENT_COMPLETED
+from apps.stores.notifications import News
 from apps.stores.profile import zone_of
 from apps.webhooks.models import Event
 
@@ -46,7 +47,9 @@ def tell_all() -> None:
     now = clock.real_now()
     due = Member.objects.filter(Q(summary_due_at=None) | Q(summary_due_at__lte=now))
     SUMMARIES.walk(due.order_by("pk").values_list("pk", flat=True), send_summary)
-    stores = NotificationChoice.objects.filter(kind=PAYMENT_COMPLETED, choice=IMMEDIATELY)
+    stores = NotificationChoice.objects.filter(
+        Q(choice=IMMEDIATELY) | Q(is_shown=True), kind=PAYMENT_COMPLETED
+    )
     store_ids = stores.order_by("store_id").distinct("store_id").values_list("pk", flat=True)
     ONE_BY_ONE.walk(NotificationChoice.objects.filter(pk__in=store_ids).order_by("pk"), _record_new)
 

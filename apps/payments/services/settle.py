@@ -121,7 +121,8 @@ def _set_aside_unexpected(payment: Payment, received: list[Received], at: dateti
                 _note_lost_claim(payment, stray, at)
                 continue
             reason = f"{stray.asset_id} sent to an address for {intake.address.asset_id}"
-            mark_unmatched(stray, reason, at, store_id=payment.store_id)
+            transfer = mark_unmatched(stray, reason, at, store_id=payment.store_id)
+            attention.transfer_unmatched(payment, transfer, stray.asset)
 
 
 def _note_lost_claim(payment: Payment, stray: Deposit, at: datetime) -> None:
@@ -365,7 +366,8 @@ def _stop_for_review(payment: Payment, deposit: Deposit, at: datetime) -> None:
     rows = AcceptedAsset.objects.filter(
         store_id=payment.store_id, mode=payment.mode, asset_id=deposit.asset_id, suspended_at=None
     )
-    rows.update(suspended_at=at)
+    if rows.update(suspended_at=at):
+        attention.asset_stopped(payment, deposit, deposit.asset)
 
 
 def _columns_after(

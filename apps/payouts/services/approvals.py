@@ -22,6 +22,8 @@ from apps.core.money import Amount, CoinPrice, Fiat
 from apps.payouts.models import Payout, PayoutApproval, Schedule
 from apps.payouts.services import approval_rules
 from apps.stores import profile
+from apps.stores.notification_kinds import PAYOUT_APPROVAL
+from apps.stores.notifications import News, record
 
 LIFETIME = timedelta(days=7)
 ALONE_WITHIN = timedelta(days=1)
@@ -141,10 +143,23 @@ def _ask(
         above_cents=above.cents,
         expires_at=at + LIFETIME,
     )
+    record(_news(approval, wish))
     recent = PayoutApproval.objects.visible_to(viewer).filter(created_at__gt=at - LETTERS_WITHIN)
     if recent.count() <= LETTERS_MAX:
         _tell_approvers(approval, wish)
     return approval
+
+
+def _news(approval: PayoutApproval, wish: Wish) -> News:
+    return News(
+        approval.store_id,
+        approval.mode,
+        PAYOUT_APPROVAL,
+        approval.pk,
+        "Payout needs approval",
+        f"/dashboard/approvals/{approval.pk}",
+        f"{wish.text}, requested by {approval.made_by}",
+    )
 
 
 def _tell_approvers(approval: PayoutApproval, wish: Wish) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from apps.core.machine import Change, Noted
 from apps.core.money import decimal_from_atomic
 from apps.payouts.models import Payout
-from apps.stores.notifications import PAYOUT_CONFIRMED, PAYOUT_PROBLEM, News, record
+from apps.stores.notification_kinds import PAYOUT_CONFIRMED, PAYOUT_PROBLEM
+from apps.stores.notifications import News, record
 
 _Status = Payout.Status
 _WORDS = {

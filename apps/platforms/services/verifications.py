@@ -17,7 +17,7 @@ from apps.platforms.services import confirmations
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
 from apps.stores import account_emails, audit, verification_documents
 from apps.stores.models import Store, Verification
-from apps.stores.notifications import VERIFICATION as VERIFICATION_KIND
+from apps.stores.notification_kinds import VERIFICATION as VERIFICATION_KIND
 from apps.stores.notifications import News, record
 from apps.stores.services import change_store
 from apps.webhooks import events

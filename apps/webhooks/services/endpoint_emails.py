@@ -9,7 +9,8 @@ from django.db import transaction
 from apps.core import clock, mail
 from apps.core.rows import Job
 from apps.stores.models import Member, Role
-from apps.stores.notifications import ENDPOINT_OFF, News, record
+from apps.stores.notification_kinds import ENDPOINT_OFF
+from apps.stores.notifications import News, record
 from apps.webhooks.models import Endpoint
 
 JOB = Job("webhooks.tell_owners", limit=100)

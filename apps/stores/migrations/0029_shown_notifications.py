@@ -1,0 +1,15 @@
+"""Whether a person sees notifications of a kind in the dashboard; null until they choose."""
+
+from django.db import migrations, models
+
+
+class Migration(migrations.Migration):
+    dependencies = [("stores", "0028_one_index_a_beginning")]
+
+    operations = [
+        migrations.AddField(
+            model_name="notificationchoice",
+            name="is_shown",
+            field=models.BooleanField(null=True),
+        ),
+    ]

@@ -1,0 +1,84 @@
+"""THE table of what a store's people can hear of: what each kind says, who begins with its emails,
+and whether it stands in the dashboard."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from apps.stores import roles
+
+IMMEDIATELY = "immediately"
+DAILY = "daily"
+OFF = "off"
+CHOICES = {IMMEDIATELY: "Immediately", DAILY: "Daily summary", OFF: "Off"}
+
+
+@dataclass(frozen=True)
+class NotificationKind:
+    """`default` is for whom the permission allows; everybody else begins with none. What `always`
+    names is emailed whatever people choose. In the dashboard everybody sees a kind that `is_shown`
+    until they choose otherwise, and others once they choose them or their emails."""
+
+    label: str
+    says: str
+    default: str = IMMEDIATELY
+    choices: tuple[str, ...] = (IMMEDIATELY, OFF)
+    permission: str = roles.MOVE_MONEY
+    always: str = ""
+    is_shown: bool = True
+
+
+_OWNERS = "Owners are always emailed."
+PAYMENT_COMPLETED = "payment_completed"
+PAYMENT_ATTENTION = "payment_attention"
+UNMATCHED_TRANSFER = "unmatched_transfer"
+ASSET_STOPPED = "asset_stopped"
+PAYOUT_CONFIRMED = "payout_confirmed"
+PAYOUT_PROBLEM = "payout_problem"
+PAYOUT_APPROVAL = "payout_approval"
+REFUND_FAILED = "refund_failed"
+INVOICE_PAID = "invoice_paid"
+SUBSCRIPTION_PAST_DUE = "subscription_past_due"
+ENDPOINT_OFF = "endpoint_off"
+VERIFICATION = "verification"
+KINDS: Mapping[str, NotificationKind] = {
+    PAYMENT_COMPLETED: NotificationKind(
+        "Payments completed",
+        "How many, and how much they come to.",
+        default=DAILY,
+        choices=(IMMEDIATELY, DAILY, OFF),
+        is_shown=False,
+    ),
+    PAYMENT_ATTENTION: NotificationKind(
+        "Payments that need attention", "Underpaid, overpaid or late, or a card payment to refund."
+    ),
+    UNMATCHED_TRANSFER: NotificationKind(
+        "Unexpected coins", "Coins arrived at an address for another coin."
+    ),
+    ASSET_STOPPED: NotificationKind(
+        "Coins stopped for review", "A deposit left the chain, so payments in its coin wait."
+    ),
+    PAYOUT_CONFIRMED: NotificationKind("Payouts sent", "A payout has arrived.", default=OFF),
+    PAYOUT_PROBLEM: NotificationKind(
+        "Payouts that fail", "A payout failed, or we review it first."
+    ),
+    PAYOUT_APPROVAL: NotificationKind(
+        "Payouts that wait for approval",
+        "A second person decides.",
+        always="Everybody who can approve is always emailed.",
+    ),
+    REFUND_FAILED: NotificationKind("Refunds that fail", "The coins are back in your balance."),
+    INVOICE_PAID: NotificationKind(
+        "Invoices paid", "A customer has paid an invoice in full.", default=OFF
+    ),
+    SUBSCRIPTION_PAST_DUE: NotificationKind(
+        "Subscriptions past due", "A customer hasn’t paid in time."
+    ),
+    ENDPOINT_OFF: NotificationKind(
+        "Webhook endpoints disabled",
+        "We turn an endpoint off after days of failures.",
+        always=_OWNERS,
+    ),
+    VERIFICATION: NotificationKind(
+        "Business verification", "The outcome of a review.", always=_OWNERS
+    ),
+}
