@@ -4,9 +4,10 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("stores", "0028_one_index_a_beginning")]
+    dependencies = [("stores", "0001_squashed_0028_one_index_a_beginning")]
 
     operations = [
+        migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
         migrations.AddField(
             model_name="notificationchoice",
             name="is_shown",
