@@ -28,7 +28,7 @@ pytestmark = pytest.mark.direct
 TABLE = "payments_paymentevent"
 
 
-def ask(statement: str, *values: object) -> list[tuple[Any, ...]]:
+def ask(statement: str, *values: Any) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(statement, values or None)
         return cursor.fetchall() if cursor.description else []
@@ -55,10 +55,12 @@ def newest() -> int:
 
 def make_range() -> None:
     """As jobs do, run after run: PostgreSQL may be vacuuming what is to be locked."""
-    wait_for(
-        lambda: number_ranges.make_ahead() or number_ranges.rows_ahead()[TABLE],
-        lambda ahead: ahead >= RANGE_ROWS // 2,
-    )
+
+    def made() -> int:
+        number_ranges.make_ahead()
+        return number_ranges.rows_ahead()[TABLE]
+
+    wait_for(made, lambda ahead: ahead >= RANGE_ROWS // 2)
 
 
 @pytest.fixture
@@ -70,7 +72,7 @@ def cast(here: Server) -> Iterator[Cast]:
 
 
 @contextmanager
-def writing(work: Callable[[], None]) -> Iterator[list[float]]:
+def writing(work: Callable[[], object]) -> Iterator[list[float]]:
     """Somebody does it again and again meanwhile; how long each time took."""
     times: list[float] = []
     errors: list[Exception] = []
@@ -102,7 +104,7 @@ def test_a_range_is_made_beside_those_who_write(cast: Cast) -> None:
     numbered_from(RANGE_ROWS // 2 + 1)
     make.payment(cast.bakery.test)
 
-    with writing(lambda: make.payment(cast.bakery.test) and None) as times:
+    with writing(lambda: make.payment(cast.bakery.test)) as times:
         make_range()
         numbered_from(RANGE_ROWS - 10)
         while newest() < RANGE_ROWS + 20:
@@ -131,7 +133,7 @@ def test_whoever_writes_waits_only_a_moment_for_a_range_that_cannot_be_made_yet(
 
     with psycopg.connect(address(here)) as long:
         long.execute("UPDATE payments_payment SET title = 'long' WHERE id = %s", [payment["id"]])
-        with writing(lambda: make.payment(cast.bakery.test) and None) as times:
+        with writing(lambda: make.payment(cast.bakery.test)) as times:
             number_ranges.make_ahead()
         assert partition_names() == {f"{TABLE}_first", f"{TABLE}_rest"}
         assert max(times) < 2
