@@ -29,7 +29,7 @@ from typing import Any, TextIO
 
 from apps.core import local_chain
 from apps.core.local_chain import CHAIN_IDS, ETHEREUM, NAMES_VARIABLE, SEPOLIA, local_chains
-from dev import anvil, processes, template_database
+from dev import anvil, processes, template_database, waiting
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = "demo"
@@ -46,7 +46,6 @@ TITLES = {
 # The longest path of a unix socket, less room for what a server appends to it.
 SOCKET_PATH_MAX = 100
 BLOCK_SECONDS = 2
-POSTGRES_START_SECONDS = 60.0
 GENESIS_SECONDS = 1767225600  # 2026-01-01
 # Names in the environment what this machine can't bring, so that child processes don't try again.
 WITHOUT = "TILLGATE_WITHOUT"
@@ -239,21 +238,32 @@ def _open_server(data: Path, mode: str) -> Any:
             server.ensure_pgdata_inited()
             shutil.copy(data / "postgresql.conf", data / template_database.PLAIN)
             _configure_postgres(data, mode)
-        _wait_for_postgres(server.start)
+        _wait_for_postgres(server.start, data)
     return server
 
 
-def _wait_for_postgres(start: Callable[[], None]) -> None:
+def _wait_for_postgres(
+    start: Callable[[], None], data: Path, still_seconds: float = waiting.STILL_SECONDS
+) -> None:
     """A try gives up after ten seconds, or at once when it finds a server that is still starting,
-    as after a crash: it goes on starting."""
-    deadline = time.monotonic() + POSTGRES_START_SECONDS
-    while True:
-        try:
-            return start()
-        except (subprocess.TimeoutExpired, AssertionError):
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(0.2)
+    as after a crash: it goes on starting. Raises processes.StartFailed when nothing moves."""
+
+    def is_started() -> bool:
+        with contextlib.suppress(subprocess.TimeoutExpired, AssertionError):
+            start()
+            return True
+        return False
+
+    def postmaster() -> int | None:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            return int((data / "postmaster.pid").read_text().splitlines()[0])
+        return None
+
+    work = waiting.ProcessActivity(postmaster, data / "log")
+    try:
+        waiting.until(is_started, "PostgreSQL", work, still_seconds=still_seconds, pause=0.2)
+    except waiting.NothingMoves as still:
+        raise processes.StartFailed(str(still)) from None
 
 
 def _configure_postgres(data: Path, mode: str) -> None:
@@ -327,7 +337,9 @@ def _redis(folder: ServicesFolder, name: str) -> str:
         *keep,
     ]
     process = processes.spawn(folder.path, REDIS, command)
-    processes.wait_until(lambda: _redis_answers(path), process, "Redis", folder.path)
+    processes.wait_until(
+        lambda: _redis_answers(path), process, "Redis", processes.log_of(folder.path, REDIS)
+    )
     return f"unix://{path}"
 
 
@@ -409,7 +421,10 @@ def _chain(folder: ServicesFolder, name: str) -> str | None:
         command += ["--timestamp", str(GENESIS_SECONDS)]
     process = processes.spawn(folder.path, name, command, url=url)
     processes.wait_until(
-        lambda: local_chain.is_chain(url, CHAIN_IDS[name]), process, "anvil", folder.path
+        lambda: local_chain.is_chain(url, CHAIN_IDS[name]),
+        process,
+        f"anvil, the {TITLES[name]}",
+        processes.log_of(folder.path, name),
     )
     local_chain.call(url, "evm_setTime", int(time.time()))
     return url

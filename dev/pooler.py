@@ -12,16 +12,14 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from dev import bootstrap
+from dev import bootstrap, processes
 
 POOL = 5
-START_SECONDS = 20.0
 # From here on it follows which client has prepared what.
 PREPARES_FROM = (1, 21)
 PREPARED_MAX = 200
@@ -76,7 +74,7 @@ class Pooler:
             self.process = subprocess.Popen(
                 [str(bootstrap.pgbouncer()), *owner, str(file)], stdout=log, stderr=log
             )
-        _wait_for(self._is_listening, self.process, self.log)
+        processes.wait_until(self._is_listening, self.process, "PgBouncer", self.log)
 
     def url(self, database: str, role: str = "") -> str:
         user = role or self.user
@@ -106,11 +104,3 @@ def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
-
-
-def _wait_for(is_ready: Callable[[], bool], process: "subprocess.Popen[bytes]", log: Path) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while not is_ready():
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError(f"PgBouncer didn't start:\n{log.read_text()}")
-        time.sleep(0.02)

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-START_SECONDS = 20.0
+from dev import waiting
+
 STOP_SECONDS = 4.0
 
 
@@ -62,13 +63,27 @@ def log_of(path: Path, name: str) -> Path:
 
 
 def wait_until(
-    is_ready: Callable[[], bool], process: "subprocess.Popen[bytes]", title: str, path: Path
+    is_ready: Callable[[], bool],
+    process: "subprocess.Popen[bytes]",
+    title: str,
+    log: Path,
+    still_seconds: float = waiting.STILL_SECONDS,
 ) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while not is_ready():
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise StartFailed(f"{title} did not start; its log is in {path}")
-        time.sleep(0.02)
+    """Wait as long as it is at work. Raises StartFailed when it ended, or nothing moves."""
+
+    def is_there() -> bool:
+        if is_ready():
+            return True
+        status = process.poll()
+        if status is not None:
+            raise StartFailed(f"{title} ended with status {status}; its log is {log}")
+        return False
+
+    work = waiting.ProcessActivity(lambda: process.pid, log)
+    try:
+        waiting.until(is_there, title, work, still_seconds=still_seconds)
+    except waiting.NothingMoves as still:
+        raise StartFailed(str(still)) from None
 
 
 def stop(path: Path, name: str) -> None:

@@ -2,7 +2,6 @@
 would."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,11 @@ from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.core import local_chain
 from apps.core.evm import checksummed
+from dev import waiting
 
 ARTIFACT = Path(__file__).parent / "tokens" / "DevToken.json"
-RECEIPT_SECONDS = 30.0
+# A transaction that the chain has taken and doesn't mine in so many blocks never gets there.
+BLOCKS_MAX = 50
 GAS = 3_000_000
 GWEI = 10**9
 
@@ -31,6 +32,8 @@ class MinedReceipt(Struct, frozen=True, rename="camel"):
 class DemoWallet:
     """Signs with one key and sends to one chain."""
 
+    still_seconds = waiting.STILL_SECONDS
+
     def __init__(self, url: str, private_key: str) -> None:
         self.url = url
         self._key = SigningKey(bytes.fromhex(private_key[2:]))
@@ -39,6 +42,9 @@ class DemoWallet:
     @property
     def address(self) -> str:
         return checksummed(self._key.address)
+
+    def _block_number(self) -> int:
+        return int(self._call("eth_blockNumber"), 16)
 
     def _call(self, method: str, *params: Any) -> Any:
         return local_chain.call(self.url, method, *params)
@@ -52,16 +58,24 @@ class DemoWallet:
         return str(self._call("eth_sendRawTransaction", unsigned.signed(self._key).raw))
 
     def receipt(self, tx_hash: str) -> MinedReceipt:
-        """Wait until the transaction is in a block. Raises ChainRefused when it failed or never got
-        there."""
-        deadline = time.monotonic() + RECEIPT_SECONDS
-        while (answer := self._call("eth_getTransactionReceipt", tx_hash)) is None:
-            if time.monotonic() > deadline:
-                raise local_chain.ChainRefused(
-                    f"{tx_hash} is in no block after {RECEIPT_SECONDS:.0f} s"
-                )
-            time.sleep(0.1)
-        receipt = convert(answer, MinedReceipt)
+        """Wait until the transaction is in a block. Raises ChainRefused when it failed or so many
+        blocks came without it, and NothingMoves when no block comes."""
+        began_at = self._block_number()
+        answers: list[Any] = []
+
+        def is_mined() -> bool:
+            number = self._block_number()
+            answer = self._call("eth_getTransactionReceipt", tx_hash)
+            if answer is None and number - began_at > BLOCKS_MAX:
+                raise local_chain.ChainRefused(f"{tx_hash} is in none of {BLOCKS_MAX} blocks")
+            answers.append(answer)
+            return answer is not None
+
+        blocks = waiting.ChangingReading(self._block_number, "no new block")
+        waiting.until(
+            is_mined, f"the block of {tx_hash}", blocks, still_seconds=self.still_seconds, pause=0.1
+        )
+        receipt = convert(answers[-1], MinedReceipt)
         if int(receipt.status, 16) != 1:
             raise local_chain.ChainRefused(f"{tx_hash} was reverted")
         return receipt

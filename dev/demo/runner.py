@@ -94,6 +94,10 @@ class Processes:
         reader.start()
         self._readers.append(reader)
 
+    def pid(self, name: str) -> int | None:
+        process = self._running.get(name)
+        return None if process is None else process.pid
+
     def died(self) -> str:
         """The first process that has ended by itself, and how; empty while all run."""
         if not self.ended and not self.is_stopping:

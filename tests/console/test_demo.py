@@ -122,12 +122,15 @@ def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_proce
     told = demo.errors.read_text()
     assert "Traceback" not in told
     assert "could not be finished" not in told
+    # A page is named as soon as it answers, with who signs in.
+    assert told.index("page ready in") < told.index("processes ready in")
+    assert told.index("merchant@demo.example") < told.index("processes ready in")
     # What a person looks for stands last.
     assert (
         told.index("documentation")
         < told.index("Ctrl-C")
-        < told.index("merchant@demo.example")
-        < told.index("curl -s")
+        < told.rindex("merchant@demo.example")
+        < told.rindex("curl -s")
     )
     assert processes_of(folder) == {}
     assert not (folder / "demo.json").exists()

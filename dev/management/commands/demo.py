@@ -6,8 +6,6 @@ import os
 import threading
 import time
 import traceback
-import urllib.error
-import urllib.request
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
@@ -39,17 +37,14 @@ from dev.demo import (
     payouts,
     people,
     platforms,
+    readiness,
     runner,
     stablecoins,
     swaps,
 )
 from dev.demo.chain import DemoWallet
+from dev.waiting import NothingMoves
 
-# How long nothing may change in what the processes say they wait for, and how often the person
-# hears of it.
-STILL_SECONDS = 180.0
-TOLD_SECONDS = 10.0
-_LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 T = TypeVar("T")
 
 
@@ -107,6 +102,9 @@ class Command(BaseCommand):
             raise SystemExit(self._run(port))
         except KeyboardInterrupt:
             raise SystemExit(130) from None
+        except NothingMoves as still:
+            self._give_up(still)
+            raise SystemExit(1) from None
         finally:
             self.processes.end()
 
@@ -124,8 +122,9 @@ class Command(BaseCommand):
             self.step("exchange on the local chain", lambda: self._exchange(contracts))
         commands = runner.beside_web()
         self.warm_up(commands)
-        # It loads while the store is made.
+        # It loads while the store is made, and is told as soon as it answers.
         self.processes.start("web", runner.web(port))
+        threading.Thread(target=self._tell_page, args=(port,), daemon=True).start()
         store, merchant, credentials = self.step("demo store", self._store)
         self.step("hot wallets", lambda: hot_wallets.fill(contracts))
         connections.close_all()
@@ -203,10 +202,13 @@ class Command(BaseCommand):
         credentials: StoreResult,
         contracts: dict[str, str],
     ) -> None:
-        """Once the processes answer: pay the live payments, write demo.json, tell the person."""
+        """Once a page answers: tell how to get in; once the processes do: pay the live payments,
+        write demo.json, and tell the rest."""
         try:
             began = time.monotonic()
-            self._wait_until_ready(port)
+            self._wait_for(readiness.WEB, port)
+            self.say(_table(_entry(merchant_of())))
+            self._wait_for(readiness.WHOLE, port)
             if self.processes.is_stopping:
                 return
             if contracts:
@@ -227,33 +229,24 @@ class Command(BaseCommand):
             if self.processes.is_stopping:
                 return  # the services go while it works
             self.is_broken = True
-            if not isinstance(error, TimeoutError):
+            if not isinstance(error, NothingMoves):
                 self.stderr.write(traceback.format_exc())
-            self.stderr.write(f"the demo couldn't be set up and stops: {error}")
+            self._give_up(error)
             self.processes.stop()
         finally:
             connections.close_all()
 
-    def _wait_until_ready(self, port: int) -> None:
-        """Tells what it waits for. Gives up when a process ended, or raises TimeoutError when
-        nothing moves any more."""
-        waits_for = ""
-        moved = time.monotonic()
-        reported_at = moved
-        while (now_for := _not_ready(port)) and not self.processes.is_stopping:
-            now = time.monotonic()
-            if now_for != waits_for:
-                waits_for = now_for
-                moved = now
-            if now - moved > STILL_SECONDS:
-                raise TimeoutError(
-                    f"still waiting for {waits_for}, and nothing has moved for"
-                    f" {STILL_SECONDS:.0f} s"
-                )
-            if now - reported_at > TOLD_SECONDS:
-                reported_at = now
-                self.say(f"waiting for {waits_for}")
-            time.sleep(0.1)
+    def _give_up(self, error: Exception) -> None:
+        self.stderr.write(f"the demo couldn't be set up and stops: {error}")
+
+    def _wait_for(self, path: str, port: int) -> None:
+        processes = self.processes
+        readiness.wait_for(path, port, lambda: processes.pid("web"), lambda: processes.is_stopping)
+
+    def _tell_page(self, port: int) -> None:
+        seconds = readiness.seconds_until_page(port, lambda: self.processes.is_stopping)
+        if not self.processes.is_stopping:
+            self.say(f"page ready in {seconds:.1f} s: {settings.PUBLIC_URL}/")
 
     def _tell(self, document: DemoDocument, checkout_url: str) -> None:
         if self.is_json:
@@ -282,7 +275,6 @@ class Command(BaseCommand):
 
     def _tell_what_is_next(self, document: DemoDocument) -> None:
         """The last lines on the screen, whatever was told between."""
-        dashboard = document.dashboard
         key = document.store.keys["test"]["secret"]
         order = '{"payment_intent": {"amount": "10.00", "currency": "EUR", "title": "One coffee"}}'
         first_payment = (
@@ -290,17 +282,22 @@ class Command(BaseCommand):
             f" application/json' -d '{order}'"
         )
         rows = [
-            ("open", dashboard.url),
-            (
-                "sign in",
-                (
-                    f"{dashboard.email}  password {dashboard.password}  authenticator key"
-                    f" {dashboard.totp_secret}"
-                ),
-            ),
+            *_entry(document.dashboard),
             ("first payment", first_payment),
         ]
         self.say(f"\n{_table(rows)}\n")
+
+
+def merchant_of() -> Merchant:
+    return Merchant(url=f"{settings.PUBLIC_URL}/dashboard/", **people.MERCHANT)
+
+
+def _entry(merchant: Merchant) -> list[tuple[str, str]]:
+    """The page to open, and who signs in there."""
+    who = (
+        f"{merchant.email}  password {merchant.password}  authenticator key {merchant.totp_secret}"
+    )
+    return [("open", merchant.url), ("sign in", who)]
 
 
 def _table(rows: list[tuple[str, str]]) -> str:
@@ -326,27 +323,12 @@ def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> 
             )
     return DemoDocument(
         base_url=base_url,
-        dashboard=Merchant(url=f"{base_url}/dashboard/", **people.MERCHANT),
+        dashboard=merchant_of(),
         admin=DemoSignIn(url=f"{base_url}/admin/", **people.STAFF),
         store=credentials,
         chains=chains,
         mailbox=str(settings.EMAIL_FILE_PATH),
     )
-
-
-def _not_ready(port: int) -> str:
-    """What /readyz says is missing: the database, Redis, the watcher of a chain; empty when all is
-    there."""
-    try:
-        with _LOCAL.open(f"http://127.0.0.1:{port}/readyz", timeout=5):
-            return ""
-    except urllib.error.HTTPError as error:
-        parts = json.loads(error.read(4000) or b"{}")
-        return (
-            ", ".join(name for name, part in parts.items() if not part["ready"]) or "the web server"
-        )
-    except (OSError, ValueError):
-        return "the web server"
 
 
 def _write(path: Path, document: Result) -> None:
