@@ -5,6 +5,25 @@ import pytest
 
 from tests.ledger.books import Books, committed_books, open_books
 
+HOME = ""
+SHARD = "01"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Books are kept alike on a server of its own and on one of several: the worked examples say so
+    in each run, every test in the whole suite."""
+    is_short = metafunc.module.__name__.endswith("test_worked_examples")
+    marks = () if is_short else (pytest.mark.whole,)
+    servers = [HOME, pytest.param(SHARD, marks=marks)]
+    metafunc.parametrize("shard", servers, indirect=True, ids=["home", "shard"])
+
+
+@pytest.fixture(autouse=True)
+def shard(request: pytest.FixtureRequest, settings: Any) -> str:
+    """What the server's IDs tell."""
+    settings.SHARD = request.param
+    return str(request.param)
+
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     if "committed" in getattr(item, "fixturenames", ()):

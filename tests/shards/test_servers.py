@@ -1,5 +1,9 @@
-"""Two installations behind one router, with stores on both: in short, web alone with simulated
-payments; and at length, with every process and coins on a chain."""
+"""The main job, to be paid, with stores on two installations behind one router: in short, web alone
+with simulated payments; and at length, with every process and coins on a chain.
+
+Proved: each store's payment is made, found and completed on the server of its shard alone, the
+books of both balance, and one goes on without the other. Not proved: a store that moves.
+"""
 
 from collections.abc import Iterator
 
