@@ -8,7 +8,11 @@ import structlog
 from celery.beat import PersistentScheduler, ScheduleEntry, SchedulingError
 from kombu.exceptions import OperationalError
 
+from apps.core.liveness import Liveness
+from config.environment import ALIVE_FILE
+
 log = structlog.get_logger(__name__)
+liveness = Liveness(ALIVE_FILE)
 TELL_SECONDS = 60.0
 
 
@@ -17,6 +21,10 @@ class Scheduler(PersistentScheduler):
 
     _unsent = 0
     _told_at = float("-inf")
+
+    def tick(self, *args: Any, **options: Any) -> float:
+        liveness.touch()
+        return float(super().tick(*args, **options))
 
     def apply_async(
         self, entry: ScheduleEntry, producer: Any = None, advance: bool = True, **options: Any
@@ -44,6 +52,7 @@ class Scheduler(PersistentScheduler):
         return (*self.connection.recoverable_connection_errors, OperationalError)
 
     def _tell_outage(self, error: BaseException) -> None:
+        liveness.touch()  # it may wait here for as long as Redis is away
         if time.monotonic() < self._told_at + TELL_SECONDS:
             return
         self._told_at = time.monotonic()

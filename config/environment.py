@@ -161,6 +161,8 @@ DATABASE_REPLICA_URL: str = env.str("DATABASE_REPLICA_URL", "")
 DATABASE_REPLICA_LAG_SECONDS: float = env.float("DATABASE_REPLICA_LAG_SECONDS", 10.0)
 REDIS_URL: str = redis_from_env("REDIS_URL")
 # Without a sign of the periodic jobs for so long, the watcher runs the vital ones itself.
+# What beat, the watcher and the signer touch as long as their loop turns; none when empty.
+ALIVE_FILE: str = env.str("ALIVE_FILE", "")
 FALLBACK_AFTER_SECONDS: float = env.float("FALLBACK_AFTER_SECONDS", 30.0)
 METRICS_TOKEN: str = secret("METRICS_TOKEN")
 # Where workers, beat, the watcher and the signer are scraped; 0: nowhere. Web answers at /metrics.

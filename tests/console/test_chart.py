@@ -246,8 +246,32 @@ def test_web_is_asked_by_three_probes_as_its_proxy_would(rendered: RenderedChart
     for name in ("worker", "worker-test", "webhooks", "reports", "documents", "clocks"):
         worker = container(pods(rendered)[name])
         asked = " ".join(compose()[name]["healthcheck"]["test"][1:]).replace("$$", "$")
-        for probe in paths:
+        for probe in ("startupProbe", "readinessProbe"):
             assert worker[probe]["exec"]["command"] == ["sh", "-c", asked]
+        # A restart brings no Redis back: whoever doesn't hear the ping through it stays.
+        tolerant = f"! timeout 15 {asked} 2>&1 | grep -q 'No nodes replied'"
+        assert worker["livenessProbe"]["exec"]["command"] == ["sh", "-c", tolerant]
+
+
+@needs_helm
+def test_what_has_no_port_shows_that_its_loop_turns(rendered: RenderedChart) -> None:
+    turning = {name for name, service in compose().items() if "ALIVE_FILE" in str(service)}
+    assert turning == {"beat", "watcher", "signer"}
+    for name in turning:
+        found = container(pods(rendered)[name])
+        service = compose()[name]
+        env = {entry["name"]: entry.get("value") for entry in found["env"]}
+        assert env["ALIVE_FILE"] == service["environment"]["ALIVE_FILE"]
+        for probe in ("startupProbe", "livenessProbe"):
+            assert found[probe]["exec"]["command"] == service["healthcheck"]["test"][1:]
+
+
+@needs_helm
+def test_a_second_watcher_waits_for_the_first() -> None:
+    values = {**LEAST, "watcher": {"replicas": 2}}
+    found = charts.render(CHART, values)
+    assert (found.refusal, found.lint, found.invalid) == ("", [], [])
+    assert kinds(found, "Deployment")["watcher"]["spec"]["replicas"] == 2
 
 
 @needs_helm

@@ -30,12 +30,18 @@ def ports(
     }
     found = {name: free_port() for name in commands}
     environments = {
-        name: {"METRICS_PORT": str(port), "METRICS_FOLDER": str(folder / "metrics")}
+        name: {
+            "METRICS_PORT": str(port),
+            "METRICS_FOLDER": str(folder / "metrics"),
+            "ALIVE_FILE": str(folder / f"{name}.alive"),
+        }
         for name, port in found.items()
     }
     buckets.client().delete("celery")  # what other tests have asked for
     with django_db_blocker.unblock(), background.running(commands, folder, environments):
         yield found
+        # What their containers are asked: the loops have turned.
+        assert {file.stem for file in folder.glob("*.alive")} == {"beat", "watcher"}
 
 
 def figures(port: int) -> dict[str, float]:

@@ -128,6 +128,12 @@ def test_no_process_can_gain_a_right_or_write_elsewhere(name: str) -> None:
     assert found["User"] == (["tillgate-signer"] if name == "signer" else ["tillgate"])
 
 
+def test_what_shows_that_its_loop_turns_is_watched() -> None:
+    turning = {name for name, found in compose().items() if "ALIVE_FILE" in str(found)}
+    assert {name for name in SERVICES if "WatchdogSec" in unit(name)} == turning
+    assert all(unit(name)["NotifyAccess"] == ["main"] for name in turning)
+
+
 def test_the_signer_alone_is_handed_the_seed() -> None:
     holders = [
         name

@@ -240,14 +240,16 @@ class TestANonceThatIsNotOurs:
 
 class TestTheSignerAsAProcess:
     def test_it_signs_what_waits_and_the_worker_without_a_key_sends_it(
-        self, world: World, settings: Any
+        self, world: World, settings: Any, tmp_path: Path
     ) -> None:
         settings.SIGNER_INLINE = False
+        settings.ALIVE_FILE = str(tmp_path / "alive")
         to = world.stranger()
         row = world.ask(12345, to)
         output = StringIO()
         call_command("signer", "--once", "--json", stdout=output)
         assert json.loads(output.getvalue()) == {"signed": 1}
+        assert (tmp_path / "alive").exists()
         row.refresh_from_db()
         assert row.status == "signed"
         send_due()

@@ -17,6 +17,7 @@ from apps.chain.providers.base import KeystoreError, RpcError
 from apps.chain.sending import cold_storage, signing_rounds
 from apps.console import exporter
 from apps.core.heartbeats import HeartbeatPart, Pulse
+from apps.core.liveness import Liveness
 from apps.stores.command import OperatorCommand, Result
 
 # Between two looks that find nothing; whoever waits for their money waits for this too.
@@ -61,7 +62,9 @@ class Command(OperatorCommand[SignerResult]):
         signed = 0
         pause = PAUSE_SECONDS
         pulse = Pulse(HeartbeatPart.SIGNER)
+        liveness = Liveness(settings.ALIVE_FILE)
         while not stopped.is_set():
+            liveness.touch()
             try:
                 pulse.beat()
                 in_this_round = signing_rounds.sign_due()

@@ -16,6 +16,7 @@ from apps.chain.watching.watcher import watch
 from apps.console import exporter, fallback, local_chains
 from apps.console.heartbeat_figures import HeartbeatCollector
 from apps.console.pooler_figures import PoolerCollector
+from apps.core.liveness import Liveness
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -69,8 +70,10 @@ class Command(BaseCommand):
         for thread in threads:
             thread.start()
         log.info("watching", chains=chains)
+        liveness = Liveness(settings.ALIVE_FILE)
         while not stop.wait(1.0):
-            pass
+            if all(thread.is_alive() for thread in threads):
+                liveness.touch()
         for thread in threads:
             thread.join(STOP_SECONDS / len(threads))
         log.info("watching_ended")

@@ -166,3 +166,23 @@ tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end -}}
+
+{{/* Of a process without a port: the file that its loop touches, and who looks at it. */}}
+{{- define "tillgate.aliveFile" -}}
+- name: ALIVE_FILE
+  value: /srv/tillgate/var/run/alive
+{{- end }}
+
+{{- define "tillgate.aliveProbes" -}}
+startupProbe:
+  exec: &alive
+    command: [python, -m, config.alive]
+  periodSeconds: 5
+  timeoutSeconds: 10
+  failureThreshold: 60
+livenessProbe:
+  exec: *alive
+  periodSeconds: 30
+  timeoutSeconds: 10
+  failureThreshold: 3
+{{- end }}
