@@ -84,6 +84,10 @@ def _delayed(look: Look) -> "QuerySet[Any]":
     return delayed_wallets(look, look.real_now, look.ahead)
 
 
+def _unmatched(look: Look) -> "QuerySet[Any]":
+    return payments.unmatched_transfers(look, look.ahead)
+
+
 def _approvals(look: Look) -> "QuerySet[Any]":
     return payouts.open_approvals(look, look.user)
 
@@ -144,7 +148,7 @@ KINDS = (
     ),
     InboxKind(
         "unmatched_transfer",
-        payments.unmatched_transfers,
+        _unmatched,
         inbox_payments.of_unmatched_transfer,
         roles.MOVE_MONEY,
     ),

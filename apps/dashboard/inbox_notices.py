@@ -25,7 +25,8 @@ class RowButton:
 @dataclass(frozen=True)
 class Notice:
     """`posts` names a button of a form with these fields; without it the button is a link. What
-    `copies` is for somebody else, and has a button that copies it."""
+    `copies` is for somebody else, and has a button that copies it. `page` is where the title leads
+    where the buttons don't."""
 
     title: str
     detail: str
@@ -37,6 +38,7 @@ class Notice:
     tone: str = WAIT
     posts: tuple[str, str] = ("", "")
     copies: str = ""
+    page: str = ""
     also: RowButton | None = None
 
 

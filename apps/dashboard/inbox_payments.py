@@ -4,10 +4,11 @@ from urllib.parse import urlencode
 
 from django.utils.text import Truncator
 
+from apps.chain.addresses import ZERO_ADDRESS
 from apps.chain.models import UnmatchedTransfer
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat, plain_moment
-from apps.dashboard.inbox_notices import BAD, INFO, Notice, coins_of, url_of
+from apps.dashboard.inbox_notices import BAD, INFO, Notice, RowButton, coins_of, url_of
 from apps.payments.attention import excess_cents, received_cents
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import LateDeposit, Payment, Refund
@@ -26,13 +27,17 @@ def of_late_deposit(late: "LateDeposit") -> Notice:
         if rate is None
         else money.cents_for_atomic(deposit.amount_atomic, rate, deposit.asset.atomic_decimals)
     )
+    coins = coins_of(deposit.amount_atomic, deposit.asset)
+    worth = "" if cents is None else fiat(cents, payment.settlement_currency)
     return Notice(
         "Deposit arrived after the payment ended",
-        f"{_name(payment)} · {coins_of(deposit.amount_atomic, deposit.asset)}",
+        f"{_name(payment)} · {coins}",
         late.created_at,
-        "Accept deposit",
+        f"Accept {worth or coins}",
         url_of("late_deposit", payment.pk, deposit.pk),
-        "" if cents is None else fiat(cents, payment.settlement_currency),
+        worth,
+        posts=("accept", "1"),
+        page=url_of("payment", payment.pk),
     )
 
 
@@ -125,17 +130,37 @@ def _to_refund(title: str, payment: Payment) -> Notice:
 
 
 def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
-    coins = (
-        coins_of(transfer.amount_atomic, transfer.asset) if transfer.asset else "An unknown token"
-    )
+    """Where one payment alone can be meant, both ways are a press and a code; else somebody
+    chooses on its page."""
+    coins = coins_of(transfer.amount_atomic, transfer.asset) if transfer.asset else "Unknown token"
+    page = url_of("transfer", transfer.pk)
+    reference = getattr(transfer, "own_reference", None)
+    if reference is None or getattr(transfer, "has_other_fit", True):
+        return Notice(
+            "Unexpected coins arrived",
+            f"{coins} at an address for another coin",
+            transfer.detected_at,
+            "Review transfer",
+            page,
+            icon="question-mark-circle",
+        )
     return Notice(
         "Unexpected coins arrived",
-        f"{coins} at an address for another coin",
+        f"{coins} at an address of payment {reference} for another coin",
         transfer.detected_at,
-        "Review transfer",
-        url_of("transfer", transfer.pk),
+        "Accept into payment",
+        url_of("transfer_accept", transfer.pk),
         icon="question-mark-circle",
+        posts=("payment", reference),
+        also=_return_of(transfer),
+        page=page,
     )
+
+
+def _return_of(transfer: UnmatchedTransfer) -> RowButton | None:
+    if transfer.from_address == ZERO_ADDRESS:
+        return None
+    return RowButton("Send back", url_of("transfer_return", transfer.pk), ("return", "1"))
 
 
 def _name(payment: Payment) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 from msgspec.structs import asdict
 
 from apps.agents.selectors import signed_payment_of
@@ -19,7 +19,16 @@ from apps.dashboard import refunds
 from apps.dashboard.coins import rate_words
 from apps.dashboard.payers import payer_of
 from apps.dashboard.payment_timeline import SHOWN, SHOWN_MAX, Story, timeline_of
-from apps.dashboard.plumbing import PageRequest, Refusals, find, go, is_htmx, sentences, show
+from apps.dashboard.plumbing import (
+    PageRequest,
+    Refusals,
+    find,
+    go,
+    is_htmx,
+    next_url,
+    sentences,
+    show,
+)
 from apps.ledger.selectors import Split
 from apps.links.selectors import link_payment_of
 from apps.onramp.selectors import sessions_of
@@ -195,6 +204,8 @@ def accept_late(request: PageRequest, id: str, deposit_id: str) -> HttpResponse:
     except Refusals as refusal:
         return _late_page(request, payment, late, sentences(refusal), status_of(refusal))
     messages.success(request, "Deposit accepted. It’s in your available balance.")
+    if "next" in request.POST:  # from a list of what needs attention, to which it leads back
+        return HttpResponseRedirect(next_url(request), status=303)
     return go("payment", payment.pk)
 
 

@@ -51,6 +51,7 @@ from apps.payments.services.worth import Most, fiat_text, fiat_typed, part_of
 from apps.stores import roles
 
 _FROM_BALANCE = "From your available balance. The processing fee isn’t returned."
+# Decision 406.
 _PARTIAL = Caution(
     "This is a partial refund.",
     "A payment can only be refunded once. The rest can’t be refunded later.",

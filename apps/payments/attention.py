@@ -7,6 +7,7 @@ as the caller says.
 
 from datetime import datetime
 from fractions import Fraction
+from typing import Any
 
 from django.contrib.postgres.aggregates import JSONBAgg
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, TextField
@@ -17,6 +18,7 @@ from apps.core.models import Viewer
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, Refund
 from apps.payments.services.refund_shares import LIVE_STATUSES
+from apps.payments.transfer_fits import other_fit
 
 
 def _arrived(*statuses: str) -> Subquery:
@@ -147,10 +149,20 @@ def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":
     )
 
 
-def unmatched_transfers(viewer: Viewer) -> "QuerySet[UnmatchedTransfer]":
+def unmatched_transfers(viewer: Viewer, ahead: Any) -> "QuerySet[UnmatchedTransfer]":
     """Coins that an address of one of the store's payments wasn't made for, until somebody has said
-    what becomes of them."""
+    what becomes of them.
+
+    `own_reference` is that payment's, `has_other_fit` whether another one may be meant
+    (apps.payments.transfer_fits). `ahead` is how far the store's clock is.
+    """
     rows = UnmatchedTransfer.objects.filter(
         store_id=viewer.store_id, chain__mode=viewer.mode, resolved_at=None
     )
-    return rows.select_related("asset").order_by("-detected_at")
+    own = PaymentAddress.objects.filter(address=OuterRef("address"))
+    rows = rows.annotate(
+        own_reference=Subquery(own.values("payment__reference")[:1]),
+        has_other_fit=other_fit(viewer, ahead),
+    )
+    transfers: QuerySet[UnmatchedTransfer] = rows.select_related("asset").order_by("-detected_at")
+    return transfers

@@ -6,13 +6,25 @@ One statement that reads a bounded range of an index, whatever the store has sol
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
-from django.db.models import F
+from django.db.models import (
+    DateTimeField,
+    DecimalField,
+    DurationField,
+    Exists,
+    Expression,
+    ExpressionWrapper,
+    F,
+    OuterRef,
+    Value,
+)
 from django.db.models.functions import Abs
 
 from apps.access.access import Access
 from apps.chain.models import UnmatchedTransfer
 from apps.core import clock
+from apps.core.models import Viewer
 from apps.payments.models import Payment, PaymentAddress
 
 SHOWN = 5
@@ -69,3 +81,35 @@ def _near(access: Access, transfer: UnmatchedTransfer) -> list[PaymentAddress]:
             Abs(F("required_atomic") - amount), "-payment__created_at"
         )[: SHOWN + 1]
     )
+
+
+def other_fit(viewer: Viewer, ahead: Any) -> Exists:
+    """Of a row of transfers: whether a payment beside the one whose address it is asks for about
+    its amount of its coin, by the same bounds as `fits_of`."""
+    seen_at: Any = OuterRef(OuterRef("detected_at"))
+    offset = ahead if isinstance(ahead, Expression) else Value(ahead, DurationField())
+    recent = (
+        Payment.objects.visible_to(viewer)
+        .filter(
+            created_at__gte=_time(seen_at - LOOKED_BACK),
+            created_at__lte=_time(seen_at + offset + LOOKED_AHEAD),
+        )
+        .order_by("-created_at")[:LOOKED_AT_MAX]
+    )
+    near = PaymentAddress.objects.filter(
+        payment__in=recent.values("pk"),
+        asset=OuterRef("asset"),
+        required_atomic__gte=_share(100 - NEAR_PERCENT),
+        required_atomic__lte=_share(100 + NEAR_PERCENT),
+    )
+    own = PaymentAddress.objects.filter(address=OuterRef(OuterRef("address"))).values("payment")
+    return Exists(near.exclude(payment__in=own))
+
+
+def _time(expression: Any) -> ExpressionWrapper:
+    return ExpressionWrapper(expression, DateTimeField())
+
+
+def _share(percent: int) -> ExpressionWrapper:
+    atomic: Any = OuterRef("amount_atomic")
+    return ExpressionWrapper(atomic * percent / 100, DecimalField(max_digits=80, decimal_places=0))

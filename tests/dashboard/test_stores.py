@@ -5,7 +5,10 @@ from apps.access.models import ApiKey
 from apps.core import buckets, clock
 from apps.core.models import Mode
 from apps.payments.models import Payment
-from apps.stores.models import Member, Role
+from apps.payouts.services.destinations import add_wallet
+from apps.stores.models import Member, Role, Store
+from apps.webhooks.requests import EndpointRequest
+from apps.webhooks.services.endpoints import register_endpoint
 from tests.cast import Cast, person
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_pages import joined
@@ -118,12 +121,30 @@ def test_a_key_counts_as_connected_with_its_first_call(cast: Cast) -> None:
     ).is_done
 
 
-def test_who_was_paid_live_is_told_to_protect_the_sign_in_and_nothing_else(cast: Cast) -> None:
+def test_who_was_paid_live_keeps_a_list_of_what_is_open_until_everything_is_done(
+    cast: Cast,
+) -> None:
     Payment.objects.filter(pk=payment(cast.bakery.live)["id"]).update(status="completed")
-    shown = text(Browser(cast.alice).get())
-    assert "Get ready to accept payments" not in shown and "Protect your sign-in." in shown
+    assert cast.bakery.secrets["test"]
+    ApiKey.objects.filter(store=cast.bakery.store).update(last_used_at=clock.real_now())
+    browser = Browser(cast.alice)
+    shown = text(browser.get())
+    assert "Get ready to accept payments" not in shown and "Finish your setup" in shown
+    assert "2 of 7 done" in shown
+    for title in ("Protect your sign-in.", "Verify your business.", "Add a webhook endpoint."):
+        assert f"<strong>{title}</strong>" in shown
+    assert "Make your first API call." not in shown
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    assert "Protect your sign-in" not in text(Browser(cast.alice).get())
+    shown = text(browser.get())
+    assert "3 of 7 done" in shown and "Protect your sign-in" not in shown
+    Store.objects.filter(pk=cast.bakery.store.pk).update(kyc_confirmed_at=clock.real_now())
+    register_endpoint(
+        cast.bakery.access(),
+        EndpointRequest(url="https://1.1.1.1/h", subscribed_events=["payment_intent.completed"]),
+    )
+    add_wallet(cast.bakery.store, "live", "ethereum", "0x" + "12" * 20)
+    simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
+    assert "Finish your setup" not in text(browser.get())
 
 
 def test_the_first_page_shows_what_a_store_has_and_what_it_is_worth(cast: Cast) -> None:

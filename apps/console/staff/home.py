@@ -5,7 +5,7 @@ Each queue is one statement that stops at a hundred rows, served by an index of 
 costs the same every day.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -68,11 +68,10 @@ class HealthFact:
     url: str = ""
 
 
-def queues(now: datetime) -> list[Waiting]:
+def queues(now: datetime, outflows: Sequence[outflow.Outflow] = ()) -> list[Waiting]:
     """What waits for a person, in the order in which it costs somebody; empty ones too."""
-    return [
-        _measured(*queue) for queue in (*_money_queues(now), *_coin_queues(), *_other_queues(now))
-    ]
+    rows = (*_money_queues(now), *_coin_queues(), *_other_queues(now))
+    return [*_near_limits(outflows), *(_measured(*queue) for queue in rows)]
 
 
 def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
@@ -205,6 +204,22 @@ def _other_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, st
     )
 
 
+def _near_limits(outflows: Sequence[outflow.Outflow]) -> Iterator[Waiting]:
+    """Coins of which so much was signed in a day that somebody should raise or look into the
+    limit; from above it the alarm is on."""
+    page = _list("chain_outgoingtransaction", "?days=1")
+    for outgoing in outflows:
+        if outgoing.alarm_atomic and _is_near(outgoing):
+            share = outgoing.day_atomic * 100 // outgoing.alarm_atomic
+            name = f"Signing limit of {_name(outgoing.asset)} used to {share}%"
+            yield Waiting(name, 1, None, page, True)
+
+
+def _is_near(outgoing: outflow.Outflow) -> bool:
+    alarm = outgoing.alarm_atomic
+    return alarm is not None and outgoing.day_atomic * 100 >= alarm * NEAR_PERCENT
+
+
 def _list(name: str, query: str = "") -> str:
     return reverse(f"admin:{name}_changelist") + query
 
@@ -215,9 +230,9 @@ def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money:
     return Waiting(name, len(times), times[0] if times else None, url, is_money)
 
 
-def health(now: datetime) -> list[HealthFact]:
+def health(now: datetime, outflows: Sequence[outflow.Outflow]) -> list[HealthFact]:
     """Chains, what signs and sends, what is queued, and the books."""
-    return [*_chains(now), *_sending(now), *_signed(now), _queued(), _seal(now), *_floats()]
+    return [*_chains(now), *_sending(now), *_signed(outflows), _queued(), _seal(now), *_floats()]
 
 
 def _chains(now: datetime) -> Iterator[HealthFact]:
@@ -267,16 +282,16 @@ def _sending(now: datetime) -> Iterator[HealthFact]:
     )
 
 
-def _signed(now: datetime) -> Iterator[HealthFact]:
+def _signed(outflows: Sequence[outflow.Outflow]) -> Iterator[HealthFact]:
     """What has left in a day, beside the amount from which somebody is called."""
     page = reverse("admin:chain_outgoingtransaction_changelist") + "?days=1"
-    for outgoing in outflow.by_asset(Mode.LIVE, now):
+    for outgoing in outflows:
         if outgoing.alarm_atomic is None:
             continue
         spent = _coins(outgoing.day_atomic, outgoing.asset)
         alarm = _coins(outgoing.alarm_atomic, outgoing.asset)
         is_above = outgoing.day_atomic > outgoing.alarm_atomic
-        is_near = outgoing.day_atomic * 100 >= outgoing.alarm_atomic * NEAR_PERCENT
+        is_near = _is_near(outgoing)
         tone = BAD if is_above else WAIT if is_near else GOOD
         yield HealthFact(
             f"Signing limit, {_name(outgoing.asset)}",
@@ -357,10 +372,11 @@ def _floor(asset: Asset) -> int:
 
 def context() -> dict[str, object]:
     now = clock.real_now()
-    all_queues = queues(now)
+    outflows = outflow.by_asset(Mode.LIVE, now)
+    all_queues = queues(now, outflows)
     return {
         "queues": [queue for queue in all_queues if queue.count],
         "empty_queues": [queue for queue in all_queues if not queue.count],
-        "facts": health(now),
+        "facts": health(now, outflows),
         "now": now,
     }

@@ -47,15 +47,20 @@ def test_the_home_tells_how_near_a_day_is_to_its_limit_and_leads_to_the_switch(
             outflow.Outflow(coin, 0, 1, None),
         ]
         monkeypatch.setattr(outflow, "by_asset", lambda mode, at, rows=rows: rows)
+        now = clock.real_now()
         [fact] = [
             line
-            for line in staff_home.health(clock.real_now())
+            for line in staff_home.health(now, rows)
             if line.name == "Signing limit, ETH on Ethereum"
         ]
         assert fact.words == f"{day} of 10 ETH signed in 24 hours"
         shown.append(fact.tone)
+        names = [queue.name for queue in staff_home.queues(now, rows)]
+        near = f"Signing limit of ETH on Ethereum used to {day * 10}%"
+        assert (near in names) is (day > 8) and names.count(near) <= 1
     assert shown == ["good", "wait", "bad"]
     home = text(finance.get(HOME))
+    assert "Signing limit of ETH on Ethereum used to 110%" in home
     assert (
         'href="/admin/sending/#hold">Hold sending' in home
         and finance.get(fact.url).status_code == 200

@@ -41,8 +41,8 @@ def test_all_clear_is_one_statement_and_says_so(cast: Cast) -> None:
 def test_who_may_not_resolve_reads_without_a_button(cast: Cast) -> None:
     late(cast)
     shown = text(joined(cast, Role.VIEWER).get("attention"))
-    assert "Deposit arrived after the payment ended" in shown and "Accept deposit" not in shown
-    assert "Accept deposit" in text(joined(cast, Role.ADMIN).get("attention"))
+    assert "Deposit arrived after the payment ended" in shown and "Accept €" not in shown
+    assert "Accept €" in text(joined(cast, Role.ADMIN).get("attention"))
 
 
 def test_nothing_of_another_store_or_mode_is_told(cast: Cast) -> None:

@@ -103,16 +103,16 @@ def test_a_transfer_at_an_address_for_another_coin_is_told_until_it_is_decided(c
     line = only(browser)
     assert (line.notice.title, line.notice.action) == (
         "Unexpected coins arrived",
-        "Review transfer",
+        "Accept into payment",
     )
-    assert "Accept transfer" in text(browser.get(line.notice.url))
+    assert "Accept transfer" in text(browser.get(line.notice.page))
     assert "Accept transfer" not in text(
-        joined(cast, Role.VIEWER).get(line.notice.url.removeprefix("/dashboard/"))
+        joined(cast, Role.VIEWER).get(line.notice.page.removeprefix("/dashboard/"))
     )
-    page = f"{line.notice.url}/return"
-    assert browser.confirm(browser.post(page), page)["Location"] == line.notice.url
+    page = f"{line.notice.page}/return"
+    assert browser.confirm(browser.post(page), page)["Location"] == line.notice.page
     assert told(browser) == []
-    assert "Returned" in text(browser.get(line.notice.url))
+    assert "Returned" in text(browser.get(line.notice.page))
 
 
 def test_payouts_are_on_time_while_one_wallet_of_the_chain_is_at_work(cast: Cast) -> None:

@@ -1,16 +1,20 @@
 """Payments and refunds that need a person: each kind comes about, is resolved where its button
 leads, and is gone."""
 
+from typing import Any
+
+from apps.access import second_factor
 from apps.assets.models import Asset
 from apps.chain.addresses import ZERO_ADDRESS
-from apps.chain.models import OutgoingTransaction
+from apps.chain.models import OutgoingTransaction, UnmatchedTransfer
 from apps.core import clock
 from apps.core.machine import Step
 from apps.core.money import cents_from_text
 from apps.ledger.models import Movement
-from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
+from apps.payments.models import LateDeposit, Payment, PaymentAddress, PaymentEvent, Refund
 from apps.payments.services import hold
 from apps.payments.states import REFUND_MACHINE
+from apps.payments.transfer_fits import fits_of
 from apps.stores.models import AuditEntry
 from apps.stores.services import change_store
 from tests import make
@@ -26,8 +30,9 @@ def test_a_late_deposit_is_accepted_by_its_button(cast: Cast) -> None:
     line = only(browser)
     assert (line.notice.title, line.notice.action) == (
         "Deposit arrived after the payment ended",
-        "Accept deposit",
+        "Accept €10.00",
     )
+    assert line.notice.page == f"/dashboard/payments/{payment}"
     assert line.notice.detail.startswith("Rye · ") and line.notice.amount == "€10.00"
     assert (
         browser.get("").context["inbox"].count == 1
@@ -43,6 +48,25 @@ def test_a_late_deposit_is_accepted_by_its_button(cast: Cast) -> None:
     assert Movement.objects.filter(kind="late_deposit_accepted").count() == 1
     assert AuditEntry.objects.filter(action="late_deposit.accepted").count() == 1
     assert LateDeposit.objects.get(deposit=deposit).store_id == cast.bakery.store.pk
+    books_are_right()
+
+
+def test_the_row_of_a_late_deposit_posts_it_and_leads_back(cast: Cast) -> None:
+    """Without a code that is fresh it asks for one first, and books nothing."""
+    late(cast)
+    browser = Browser(cast.alice)
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    line = only(browser)
+    assert f'action="{line.notice.url}"' in browser.get("attention").content.decode()
+    name, value = line.notice.posts
+    fields = {name: value, "next": "/dashboard/attention"}
+    asked = browser.post(line.notice.url, **fields)
+    assert asked.status_code == 303 and "/dashboard/confirm?" in asked["Location"]
+    assert told(browser) != []
+    browser.prove()
+    pressed = browser.post(line.notice.url, **fields)
+    assert (pressed.status_code, pressed["Location"]) == (303, "/dashboard/attention")
+    assert told(browser) == []
     books_are_right()
 
 
@@ -184,20 +208,54 @@ def test_a_refund_that_failed_is_made_again(cast: Cast) -> None:
     assert told(browser) == []
 
 
-def test_coins_that_an_address_was_not_made_for_are_told(cast: Cast) -> None:
-    made = make.payment(cast.bakery.test, title="Rye")
+def usdc_arrives(cast: Cast, made: dict[str, Any]) -> None:
     Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
     arrives(made, "USDC_SETH")
+
+
+def test_coins_that_an_address_was_not_made_for_are_told(cast: Cast) -> None:
+    made = make.payment(cast.bakery.test, title="Rye")
+    usdc_arrives(cast, made)
     browser = Browser(cast.alice)
     line = only(browser)
     assert (line.notice.title, line.notice.action) == (
         "Unexpected coins arrived",
-        "Review transfer",
+        "Accept into payment",
     )
-    assert "USDC" in line.notice.detail and "Rye" in text(browser.get(line.notice.url))
+    assert "USDC" in line.notice.detail and made["reference"] in line.notice.detail
+    assert "Rye" in text(browser.get(line.notice.page))
     assert told(Browser(cast.charlie)) == []
     make.advance(cast.bakery.test, 31 * DAY)
     assert told(browser) != [], "it is somebody's money"
+
+
+def test_a_transfer_that_one_payment_fits_is_accepted_by_a_press_and_a_code(cast: Cast) -> None:
+    made = make.payment(cast.bakery.test, title="Rye")
+    usdc_arrives(cast, made)
+    browser = Browser(cast.alice).prove()
+    line = only(browser)
+    assert line.notice.also is not None and line.notice.also.action == "Send back"
+    name, value = line.notice.posts
+    asked = browser.post(line.notice.url, **{name: value})
+    assert asked.context["asks_code"] and made["reference"] in text(asked)
+    assert LateDeposit.objects.count() == 0
+    accepted = browser.confirm(asked, line.notice.url, **{name: value})
+    assert accepted["Location"] == f"/dashboard/payments/{made['id']}"
+    assert told(browser) == []
+    books_are_right()
+
+
+def test_a_transfer_that_another_payment_fits_is_decided_on_its_page(cast: Cast) -> None:
+    made = make.payment(cast.bakery.test, title="Rye")
+    usdc_arrives(cast, made)
+    transfer = UnmatchedTransfer.objects.get()
+    other = Payment.objects.get(pk=make.payment(cast.bakery.test, title="Mug")["id"])
+    row = PaymentAddress.objects.filter(payment=other)
+    for percent, action in ((120, "Accept into payment"), (109, "Review transfer")):
+        row.update(asset="USDC_SETH", required_atomic=transfer.amount_atomic * percent // 100)
+        assert only(Browser(cast.alice)).notice.action == action
+    fits = fits_of(cast.bakery.access(), transfer, Payment.objects.get(pk=made["id"]))
+    assert [fit.payment.pk for fit in fits] == [Payment.objects.get(pk=made["id"]).pk, other.pk]
 
 
 def test_a_refund_whose_outcome_is_unclear_is_told(cast: Cast) -> None:
