@@ -34,6 +34,7 @@ from apps.reports.models import Report
 from apps.stores.models import StaffRequest, Verification
 from apps.swaps.models import Swap
 from apps.webhooks.models import Endpoint
+from apps.webhooks.pruning import MONTHS
 from apps.webhooks.selectors import ours_to_deliver
 
 log = structlog.get_logger(__name__)
@@ -194,6 +195,11 @@ def _days(now: datetime) -> Iterator[GaugeMetricFamily]:
         "tillgate_request_log_days_ahead",
         "Days from now for which the request log has partitions",
         value=(partitions.covered_until(REQUEST_LOG, now) - now) / partitions.DAY,
+    )
+    yield GaugeMetricFamily(
+        "tillgate_webhook_days_ahead",
+        "Days from now for which events and deliveries have partitions",
+        value=(partitions.covered_until(MONTHS, now) - now) / partitions.DAY,
     )
     rows = GaugeMetricFamily(
         "tillgate_history_rows_ahead",

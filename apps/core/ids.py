@@ -31,6 +31,7 @@ else:
 _VERSION = 0x7 << 76
 _VARIANT = 0b10 << 62
 _RANDOM_BITS = 62
+_AFTER_TIME = 80
 # Crockford's base32, without letters that look like digits: the two characters of a shard are ten
 # bits.
 SHARD_CHARACTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -65,6 +66,18 @@ def new_id_sql() -> str:
         return "uuidv7()"
     digits = f"{_VARIANT >> 62 << _SHARD_BITS | shard:03x}"
     return f"overlay(uuidv7()::text PLACING '{digits}' FROM 20)::uuid"
+
+
+def id_beside(other: uuid.UUID) -> uuid.UUID:
+    """A new id with the first 48 bits of another, whatever those are: both are in every range of
+    times, or neither."""
+    of_itself = (1 << _AFTER_TIME) - 1
+    return uuid.UUID(int=(other.int & ~of_itself) | (new_id().int & of_itself))
+
+
+def id_beside_sql(other: str) -> str:
+    """The same in a statement; `other` is the text of a column."""
+    return f"(left({other}::text, 13) || right(({new_id_sql()})::text, 23))::uuid"
 
 
 def shard_number() -> int | None:

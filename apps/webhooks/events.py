@@ -14,7 +14,7 @@ from psycopg.types.json import Jsonb
 
 from apps.core import jobs
 from apps.core.db import sql
-from apps.core.ids import new_id, new_id_sql
+from apps.core.ids import id_beside_sql, new_id
 from apps.core.messages.documents import Document
 from apps.webhooks.catalogue import FANS_OUT
 
@@ -33,7 +33,7 @@ RECORD_CTE = f"""webhook_event AS (
 ), webhook_delivery AS (
     INSERT INTO webhooks_delivery (id, store_id, mode, created_at, event_id, endpoint_id, status,
         attempts, next_attempt_at, is_test)
-    SELECT {new_id_sql()}, e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
+    SELECT {id_beside_sql("e.id")}, e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
            CASE p.status WHEN 'active' THEN 'pending' ELSE 'ignored' END, 0,
            CASE p.status WHEN 'active' THEN e.created_at END, false
     FROM webhook_event e JOIN webhooks_endpoint p ON p.store_id = e.store_id

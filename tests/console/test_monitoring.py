@@ -144,6 +144,7 @@ def test_every_figure_that_people_are_called_for_has_an_alert() -> None:
         "tillgate_replica_up",
         "tillgate_replica_lag_seconds",
         "tillgate_request_log_days_ahead",
+        "tillgate_webhook_days_ahead",
         "tillgate_history_rows_ahead",
     ):
         assert name in asked

@@ -1,5 +1,6 @@
 """What was kept long enough goes, in batches; what is still needed stays."""
 
+import uuid
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,10 +14,12 @@ from apps.access import request_log
 from apps.access.models import AccessToken, Application, Grant, RefreshToken, RequestEntry
 from apps.audit.grants import WORKER
 from apps.core import clock, mail
+from apps.core.db import partitions
 from apps.core.db.pruning import prune, prune_in_turns
 from apps.core.models import OutgoingMail
 from apps.webhooks import pruning as webhook_pruning
 from apps.webhooks.models import Attempt, Delivery, Event
+from apps.webhooks.pruning import MONTHS
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
@@ -24,6 +27,7 @@ from tests.cast import Cast, Shop
 from tests.roles import acting_as
 
 DAY = timedelta(days=1)
+MOMENT = timedelta(microseconds=1)
 
 
 def later(days: int) -> datetime:
@@ -38,7 +42,27 @@ def test_the_request_log_is_kept_for_its_days(bakery: Shop) -> None:
     assert not RequestEntry.objects.exists()
 
 
-def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) -> None:
+@pytest.fixture
+def month(bakery: Shop) -> datetime:
+    """When the month ends in which events are written now: it is there."""
+    now = clock.real_now()
+    partitions.make_ahead(MONTHS, now)
+    start = MONTHS.scale.start_of(now)
+    assert now < partitions.covered_until(MONTHS, now)
+    end = MONTHS.scale.after(start)
+    assert isinstance(end, datetime)
+    return end
+
+
+def check_now() -> None:
+    """What a transaction checks at its end: no month is dropped before."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED")
+
+
+def test_a_month_goes_with_deliveries_and_attempts_when_nothing_of_it_waits(
+    bakery: Shop, month: datetime
+) -> None:
     register_endpoint(
         bakery.access(),
         EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]),
@@ -50,15 +74,51 @@ def test_deliveries_go_before_their_events_and_what_waits_stays(bakery: Shop) ->
     Delivery.objects.filter(pk=ended.pk).update(status=Delivery.Status.DELIVERED)
     for delivery in Delivery.objects.all():
         Attempt.objects.create(delivery=delivery, number=1, at=clock.real_now(), duration_ms=20)
-    assert webhook_pruning.prune_all(later(89)) == {"attempts": 0, "deliveries": 0, "events": 0}
-    assert webhook_pruning.prune_all(later(91)) == {"attempts": 1, "deliveries": 1, "events": 1}
+    nothing = {"attempts": 0, "deliveries": 0, "events": 0}
+    check_now()
+    assert webhook_pruning.prune_all(month + 91 * DAY) == nothing
+    Delivery.objects.exclude(pk=ended.pk).update(status=Delivery.Status.IGNORED)
+
+    check_now()
+    assert webhook_pruning.prune_all(month + 90 * DAY - MOMENT) == nothing
+    with acting_as(WORKER), CaptureQueriesContext(connection) as queries:
+        gone = webhook_pruning.prune_all(month + 90 * DAY)
+
+    assert gone == {"attempts": 2, "deliveries": 2, "events": 2}
+    assert [query["sql"] for query in queries if query["sql"].startswith("DELETE")] == []
+    assert not Event.objects.exists() and not Attempt.objects.exists()
+
+
+def test_what_waits_keeps_its_month_for_a_month_and_then_itself(
+    bakery: Shop, month: datetime
+) -> None:
+    register_endpoint(
+        bakery.access(),
+        EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.created"]),
+    )
+    for _ in range(2):
+        make.payment(bakery.test)
+    ended = Delivery.objects.first()
+    assert ended is not None
+    Delivery.objects.filter(pk=ended.pk).update(status=Delivery.Status.DELIVERED)
+    for delivery in Delivery.objects.all():
+        Attempt.objects.create(delivery=delivery, number=1, at=clock.real_now(), duration_ms=20)
+    check_now()
+
+    assert not any(webhook_pruning.prune_all(month + 119 * DAY).values())
+    gone = webhook_pruning.prune_all(month + 122 * DAY)
+
+    assert gone == {"attempts": 1, "deliveries": 1, "events": 1}
     assert Delivery.objects.get().event_id == Event.objects.get().pk != ended.event_id
 
 
 def test_what_is_pruned_is_not_read_first(bakery: Shop) -> None:
     """Of events and deliveries the keys alone: a batch has thousands of bodies."""
-    for _ in range(2):
+    for number in range(2):
         make.payment(bakery.test)
+        event = Event.objects.order_by("created_at").last()
+        assert event is not None
+        Event.objects.filter(pk=event.pk).update(id=uuid.UUID(int=number, version=4))
 
     with CaptureQueriesContext(connection) as queries:
         assert webhook_pruning.prune_all(later(91))["events"] == 2

@@ -166,7 +166,7 @@ def statements(shard: str) -> list[str]:
 def test_rows_that_statements_make_have_it_too() -> None:
     digits = f"{0b10 << 10 | NUMBER:03x}"
     assert all(f"PLACING '{digits}' FROM 20" in text for text in statements(SHARD))
-    assert all("SELECT uuidv7()," in text and "PLACING" not in text for text in statements(""))
+    assert all("uuidv7()" in text and "PLACING" not in text for text in statements(""))
 
 
 @pytest.mark.parametrize("shard", ["1", "1z", "0I", "000", "0O"])

@@ -56,6 +56,7 @@ SHARED_PREFIXES = ("auth_", "django_", "core_row")
 REFERENCES = {
     ("ledger_entry", "account_id"): "ledger_account",
     ("ledger_entry", "movement_id"): "ledger_movement",
+    ("webhooks_delivery", "event_id"): "webhooks_event",
     ("webhooks_queueddelivery", "endpoint_id"): "webhooks_endpoint",
 }
 # What a row of a copy is called, beside what its keys say: these are unique.

@@ -3,7 +3,7 @@ months. Old rows go with their step, which is dropped and not deleted row by row
 
 Steps are made ahead. A row without one goes to the partition `rest`, so nothing is refused when
 nobody has made its step. Whoever needs a lock gives it up after a moment, and the next run tries
-again (decisions 360, 391).
+again (decisions 360, 430).
 """
 
 import time
@@ -98,7 +98,7 @@ class Division:
     """Tables that are divided at the same places, each with its column; first those that the others
     refer to, partition by partition.
 
-    Nothing goes of which `waiting` has a row, by the column of the last table.
+    Nothing goes of which `waiting` has a row, by its own key.
     """
 
     columns: "Mapping[type[models.Model], str]"

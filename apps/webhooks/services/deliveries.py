@@ -9,7 +9,7 @@ from msgspec import to_builtins
 
 from apps.core import jobs
 from apps.core.errors import Coded, Flat, RefusalKind
-from apps.core.ids import new_id
+from apps.core.ids import id_beside
 from apps.core.machine import Step
 from apps.core.messages.fields import is_uuid
 from apps.core.messages.invalid import Invalid
@@ -132,7 +132,7 @@ def _send_now(endpoint: Endpoint, event: Event, at: datetime) -> Delivery:
 def _new(endpoint: Endpoint, event: Event, at: datetime, *, is_test: bool = False) -> Delivery:
     is_on = endpoint.status == Endpoint.Status.ACTIVE
     return Delivery(
-        id=new_id(),
+        id=id_beside(event.pk),
         store_id=endpoint.store_id,
         mode=endpoint.mode,
         event=event,
