@@ -28,6 +28,12 @@ def mailbox(text: str) -> str:
     return f"{local.partition('+')[0] or local}{at}{domain}"
 
 
+def masked(text: str) -> str:
+    """Enough to recognize an address that one knows: `a…@example.com`."""
+    local, _, domain = text.rpartition("@")
+    return f"{local[:1]}…@{domain}"
+
+
 def for_account(text: str) -> str:
     """The address as an account keeps it: trimmed, its domain in ASCII. Raises Invalid.
 

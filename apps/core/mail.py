@@ -37,6 +37,7 @@ _LEASE = timedelta(
 )  # longer than any attempt: a worker that died gives its mail back after it
 _BATCH = 100
 _DAY = timedelta(days=1)
+_ABOUT_MAX = 200
 _Status = OutgoingMail.Status
 # The row is the whole story of a letter, and is forgotten with it.
 OUTGOING_MAIL = Machine[OutgoingMail, Step](
@@ -148,6 +149,15 @@ def send_due(limit: int = _BATCH) -> int:
             break
         count += _attempt(row)
     return count
+
+
+def about(*starts: str) -> list[OutgoingMail]:
+    """Emails whose keys begin so, oldest first, as long as they are kept."""
+    begins = Q()
+    for start in starts:
+        begins |= Q(key__startswith=start)
+    rows = OutgoingMail.objects.filter(begins) if starts else OutgoingMail.objects.none()
+    return list(rows.order_by("created_at", "pk")[:_ABOUT_MAX])
 
 
 def forget(now: datetime) -> dict[str, int]:

@@ -12,7 +12,8 @@ from apps.agents.selectors import signed_payment_of
 from apps.assets.models import Asset
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.selectors import invoice_of
-from apps.core import money
+from apps.billing.services.emails import key_starts
+from apps.core import mail, money
 from apps.core.money import CoinPrice
 from apps.core.web.refusals import status_of
 from apps.dashboard import refunds
@@ -41,6 +42,7 @@ from apps.payments.documents.order import order_of
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.cancel import CANCELED, cancel_for_merchant, is_cancelable
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
+from apps.payments.services.receipts import key_start
 from apps.payments.snapshot import find_snapshot
 from apps.stores import roles
 from apps.stores.audit import entries_about
@@ -96,6 +98,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     facts = detail(whole)
     sent_back = refunds.rows(request, payment)
     entries = entries_about(payment.store_id, payment)
+    invoice = invoice_of(request.access, payment)
     story = Story(
         whole,
         sent_back,
@@ -105,9 +108,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
         entries,
         selectors.renewals_of(payment),
+        mail.about(key_start(payment), *(key_starts(invoice) if invoice else ())),
         roles.may(request.member.role, roles.MANAGE),
     )
-    invoice = invoice_of(request.access, payment)
     context = {
         "payment": payment,
         "invoice": invoice,

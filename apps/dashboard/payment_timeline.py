@@ -1,5 +1,5 @@
 """Everything that happened to a payment as one timeline, newest first: its history, coins, refunds,
-cards, webhooks and who acted.
+cards, emails, webhooks and who acted.
 
 It is made of what the page has read anyway; nothing here asks the database.
 """
@@ -15,6 +15,8 @@ from django.utils.safestring import SafeString
 from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit
 from apps.core.badges import BAD, GOOD, INFO, QUIET, WAIT
+from apps.core.emails import masked
+from apps.core.models import OutgoingMail
 from apps.core.templatetags.tillgate import crypto, fiat, status_tone, status_words
 from apps.dashboard.refunds import ShownRefund
 from apps.onramp.models import FundingSession
@@ -24,6 +26,7 @@ from apps.payments.models import Payment, PaymentEvent, Refund
 from apps.payments.selectors import Renewals, confirmations_of
 from apps.payments.services.cancel import CANCELED
 from apps.payments.services.late import ACCEPTED_EVENT
+from apps.payments.services.notes import NOTED
 from apps.payments.snapshot import PaymentSnapshot
 from apps.stores.models import AuditEntry
 from apps.webhooks.models import Delivery
@@ -72,6 +75,7 @@ class Story:
     cards: Sequence[FundingSession] = ()
     entries: Sequence[AuditEntry] = ()
     renewals: Renewals = field(default_factory=Renewals)
+    emails: Sequence[OutgoingMail] = ()
     is_naming: bool = False
 
     @property
@@ -119,6 +123,8 @@ def timeline_of(story: Story, limit: int = SHOWN, kind: str = "") -> Timeline:
         *_cards(story.cards),
         *_deliveries(story.deliveries),
         *_renewals(story.renewals),
+        *_emails(story.emails),
+        *_notes(story),
     ]
     chosen = kind if kind in KINDS else ""
     steps = [step for step in every if not chosen or chosen in step.kinds]
@@ -383,6 +389,47 @@ def _renewals(renewals: Renewals) -> Iterator[TimelineStep]:
             text,
             links=links,
             rank=4,
+            kinds=_BY_CUSTOMER,
+        )
+
+
+_EMAILS = {
+    "payment_receipt": "Receipt",
+    "invoice_receipt": "Invoice receipt",
+    "invoice_open": "Invoice",
+}
+_EMAILED = {
+    OutgoingMail.Status.QUEUED: (WAIT, "waiting to be emailed"),
+    OutgoingMail.Status.SENT: (GOOD, "emailed"),
+    OutgoingMail.Status.FAILED: (BAD, "could not be emailed"),
+    OutgoingMail.Status.DROPPED: (QUIET, "not emailed: the address had too many that day"),
+}
+
+
+def _emails(emails: Iterable[OutgoingMail]) -> Iterator[TimelineStep]:
+    """Whoever reads it knows the address, or doesn't learn it here."""
+    for email in emails:
+        tone, words = _EMAILED[OutgoingMail.Status(email.status)]
+        yield TimelineStep(
+            email.sent_at or email.created_at,
+            "envelope",
+            tone,
+            f"{_EMAILS.get(email.template, 'Reminder')} {words}",
+            format_html("To <bdi>{}</bdi>", masked(email.to)),
+            rank=9,
+            kinds=_BY_CUSTOMER,
+        )
+
+
+def _notes(story: Story) -> Iterator[TimelineStep]:
+    for entry in story.acts(NOTED):
+        yield TimelineStep(
+            entry.at,
+            "pencil",
+            INFO,
+            f"Note by {entry.actor_name}",
+            format_html("<bdi>{}</bdi>", entry.reason),
+            rank=9,
             kinds=_BY_CUSTOMER,
         )
 

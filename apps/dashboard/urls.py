@@ -30,6 +30,7 @@ from apps.dashboard import (
     one_time_links,
     passkeys,
     payment_detail,
+    payment_notes,
     payments,
     payout_batches,
     payout_destinations,
@@ -98,6 +99,7 @@ PAGES = (
     Page("payments/<str:id>", "payment", payment_detail.show_one),
     Page("payments/<str:id>/invoice", "payment_invoice", invoices.download, renders="pdf"),
     Page("payments/<str:id>/link", "payment_link", one_time_links.show_link),
+    form("payments/<str:id>/note", "payment_note", payment_notes.create, PAY),
     form("payments/<str:id>/cancel", "payment_cancel", payment_detail.cancel, PAY),
     form("payments/<str:id>/refund", "refund", refunds.create, MOVE_MONEY, is_act=True),
     form(

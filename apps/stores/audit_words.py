@@ -32,6 +32,7 @@ _SENTENCES = {
     "oauth_app.let_in": "App authorized",
     "oauth_app.let_out": "App authorization revoked",
     "oauth_app.rotated": "App secret replaced",
+    "payment.noted": "Note added to a payment",
     "second_factor.codes_renewed": "Backup codes renewed",
     "session.others_ended": "Other sessions ended",
     "staff.added": "Added by staff",

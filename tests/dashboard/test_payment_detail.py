@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.dashboard.payment_timeline import Story, timeline_of
 from apps.payments.models import Payment, PaymentEvent
+from apps.payments.services.receipts import email_receipt
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.snapshot import snapshot_of
 from apps.stores.models import AuditEntry, Member
@@ -17,8 +18,8 @@ from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests.billing import records
 from tests.cast import Cast
-from tests.dashboard.browse import Browser, text
-from tests.make import advance, detail, late_deposit, payment, simulated
+from tests.dashboard.browse import Browser, field_errors, text
+from tests.make import advance, detail, late_deposit, mail_leaves, payment, simulated
 
 
 def titles(answer: Any) -> list[str]:
@@ -227,3 +228,44 @@ def test_a_timeline_of_one_kind_has_no_filters(cast: Cast) -> None:
     shown = Browser(cast.alice).get(f"payments/{made['id']}")
     assert shown.context["timeline"].filters == []
     assert "Timeline filter" not in text(shown)
+
+
+def test_emails_about_a_payment_are_in_its_timeline_to_masked_addresses(cast: Cast) -> None:
+    made = simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
+    email_receipt(Payment.objects.select_related("store").get(pk=made["id"]), "ann@rye.example")
+    browser = Browser(cast.bob)
+    waiting = browser.get(f"payments/{made['id']}?show=people")
+    assert titles(waiting) == ["Receipt waiting to be emailed"]
+
+    mail_leaves()
+    sent = browser.get(f"payments/{made['id']}")
+    assert "Receipt emailed" in titles(sent)
+    assert "a…@rye.example" in text(sent) and "ann@rye.example" not in text(sent)
+
+
+def test_an_invoices_emails_are_in_the_timeline_of_its_payment(cast: Cast) -> None:
+    api = cast.bakery.test
+    bill = records.opened(api)
+    records.ok(records.act(api, bill["id"], "send"))
+    records.pay(api, bill)
+    made = Payment.objects.get()
+    mail_leaves()
+    found = titles(Browser(cast.bob).get(f"payments/{made.pk}"))
+    assert {"Invoice emailed", "Invoice receipt emailed"} <= set(found)
+
+
+def test_a_note_is_in_the_timeline_with_who_wrote_it(cast: Cast) -> None:
+    made = payment(cast.bakery.test)
+    browser = Browser(cast.bob)
+    path = f"payments/{made['id']}/note"
+    assert f"/dashboard/{path}" in text(browser.get(f"payments/{made['id']}"))
+    for note, said in ((" ", "Enter a note."), ("x" * 501, "A note has at most 500 characters.")):
+        refused = browser.post(path, note=note)
+        assert refused.status_code == 422 and field_errors(refused) == {"note": said}
+
+    assert browser.post(path, note="Called <b>Ann</b>, pays on Friday").status_code == 303
+    shown = browser.get(f"payments/{made['id']}?show=people")
+    assert titles(shown) == [f"Note by {cast.bob.email}"]
+    assert "Called &lt;b&gt;Ann&lt;/b&gt;, pays on Friday" in text(shown)
+    line = AuditEntry.objects.get(action="payment.noted")
+    assert (line.target_id, line.reason) == (made["id"], "Called <b>Ann</b>, pays on Friday")

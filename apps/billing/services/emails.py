@@ -20,6 +20,22 @@ _HOUR = 3600
 _MINUTE = 60
 
 
+# What is sent about one invoice, by how the keys begin.
+_ABOUT_INVOICE = (
+    "invoice_opened",
+    "invoice_sent",
+    "invoice_due_soon",
+    "invoice_overdue",
+    "invoice_receipt",
+    "subscription_past_due",
+)
+
+
+def key_starts(invoice: Invoice) -> tuple[str, ...]:
+    """How the keys of all emails about an invoice begin."""
+    return tuple(f"{name}:{invoice.pk}" for name in _ABOUT_INVOICE)
+
+
 def invoice_opened(invoice: Invoice) -> None:
     """The invoice of a cycle."""
     _send(invoice, "invoice_open", f"invoice_opened:{invoice.pk}")

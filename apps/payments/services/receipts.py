@@ -42,7 +42,7 @@ def email_receipt(payment: Payment, email: str, language: str = "") -> None:
     receipt = receipt_of(payment)
     if receipt is None:
         raise NoReceipt
-    prefix = f"{TEMPLATE}:{payment.pk}:"
+    prefix = key_start(payment)
     mailbox = hashlib.sha256(emails.mailbox(to).encode()).hexdigest()[:16]
     keys = set(
         OutgoingMail.objects.filter(key__startswith=prefix).values_list("key", flat=True)[
@@ -63,6 +63,11 @@ def email_receipt(payment: Payment, email: str, language: str = "") -> None:
             language=language,
         ):
             raise TooManyReceipts
+
+
+def key_start(payment: Payment) -> str:
+    """How the keys of a payment's receipts begin."""
+    return f"{TEMPLATE}:{payment.pk}:"
 
 
 def _checked(email: str) -> str:

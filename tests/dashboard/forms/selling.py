@@ -1,5 +1,6 @@
 """Forms of what is sold: payments, payment links and the point of sale."""
 
+from tests import make
 from tests.dashboard.forms.broken import Broken, at
 from tests.links.makers import made_link
 
@@ -19,6 +20,13 @@ SELLING = (
         {"amount": "10", "currency": "EUR", "expires_in": "5"},
         "expires_in",
         "Choose one of the offered values.",
+    ),
+    Broken(
+        "payment_note",
+        lambda world: f"payments/{make.payment(world.api)['id']}/note",
+        {"note": " "},
+        "note",
+        "Enter a note.",
     ),
     Broken(
         "link_create",
