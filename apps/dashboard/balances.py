@@ -20,6 +20,8 @@ def index(request: PageRequest) -> HttpResponse:
             for balance in entries
         ],
         "settlement": document.settlement_balance,
+        "worth_cents": sum(balance.amount_cents or 0 for balance in entries),
+        "is_whole": all(balance.amount_cents is not None for balance in entries),
         "can_spend": any(balance.balance_atomic != "0" for balance in document.balances),
     }
     return show(request, "dashboard/balances/list.html", context)

@@ -9,7 +9,7 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.utils import timezone
 
 from apps.core.messages.fields import Invalid
-from apps.core.web.forms import Form
+from apps.core.web.forms import Form, typographic
 from apps.dashboard.list_files import DELIVERIES
 from apps.dashboard.plumbing import (
     Answer,
@@ -22,7 +22,7 @@ from apps.dashboard.plumbing import (
     show,
 )
 from apps.webhooks import selectors
-from apps.webhooks.catalogue import PAYMENT_EVENTS, open_to
+from apps.webhooks.catalogue import EVENTS, PAYMENT_EVENTS, open_to
 from apps.webhooks.models import Endpoint
 from apps.webhooks.requests import EndpointRequest, ResendRequest
 from apps.webhooks.services import deliveries, endpoints
@@ -194,6 +194,9 @@ def _form(request: PageRequest, form: EndpointForm) -> HttpResponse:
     context = {
         "form": form,
         "errors": form.common_errors,
-        "offered_events": open_to(request.access.store.is_platform),
+        "offered_events": [
+            (event, typographic(EVENTS[event]))
+            for event in open_to(request.access.store.is_platform)
+        ],
     }
     return show(request, "dashboard/webhook_endpoints/create.html", context, status=form.status)

@@ -26,6 +26,47 @@ for (const tab of document.querySelectorAll(":is(.section-tabs, .tabs) > [aria-c
   tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.clientWidth) / 2;
 }
 
+// One box for all of a group, shown where a script can check the others.
+for (const all of document.querySelectorAll("input[data-selects]")) {
+  const boxes = [...all.form.querySelectorAll(`input[name="${all.dataset.selects}"]`)];
+  const follow = () => {
+    const checked = boxes.filter((box) => box.checked).length;
+    all.checked = checked === boxes.length;
+    all.indeterminate = checked > 0 && !all.checked;
+  };
+  all.closest("[hidden]").hidden = false;
+  all.addEventListener("change", () => {
+    for (const box of boxes) box.checked = all.checked;
+  });
+  all.form.addEventListener("change", follow);
+  follow();
+}
+
+// A color is typed, or chosen from the browser's palette; the sample shows both.
+const sample = document.querySelector("[data-brand-sample]");
+const light = (color) => {
+  const [red, green, blue] = [1, 3, 5].map((at) => (parseInt(color.slice(at, at + 2), 16) / 255) ** 2.2);
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+};
+for (const palette of document.querySelectorAll("input[data-picks]")) {
+  const name = palette.dataset.picks;
+  const typed = palette.form.elements[name];
+  const follow = () => {
+    const color = typed.value || typed.placeholder;
+    if (!/^#[0-9a-f]{6}$/i.test(color)) return;
+    palette.value = color;
+    sample.style.setProperty(`--${name}`, color);
+    if (name === "primary_color") sample.style.setProperty("--ink-on", light(color) > 0.18 ? "#000" : "#fff");
+  };
+  palette.hidden = sample.hidden = false;
+  palette.addEventListener("input", () => {
+    typed.value = palette.value;
+    follow();
+  });
+  typed.addEventListener("input", follow);
+  follow();
+}
+
 // What was fetched into a sheet opens beside the page; its Cancel leads back to what is still there.
 document.addEventListener("htmx:after:swap", () => {
   const sheet = document.querySelector("dialog.sheet:not([open]):has(form)");

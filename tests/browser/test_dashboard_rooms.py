@@ -81,7 +81,11 @@ def test_the_settings_can_be_used_everywhere(world: Cast, open_page: OpenPage, l
 def upload_and_see(page: Page) -> None:
     drawn = io.BytesIO()
     Image.new("RGB", (240, 80), "#8a2be2").save(drawn, "PNG")
+    page.get_by_label("Palette for buttons").fill("#112233")
+    expect(page.get_by_label("Main color")).to_have_value("#112233")
     page.get_by_label("Main color").fill("#ffd400")
+    sample = page.locator("[data-brand-sample] > span")
+    expect(sample).to_have_css("background-color", "rgb(255, 212, 0)")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("hard to distinguish from white")).to_be_visible()
     page.get_by_label("Image").set_input_files(

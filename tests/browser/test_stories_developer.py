@@ -62,6 +62,14 @@ def test_a_developer_calls_the_api_and_hears_of_it(
 
 def listen(bob: Teller, receiver: Receiver) -> None:
     bob.page.get_by_label("URL").fill(receiver.url)
+    everything = bob.page.get_by_label("Select all")
+    events = bob.page.locator("input[name=subscribed_events]")
+    some = events.evaluate_all("boxes => boxes.map(box => box.checked)")
+    everything.check()
+    expect(bob.page.locator("input[name=subscribed_events]:not(:checked)")).to_have_count(0)
+    everything.uncheck()
+    for box, is_checked in zip(events.all(), some, strict=True):
+        box.set_checked(is_checked)
     bob.see("Add test endpoint", "endpoint-new")
     bob.press("Add endpoint")
     bob.see("Endpoint created", "endpoint-secret")
