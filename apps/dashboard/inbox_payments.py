@@ -66,6 +66,7 @@ def of_short_payment(payment: Payment) -> Notice:
         _missing(payment),
         "clock",
         copies=url,
+        page=url_of("payment", payment.pk),
     )
 
 
@@ -96,6 +97,7 @@ def of_overpaid_payment(payment: Payment) -> Notice:
         f"{url_of('refund', payment.pk)}?{query}",
         fiat(excess, currency),
         "arrow-uturn-left",
+        page=url_of("payment", payment.pk),
     )
 
 
@@ -148,7 +150,7 @@ def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
         "Unexpected coins arrived",
         f"{coins} at an address of payment {reference} for another coin",
         transfer.detected_at,
-        "Accept into payment",
+        f"Accept {coins}",
         url_of("transfer_accept", transfer.pk),
         icon="question-mark-circle",
         posts=("payment", reference),

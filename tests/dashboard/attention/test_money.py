@@ -103,7 +103,7 @@ def test_a_transfer_at_an_address_for_another_coin_is_told_until_it_is_decided(c
     line = only(browser)
     assert (line.notice.title, line.notice.action) == (
         "Unexpected coins arrived",
-        "Accept into payment",
+        "Accept 1 USDC",
     )
     assert "Accept transfer" in text(browser.get(line.notice.page))
     assert "Accept transfer" not in text(
