@@ -2,7 +2,6 @@
 phone."""
 
 import uuid
-from typing import Any
 
 import pytest
 from django.contrib import admin
@@ -14,11 +13,11 @@ from apps.core import clock
 from apps.core.models import RowFailure
 from apps.core.staff.pages import Queue
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.judging import TURNED_TO
 from tests.browser.test_staff_requests import enter, member
 from tests.cast import Cast
 from tests.console.test_staff_roles import rows
 from tests.make import paid
-from tests.whole import IS_WHOLE
 
 UGLY = "اسم طويل 🧾 " + "w" * 80
 LOOKS = {
@@ -90,23 +89,12 @@ def test_no_page_of_the_staff_site_is_a_barrier_or_too_wide(
     assert wrong == []
 
 
-# A list or a record of the tables of these apps is judged for those of all: one template draws
-# them. What is too wide hangs on what a table holds, so that is asked of each.
-JUDGED_FOR_ALL = ("stores/", "payments/")
-
-
-def is_judged(path: str) -> bool:
-    parts = path.strip("/").split("/")
-    is_one_of_many = len(parts) > 1 and (len(parts) == 2 or parts[-1] == "change")
-    return IS_WHOLE or not is_one_of_many or path.startswith(JUDGED_FOR_ALL)
-
-
 def judged(page: Page, site: str, path: str, look: str) -> list[str]:
-    answer: Any = page.goto(site + path)
+    status, _ = page.evaluate(TURNED_TO, site + path)
     shoot(page, f"staff-{look}-{path.strip('/').replace('/', '-')[:60] or 'home'}")
-    found = [f"{path}: {told}" for told in barriers(page)] if is_judged(path) else []
-    if answer.status != 200:
-        found.append(f"{path}: {answer.status}")
+    found = [f"{path}: {told}" for told in barriers(page)]
+    if status != 200:
+        found.append(f"{path}: {status}")
     if overflow(page) > 0:
         found.append(f"{path}: {overflow(page)} px too wide")
     return found
