@@ -1,11 +1,15 @@
-"""API keys by what people may see of them."""
+"""API keys and agents by what people may see of them, and calls by the ID of their request."""
 
 from django.db.models import Q
 
-from apps.access.models import ApiKey
+from apps.access import request_log
+from apps.access.access import Access
+from apps.access.models import AgentCredential, ApiKey, RequestEntry
 from apps.core.models import Viewer
 from apps.core.searching import Term
 
+# Shorter ones, which a caller may choose, are found in the log itself.
+_REQUEST_ID_MIN = 16
 _PREFIX_LENGTH = ApiKey._meta.get_field("prefix").max_length
 
 
@@ -16,3 +20,19 @@ def find_keys(viewer: Viewer, term: Term, limit: int) -> list[ApiKey]:
     condition = Q(pk=term.id) if term.id is not None else by_text
     rows = ApiKey.objects.visible_to(viewer).filter(condition, revoked_at=None)
     return list(rows.order_by("-created_at", "-id")[:limit])
+
+
+def find_agents(viewer: Viewer, term: Term, limit: int) -> list[AgentCredential]:
+    """Those in use by id, newest first."""
+    if term.id is None:
+        return []
+    rows = AgentCredential.objects.visible_to(viewer).filter(pk=term.id, revoked_at=None)
+    return list(rows.order_by("-created_at", "-id")[:limit])
+
+
+def find_requests(access: Access, term: Term, limit: int) -> list[RequestEntry]:
+    """Calls by the ID of their request, as each answer carries it, newest first."""
+    text = term.text
+    if len(text) < _REQUEST_ID_MIN or " " in text or term.tx_hash or term.address:
+        return []
+    return list(request_log.entries(access).filter(request_id=text)[:limit])

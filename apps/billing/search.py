@@ -1,11 +1,11 @@
-"""Customers, invoices, subscriptions and products by what people have of them; indexes alone are
-asked."""
+"""Customers, invoices, subscriptions, products and prices by what people have of them; indexes
+alone are asked."""
 
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from apps.billing.models import Customer, Invoice, InvoicePayment, Product, Subscription
+from apps.billing.models import Customer, Invoice, InvoicePayment, Price, Product, Subscription
 from apps.core.models import Viewer
 from apps.core.searching import Term, beginning, found_by_any
 
@@ -61,6 +61,14 @@ def find_products(viewer: Viewer, term: Term, limit: int) -> list[Product]:
     """By id, or how the name begins, newest first."""
     condition = Q(pk=term.id) if term.id is not None else term.begins("name")
     return list(Product.objects.visible_to(viewer).filter(condition).order_by(*_NEWEST)[:limit])
+
+
+def find_prices(viewer: Viewer, term: Term, limit: int) -> list[Price]:
+    """By id, each with its product."""
+    if term.id is None:
+        return []
+    rows = Price.objects.visible_to(viewer).filter(pk=term.id)
+    return list(rows.select_related("product")[:limit])
 
 
 def products_beginning(rows: "QuerySet[Product]", text: str) -> "QuerySet[Product]":

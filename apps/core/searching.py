@@ -29,6 +29,7 @@ _MONEY_SIGNS = re.compile(
 )
 _LAST = "\U0010ffff"  # sorts behind whatever continues a prefix
 NEWEST_MAX = 10_000
+TYPED_MAX = 2_000
 Row = TypeVar("Row", bound=Model)
 
 
@@ -120,12 +121,14 @@ class Term:
         return bool(text) and (folded.startswith(text) or f" {text}" in folded)
 
 
-def beginning(rows: "QuerySet[Row]", term: Term, columns: Sequence[str]) -> "list[QuerySet[Row]]":
-    """The rows of which a column begins with the term, NEWEST_MAX of each column and spelling, as
-    the column's index has them: the text alone comes first, its newest rows before older ones
+def beginning(
+    rows: "QuerySet[Row]", term: Term, columns: Sequence[str], most: int = NEWEST_MAX
+) -> "list[QuerySet[Row]]":
+    """The rows of which a column begins with the term, `most` of each column and spelling, as the
+    column's index has them: the text alone comes first, its newest rows before older ones
     (decision 390)."""
     return [
-        rows.filter(condition).order_by(column, "-created_at")[:NEWEST_MAX]
+        rows.filter(condition).order_by(column, "-created_at")[:most]
         for column in columns
         for condition in term.beginnings(column)
     ]
@@ -152,3 +155,27 @@ def found_by_any(
         return rows.none()
     first, *rest = (query.values("pk") for query in queries)
     return rows.filter(pk__in=first.union(*rest))
+
+
+def newest_found(
+    rows: "QuerySet[Row]",
+    limit: int,
+    *lookups: Q,
+    begins: tuple[Term, Sequence[str]] | None = None,
+) -> list[Row]:
+    """The newest rows that a look-up finds, or of which one of the columns begins with the term, as
+    far as TYPED_MAX rows of each spelling go: this is asked while somebody types. Their keys are
+    found before the rows are read, so that no row is read to be left out."""
+    every = rows.select_related(None).order_by("-created_at")
+    queries = [every.filter(lookup)[:limit] for lookup in lookups]
+    if begins is not None:
+        queries += beginning(every, *begins, TYPED_MAX)
+    if not queries:
+        return []
+    if len(queries) == 1:
+        matches = rows.filter(pk__in=queries[0].values("pk"))
+        return list(matches.order_by("-created_at", "-pk")[:limit])
+    first, *rest = (query.values_list("pk", "created_at") for query in queries)
+    newest = first.union(*rest).order_by("-created_at", "-pk")[:limit]
+    keys = [pk for pk, _ in newest]
+    return list(rows.filter(pk__in=keys).order_by("-created_at", "-pk")) if keys else []

@@ -10,23 +10,26 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from apps.access.access import Access
-from apps.access.search import find_keys
+from apps.access.search import find_agents, find_keys, find_requests
+from apps.agents.search import find_mandates
 from apps.billing import search as billing
 from apps.core.db import tenancy
 from apps.core.models import Mode
 from apps.core.searching import LENGTH_MAX, Term
-from apps.dashboard import search_results
+from apps.dashboard import search_records, search_results
 from apps.dashboard.navigation import pages_of
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 from apps.dashboard.search_results import SearchHit
 from apps.links import search as links
 from apps.payments.models import Payment
-from apps.payments.search import find_payments, find_refunds
-from apps.payouts.search import find_payouts
+from apps.payments.search import find_payments, find_refunds, find_transfers
+from apps.payouts.search import find_batches, find_destinations, find_payouts, find_schedules
+from apps.platforms.search import find_accounts
+from apps.reports.search import find_reports
 from apps.stores import roles
 from apps.stores.search import find_members
 from apps.swaps.search import find_swaps
-from apps.webhooks.search import find_deliveries, find_endpoints
+from apps.webhooks.search import find_deliveries, find_endpoints, find_events
 
 PER_GROUP = 5
 
@@ -57,7 +60,13 @@ GROUPS = (
     SearchGroup("Payments", "banknotes", _payments, search_results.of_payment, all_in="payments"),
     SearchGroup("Payment links", "link", links.find_links, search_results.of_link),
     SearchGroup("Refunds", "arrow-uturn-left", find_refunds, search_results.of_refund),
+    SearchGroup(
+        "Unmatched transfers", "question-mark-circle", find_transfers, search_records.of_transfer
+    ),
     SearchGroup("Payouts", "arrow-up-right", find_payouts, search_results.of_payout),
+    SearchGroup("Payout destinations", "wallet", find_destinations, search_records.of_destination),
+    SearchGroup("Payout schedules", "calendar-days", find_schedules, search_records.of_schedule),
+    SearchGroup("Mass payouts", "arrow-up-tray", find_batches, search_records.of_batch),
     SearchGroup("Swaps", "arrows-right-left", find_swaps, search_results.of_swap),
     SearchGroup(
         "Customers",
@@ -77,6 +86,17 @@ GROUPS = (
         "Subscriptions", "arrow-path", billing.find_subscriptions, search_results.of_subscription
     ),
     SearchGroup("Products", "cube", billing.find_products, search_results.of_product),
+    SearchGroup("Prices", "cube", billing.find_prices, search_records.of_price),
+    SearchGroup(
+        "Sub-merchants",
+        "building-storefront",
+        find_accounts,
+        search_records.of_account,
+        all_in="platform_accounts",
+    ),
+    SearchGroup(
+        "Reports", "document-chart-bar", find_reports, search_records.of_report, roles.KEEP_BOOKS
+    ),
     SearchGroup("Team", "users", find_members, search_results.of_member),
     SearchGroup(
         "Webhook endpoints", "bolt", find_endpoints, search_results.of_endpoint, roles.INSPECT
@@ -88,7 +108,15 @@ GROUPS = (
         search_results.of_delivery,
         roles.INSPECT,
     ),
+    SearchGroup("Events", "bolt", find_events, search_records.of_event, roles.INSPECT),
+    SearchGroup(
+        "API requests", "queue-list", find_requests, search_records.of_request, roles.INSPECT
+    ),
     SearchGroup("API keys", "key", find_keys, search_results.of_key, roles.INSPECT),
+    SearchGroup("Agents", "cpu-chip", find_agents, search_records.of_agent, roles.INSPECT),
+    SearchGroup(
+        "Mandates", "shield-check", find_mandates, search_records.of_mandate, roles.INSPECT
+    ),
 )
 
 

@@ -23,7 +23,7 @@ from apps.core.db.sql import Statement, array
 from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
-from apps.core.searching import Term, found_by_any
+from apps.core.searching import NEWEST_MAX, Term, found_by_any
 from apps.payments.models import Payment, PaymentAddress, Refund, Renewal
 from apps.payments.models.payments import PART_LENGTH, PART_PLACES, REFERENCE_LENGTH
 from apps.stores.models import Store
@@ -311,15 +311,15 @@ def _looked_for(values: dict[str, str | datetime]) -> Mapping[str, object]:
 
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":
     """Payments whose order id or title begins with the text, or whose id, reference, amount,
-    deposit address or transaction it is; of the newest, those whose reference or title holds it as
-    well."""
+    deposit address, payer or transaction it is; of the newest, those whose reference or title holds
+    it as well."""
     if not text:
         return rows
     if not _is_storable(text):
         return rows.none()
     folded = text.lower()
     if _ADDRESS.fullmatch(folded) or _HASH.fullmatch(folded):
-        return rows.filter(pk__in=_paid_at(folded))
+        return found_by_any(rows, *paid_at(folded))
     lookups = [models.Q(reference=text.upper())]
     if is_uuid(text):
         lookups.append(models.Q(pk=text))
@@ -344,14 +344,19 @@ def named_email(rows: "models.QuerySet[Payment]", email: str) -> "models.QuerySe
     return matches.filter(folded=email.lower())
 
 
-def _paid_at(folded: str) -> "models.QuerySet[PaymentAddress, Any]":
-    """The ids of the intents with this deposit address, or with a deposit of this transaction; by
-    indexes alone."""
+def paid_at(folded: str) -> list[models.Q]:
+    """Look-ups of the payments with this deposit address, with a deposit from this address, or with
+    one of this transaction; each by indexes alone. Of an address that pays many, as an exchange's
+    does, the newest NEWEST_MAX deposits count."""
     addresses = PaymentAddress.objects.values("payment_id")
-    if _ADDRESS.fullmatch(folded):
-        return addresses.filter(address_id=folded)
-    deposits = Deposit.objects.filter(chain__in=Chain.objects.all(), tx_hash=folded)
-    return addresses.filter(address_id__in=deposits.values("address_id"))
+    if not _ADDRESS.fullmatch(folded):
+        deposits = Deposit.objects.filter(chain__in=Chain.objects.all(), tx_hash=folded)
+        return [models.Q(pk__in=addresses.filter(address_id__in=deposits.values("address_id")))]
+    sent = Deposit.objects.filter(from_address=folded).order_by("-detected_at")[:NEWEST_MAX]
+    return [
+        models.Q(pk__in=addresses.filter(address_id=folded)),
+        models.Q(pk__in=addresses.filter(address_id__in=sent.values("address_id"))),
+    ]
 
 
 def paid_in(

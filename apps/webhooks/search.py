@@ -5,7 +5,7 @@ from django.db.models import Q
 
 from apps.core.models import Viewer
 from apps.core.searching import Term
-from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.models import Delivery, Endpoint, Event
 
 
 def find_endpoints(viewer: Viewer, term: Term, limit: int) -> list[Endpoint]:
@@ -26,3 +26,10 @@ def find_deliveries(viewer: Viewer, term: Term, limit: int) -> list[Delivery]:
         .select_related("event", "endpoint")
     )
     return list(rows.defer("endpoint__sealed_secret").order_by("-created_at", "-id")[:limit])
+
+
+def find_events(viewer: Viewer, term: Term, limit: int) -> list[Event]:
+    """By id."""
+    if term.id is None:
+        return []
+    return list(Event.objects.visible_to(viewer).filter(pk=term.id).defer("object")[:limit])

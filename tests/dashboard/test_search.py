@@ -31,10 +31,18 @@ from tests.billing import records as billing
 from tests.cast import Cast, person
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link, send
-from tests.make import fresh_address, paid, payment, payout, store_coins, swapped
+from tests.make import (
+    fresh_address,
+    paid,
+    payment,
+    payout,
+    store_coins,
+    swapped,
+)
 from tests.roles import acting_as
 
 HASH = "0x" + "ab" * 32
+PAYER = "0x" + "cd" * 20
 
 
 def groups(browser: Browser, typed: str) -> dict[str, list[str]]:
@@ -215,14 +223,22 @@ def test_people_of_the_team_are_found_by_name_and_email(cast: Cast) -> None:
 def test_a_group_needs_what_the_list_of_its_pages_needs(group: Any) -> None:
     names = {
         "Refunds": "payment",
+        "Unmatched transfers": "transfer",
+        "Mass payouts": "payout_batch",
+        "Sub-merchants": "platform_account",
+        "API requests": "request_entry",
+        "API keys": "keys",
+        "Prices": "product",
+        "Payout destinations": "payout_destinations",
+        "Agents": "agents",
+        "Reports": "reports",
         "Payment links": "link",
         "Team": "members",
         "Webhook endpoints": "webhook_endpoint",
         "Webhook deliveries": "webhook_endpoint",
     }
-    name = names.get(
-        group.title, "keys" if group.title == "API keys" else group.title.lower().removesuffix("s")
-    )
+    usual = group.title.lower().replace(" ", "_").removesuffix("s")
+    name = names.get(group.title, usual)
     assert group.permission == next(page.permission for page in PAGES if page.name == name)
 
 
@@ -350,6 +366,7 @@ def month_of_payments(cast: Cast) -> Payment:
         "created_at": "created_at - n * interval '2 minutes'",
         "settlement_amount_cents": "n",
         "idempotency_key": "NULL",
+        "metadata": """jsonb_build_object('customer_email', 'buyer' || n || '@example.com')""",
     }
     copies(Payment, made, f"payments_payment s, generate_series(1, {MANY}) n")
     address = "'0x' || lpad(to_hex(n), 40, '0')"
@@ -368,6 +385,7 @@ def month_of_payments(cast: Cast) -> Payment:
         "id": "gen_random_uuid()",
         "address_id": address,
         "tx_hash": "'0x' || md5(n::text) || md5((-n)::text)",
+        "from_address": f"CASE n WHEN 7 THEN '{PAYER}' ELSE '0x' || md5(n::text) || '00000000' END",
     }
     copies(Deposit, made, f"(SELECT * FROM chain_deposit LIMIT 1) s, generate_series(1, {MANY}) n")
     return first
@@ -388,20 +406,22 @@ def test_a_month_of_payments_is_searched_by_indexes_in_no_time(cast: Cast) -> No
         "17777",
         "nothing",
         PaymentAddress.objects.filter(payment=first)[0].address_id,
+        PAYER,
+        "buyer17777@example.com",
     )
     for typed in texts:
         with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
             with CaptureQueriesContext(connection) as seen:
                 find_payments(viewer, Term.of(typed), 6)
-            (asked,) = [
-                item["sql"]
-                for item in seen
-                if item["sql"].startswith("SELECT") and "payments_payment" in item["sql"]
-            ]
-            with connection.cursor() as cursor:
-                cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS OFF) {asked}")
-                plan = "\n".join(line for (line,) in cursor.fetchall())
+            statements = [item["sql"] for item in seen if "payments_payment" in item["sql"]]
+            plan = "\n".join(explained(statement) for statement in statements)
         for table in ("payments_payment", "chain_deposit", "payments_paymentaddress"):
             assert not re.search(rf"Seq Scan on {table}\b", plan), f"{typed}\n{plan}"
-        took = float(re.findall(r"Execution Time: ([\d.]+) ms", plan)[0])
-        assert took < 50, f"{typed}\n{plan}"
+        took = sum(map(float, re.findall(r"Execution Time: ([\d.]+) ms", plan)))
+        assert 1 <= len(statements) <= 3 and took < 50, f"{typed}\n{plan}"
+
+
+def explained(statement: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS OFF) {statement}")
+        return "\n".join(line for (line,) in cursor.fetchall())

@@ -74,6 +74,8 @@ class Refund(Owned):
                 name="refund_of_status",
             ),
             BrinIndex(fields=["created_at"], name="refund_by_age"),
+            # Searched for: by staff in all stores, by merchants in theirs.
+            models.Index(fields=["destination_address"], name="refund_by_address"),
             # Few: what of late deposits has gone back (apps.payments.attention).
             models.Index(
                 fields=["payment"],
