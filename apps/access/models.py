@@ -70,7 +70,11 @@ class ApiKey(Owned):
     revoked_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        indexes = [models.Index(fields=["store", "mode", "-created_at"])]
+        indexes = [
+            models.Index(fields=["store", "mode", "-created_at"]),
+            # What staff search for over all stores.
+            models.Index(fields=["last_four"], name="api_key_by_last_four"),
+        ]
 
 
 class AgentCredential(Owned):

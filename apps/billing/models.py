@@ -107,6 +107,11 @@ class Customer(Formed):
             models.Index(fields=["store", "mode", "email"], name="customer_by_email"),
             models.Index(fields=["email"], name="customer_of_all"),
             models.Index(
+                fields=["name"],
+                condition=models.Q(name__isnull=False),
+                name="customer_name_of_all",
+            ),
+            models.Index(
                 fields=["store", "mode", "name", "-created_at"],
                 condition=models.Q(name__isnull=False),
                 name="customer_of_name",

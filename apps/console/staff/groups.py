@@ -11,6 +11,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
     "Payments": (
         "payments.Payment",
+        "links.PaymentLink",
         "payments.Refund",
         "chain.Deposit",
         "chain.UnmatchedTransfer",

@@ -1,5 +1,5 @@
-"""One search of the staff site over all stores: an id, reference, email, hash, address, amount, or
-the beginning of a store's name.
+"""One search of the staff site over all stores: an id, reference, order, number, email, hash,
+address, amount, or the beginning of a name.
 
 Each kind of record is asked alone, by an index, for ten at most; what can't be what was typed isn't
 asked for.
@@ -13,11 +13,18 @@ from django.contrib import admin
 from django.db.models import Model, Q, QuerySet
 from django.urls import reverse
 
-from apps.access.models import ApiKey
-from apps.agents.models import Settlement
+from apps.access.models import AgentCredential, ApiKey
+from apps.agents.models import Mandate, Settlement
 from apps.assets.models import Chain
-from apps.billing.models import Customer, Invoice, Subscription
-from apps.chain.models import Deposit, OutgoingTransaction, SignedTransaction, UnmatchedTransfer
+from apps.billing.models import Customer, Invoice, Price, Product, Subscription
+from apps.chain.models import (
+    Deposit,
+    HotWallet,
+    OutgoingTransaction,
+    SignedTransaction,
+    UnknownTransaction,
+    UnmatchedTransfer,
+)
 from apps.core import emails
 from apps.core.models import OutgoingMail
 from apps.core.searching import Term
@@ -32,6 +39,7 @@ from apps.core.staff.labels import (
 from apps.core.staff.lists import coins_text
 from apps.core.templatetags.tillgate import fiat, shorten, status_words
 from apps.ledger.models import Movement
+from apps.links.models import PaymentLink
 from apps.payments.models import Payment, PaymentAddress, Refund, Withdrawal
 from apps.payouts.models import Destination, Payout
 from apps.stores.models import StaffRequest, Store, User, Verification
@@ -55,9 +63,12 @@ _RECORDS: tuple[type[Model], ...] = (
         Customer,
     ),
     *(ApiKey, Settlement, Withdrawal, Verification, StaffRequest, Endpoint, Event),
+    *(PaymentLink, Product, Price, AgentCredential, Mandate),
 )
 # What a line of the page says of a record beside its own columns.
-_TITLED_BY = {"asset", "buy_asset", "customer", "source_asset", "store"}
+_TITLED_BY = {"asset", "buy_asset", "customer", "product", "source_asset", "store"}
+_NUMBER_MAX = 2**31 - 1
+_LAST_FOUR = 4
 
 
 @dataclass(frozen=True)
@@ -144,6 +155,7 @@ def _of_hash(tx_hash: str) -> Iterator[Model]:
     for model in (Refund, Payout, Swap, Withdrawal, Settlement):
         yield from _shown(model, Q(pk__in=ids))
     yield from _shown(UnmatchedTransfer, on_any)
+    yield from _shown(UnknownTransaction, Q(tx_hash=tx_hash))
 
 
 def _of_address(address: str) -> Iterator[Model]:
@@ -154,6 +166,8 @@ def _of_address(address: str) -> Iterator[Model]:
     yield from _shown(UnmatchedTransfer, Q(address_id=address))
     yield from _shown(Destination, Q(address=address))
     yield from _shown(Payout, Q(destination_address=address))
+    yield from _shown(Refund, Q(destination_address=address))
+    yield from _shown(HotWallet, Q(address=address))
 
 
 def _of_email(term: Term) -> Iterator[Model]:
@@ -165,19 +179,32 @@ def _of_email(term: Term) -> Iterator[Model]:
 
 def _of_text(term: Term) -> Iterator[Model]:
     yield from _shown(Payment, Q(reference=term.text.upper()))
+    yield from _shown(Payment, _of_any_store(order_id=term.text))
+    yield from _shown(Payment, _of_any_store(title=term.text))
     yield from _shown(Withdrawal, Q(reference=term.text))
     yield from _shown(Store, term.begins("name"))
     yield from _shown(User, term.begins("email_key"))
+    yield from _shown(Customer, term.begins("name"))
     yield from _shown(Movement, Q(key=term.text))
+    yield from _shown(PaymentLink, Q(token=term.text.rstrip("/").rsplit("/", 1)[-1].lower()))
+    if len(term.text) == _LAST_FOUR:
+        yield from _shown(ApiKey, Q(last_four=term.text))
+    yield from _invoices(term)
     if term.cents is not None:
-        yield from _shown(
-            Payment,
-            Q(
-                store__in=Store.objects.all(),
-                mode__in=["live", "test"],
-                settlement_amount_cents=term.cents,
-            ),
-        )
+        yield from _shown(Payment, _of_any_store(settlement_amount_cents=term.cents))
+
+
+def _invoices(term: Term) -> Iterator[Model]:
+    """By the number that the store gave it, or ours."""
+    yield from _shown(Invoice, _of_any_store(custom_number=term.text))
+    digits = term.text.upper().removeprefix("INV-")
+    if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= _NUMBER_MAX:
+        yield from _shown(Invoice, _of_any_store(number=int(digits)))
+
+
+def _of_any_store(**equals: object) -> Q:
+    """For indexes that begin with store and mode: each store is asked for exactly this."""
+    return Q(store__in=Store.objects.all(), mode__in=["live", "test"], **equals)
 
 
 def _shown(model: type[Model], condition: Q) -> "QuerySet[Any]":
@@ -194,8 +221,10 @@ def _shown(model: type[Model], condition: Q) -> "QuerySet[Any]":
 def _hit(row: Model) -> StaffHit:
     name = _name(row)
     about = " · ".join(text for text in _facts(row) if text and text not in name)
-    page = f"admin:{row._meta.app_label}_{row._meta.model_name}_change"
-    return StaffHit(name, about, getattr(row, "mode", "") == "test", reverse(page, args=[row.pk]))
+    record = row.product if isinstance(row, Price) else row  # whose page lists it
+    page = f"admin:{record._meta.app_label}_{record._meta.model_name}_change"
+    url = reverse(page, args=[record.pk])
+    return StaffHit(name, about, getattr(row, "mode", "") == "test", url)
 
 
 def _name(row: Any) -> str:
@@ -206,6 +235,9 @@ def _name(row: Any) -> str:
         return f"{code_words(row.template)} to {row.to}"
     if isinstance(row, Movement):
         return code_words(row.kind)
+    if isinstance(row, Price):
+        amount = fiat(row.unit_amount_cents, row.currency)
+        return f"{amount} {row.get_interval_display().lower()}, {row.product.name}"
     page: Any = admin.site.get_model_admin(type(row))
     title = str(page.title_of(row))
     if title.startswith("of "):

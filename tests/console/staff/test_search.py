@@ -2,11 +2,19 @@
 
 import pytest
 
+from apps.access.models import ApiKey
+from apps.billing.models import Invoice
+from apps.chain.models import UnknownTransaction
+from apps.core import clock
+from apps.payments.models import Refund
 from apps.stores.models import AuditEntry
 from tests import make
+from tests.billing import records as billing
 from tests.cast import Cast
 from tests.console.staff.pages import SEARCH, statements
 from tests.dashboard.browse import Browser, text
+from tests.dashboard.test_pages import RECORDS
+from tests.links.makers import made_link
 from tests.make import paid
 
 
@@ -36,6 +44,71 @@ def test_one_search_finds_whatever_is_quoted(cast: Cast, finance: Browser) -> No
         ).count()
         == 1
     )
+
+
+def test_a_payment_is_found_by_its_order_and_title_and_a_customer_by_name(
+    cast: Cast, finance: Browser
+) -> None:
+    made = paid(cast.bakery.test, order_id="Order-4471", title="Flat white")
+    customer = billing.customer(cast.bakery.test, email="ann@rye.example", name="Ann Rye")
+    opened = billing.opened(cast.bakery.test, customer_id=customer["id"])
+    number = Invoice.objects.get(pk=opened["id"]).number
+    for typed, found in (
+        ("Order-4471", made["id"]),
+        ("Flat white", made["id"]),
+        ("Ann R", customer["id"]),
+        ("ann rye", customer["id"]),
+        ("ann@rye.example", customer["id"]),
+        (f"INV-{number:04d}", opened["id"]),
+    ):
+        assert found in found_by(finance, typed), typed
+    assert made["id"] not in found_by(finance, "Order-447")
+
+
+def test_keys_links_and_what_is_sold_are_found(cast: Cast, finance: Browser) -> None:
+    last_four = cast.bakery.secrets["test"][-4:]
+    link = made_link(cast.bakery, title="Mug")
+    price = billing.price(cast.bakery.test)
+    mandate = RECORDS["agents/mandates"](cast)["id"]
+    agent = str(cast.bakery.agent().pk)
+    for typed, found in (
+        (last_four, str(ApiKey.objects.get(last_four=last_four).pk)),
+        (link.token, str(link.pk)),
+        (f"https://pay.example/pay/{link.token}", str(link.pk)),
+        (str(link.pk), str(link.pk)),
+        (price["product_id"], price["product_id"]),
+        (price["id"], price["product_id"]),
+        (mandate, mandate),
+        (agent, agent),
+    ):
+        assert found in found_by(finance, typed), typed
+
+
+def test_money_that_went_out_is_found_by_where_it_went(cast: Cast, finance: Browser) -> None:
+    made = paid(cast.bakery.test, amount="24.90")
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    to = make.fresh_address()
+    refund = cast.bakery.test.post(
+        f"/payments/{made['id']}/refunds", {"destination_address": to}, key="rye"
+    )
+    assert refund.status_code in (200, 201), refund.content
+    assert str(Refund.objects.get().pk) in found_by(finance, to)
+    unknown = UnknownTransaction.objects.create(
+        chain_id="sepolia",
+        from_address=to,
+        nonce=1,
+        tx_hash="0x" + "b2" * 32,
+        value_atomic=0,
+        found_at=clock.real_now(),
+    )
+    answer = finance.get(SEARCH, data={"q": unknown.tx_hash})
+    assert answer.headers["Location"].endswith(f"/unknowntransaction/{unknown.pk}/change/")
+
+
+def found_by(browser: Browser, typed: str) -> str:
+    """The page, or the address of the only hit."""
+    answer = browser.get(SEARCH, data={"q": typed})
+    return str(answer.headers.get("Location", "")) or text(answer)
 
 
 @pytest.mark.parametrize(
