@@ -95,6 +95,9 @@ class AcceptedAsset(Owned):
 
     asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
     suspended_at = models.DateTimeField(null=True, blank=True)  # stopped for review by staff
+    # Staff have looked and keep it stopped, and say why; null while the review waits for them.
+    reviewed_at = models.DateTimeField(null=True, blank=True)
+    review_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [
@@ -107,6 +110,13 @@ class AcceptedAsset(Owned):
                 name="accepted_asset_stopped",
             )
         ]
+
+    @property
+    def status(self) -> str:
+        """Of its review."""
+        if self.suspended_at is None:
+            return "accepted"
+        return "pending" if self.reviewed_at is None else "stopped"
 
 
 # Until when the rates of an embedded source hold.

@@ -9,11 +9,12 @@ from django.contrib import admin
 
 from apps.assets.models import Asset
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
+from apps.chain import staff_commands
 from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
-from apps.core.templatetags.tillgate import shorten
+from apps.core.templatetags.tillgate import badge, moment, shorten
 
 
 class AssetForm(SwitchForm):
@@ -53,8 +54,13 @@ class HotWalletAdmin(ReadOnly):
     lane = lists.figure("number", "Lane")
     shown_address = lists.short("address", "Address")
     halted = lists.when("halted_at", "Stopped")
-    why = lists.text("halted_reason", "Reason")
     ordering = ["chain", "number"]
+
+    @admin.display(description="Reason")
+    def why(self, row: HotWallet) -> str | None:
+        if row.halted_at is None:
+            return row.halted_reason or None
+        return staff_commands.shown(row.halted_reason, staff_commands.of_wallet(row))
 
     def title_of(self, row: HotWallet) -> str:
         lane = f", lane {row.number}" if row.number else ""
@@ -79,8 +85,11 @@ class OutgoingTransactionAdmin(Rated):
     amount = lists.coins()
     to = lists.short("to_address", "To")
     why = lists.text("reason", "Reason")
-    state = lists.status("outgoing")
     ordering = ["-requested_at"]
+
+    @admin.display(description="Status")
+    def state(self, row: OutgoingTransaction) -> str:
+        return staff_commands.shown(badge("outgoing", row.status), staff_commands.of_outgoing(row))
 
     def title_of(self, row: OutgoingTransaction) -> str:
         return f"of {lists.coins_text(row)}, {row.get_purpose_display().lower()}"
@@ -116,8 +125,13 @@ class UnknownTransactionAdmin(ReadOnly):
     found_time = lists.when("found_at", "Found")
     transaction = lists.short("tx_hash", "Transaction")
     to = lists.short("to_address", "To")
-    settled = lists.when("settled_at", "Explained")
     ordering = ["-found_at"]
+
+    @admin.display(description="Explained")
+    def settled(self, row: UnknownTransaction) -> str:
+        if row.settled_at is not None:
+            return moment(row.settled_at)
+        return staff_commands.shown("No", staff_commands.of_unknown(row))
 
     def title_of(self, row: UnknownTransaction) -> str:
         return shorten(row.tx_hash)

@@ -164,7 +164,8 @@ def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
     at = accepted.suspended_at or accepted.created_at
     return Notice(
         f"{asset.full_name} is stopped for review",
-        "A confirmed deposit left the chain. Payments in it wait until we have looked.",
+        accepted.review_reason
+        or "A confirmed deposit left the chain. Payments in it wait until we have looked.",
         at,
         "View coins",
         url_of("settings_assets"),

@@ -65,8 +65,10 @@ def _price(line: LinkLine) -> str:
     link = line.link
     if link.amount_cents is not None:
         return fiat(link.amount_cents, link.currency)
-    least = f", from {fiat(link.min_cents, link.currency)}" if (link.min_cents or 0) > 1 else ""
-    most = f" up to {fiat(link.max_cents, link.currency)}" if line.has_most else ""
+    least_cents = link.min_cents or 0
+    least = f", from {fiat(least_cents, link.currency)}" if least_cents > 1 else ""
+    most_cents = link.max_cents if line.has_most else None
+    most = "" if most_cents is None else f" up to {fiat(most_cents, link.currency)}"
     return format_html("Customer chooses{}{}", least, most)
 
 

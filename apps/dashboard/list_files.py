@@ -3,6 +3,7 @@ columns people choose are `Listing`s (apps.dashboard.lists)."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.db.models import QuerySet
@@ -66,7 +67,8 @@ def _identity(of: Callable[[Any], Any] = lambda row: row) -> Cells:
 
 
 def _made(row: Any) -> str:
-    return clock.iso(row.created_at)
+    at: datetime = row.created_at
+    return clock.iso(at)
 
 
 # --- what customers have paid at a link -----------------------------------------------------------
@@ -177,6 +179,7 @@ DESTINATIONS = ListFile(
         "holder": lambda row: row.holder,
         "account_ending": lambda row: row.account_hint,
         "verified": _verified,
+        "rejected_because": lambda row: row.rejection_reason,
         "usable_from": lambda row: clock.iso(row.usable_from),
         "created_at": _made,
         **_identity(),

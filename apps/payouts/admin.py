@@ -1,5 +1,5 @@
-"""Payouts for staff: those in review are decided, bank accounts verified, caps set; everything else
-is looked at only."""
+"""Payouts for staff: those in review, bank accounts and stopped assets are decided, caps set;
+everything else is looked at only."""
 
 from typing import Any
 
@@ -9,17 +9,27 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from apps.access import staff_code
+from apps.assets.models import AcceptedAsset
+from apps.assets.reviews import end_review, keep_stopped
 from apps.assets.staff_worth import Rated
+from apps.chain import staff_commands
+from apps.chain.models import OutgoingTransaction
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import code_words
-from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button
+from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button, typed_reason
 from apps.core.templatetags.tillgate import moment, shorten
 from apps.payouts.approval_models import PayoutApproval
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
+from apps.payouts.services.bank_reviews import reject_bank, revoke_verification, verify_bank
 from apps.payouts.services.caps import set_store_cap
-from apps.payouts.services.destinations import set_verified
+from apps.payouts.services.offramp import PURPOSE, reference_of
 from apps.payouts.services.review import approve_payout, needs_two, reject_payout
-from apps.payouts.staff_facts import payout_sections, worth_text
+from apps.payouts.staff_facts import (
+    bank_sections,
+    payout_sections,
+    stopped_asset_sections,
+    worth_text,
+)
 
 
 @admin.register(Payout)
@@ -89,6 +99,7 @@ class PayoutAdmin(Rated, Queue):
             ("reason for review", row.review_reason),
             ("mode", row.get_mode_display()),
             ("created", moment(row.created_at)),
+            ("settled by", staff_commands.shown("", _commands(row))),
             (
                 "approvals",
                 "Two: this amount needs a second member of staff, and a reason"
@@ -107,6 +118,14 @@ class PayoutAdmin(Rated, Queue):
         return needs_two(row)
 
 
+def _commands(payout: Payout) -> list[str]:
+    """What has to be typed before it can be decided: its transaction is in review."""
+    row = OutgoingTransaction.objects.filter(
+        purpose=PURPOSE, reference=reference_of(payout), status=OutgoingTransaction.Status.REVIEW
+    ).first()
+    return [] if row is None else staff_commands.of_outgoing(row)
+
+
 def _target(payout: Payout) -> str:
     bank = payout.destination
     if payout.destination_address or bank is None:
@@ -118,24 +137,46 @@ def _is_for_the_merchant(payout: Payout) -> bool:
     return payout.approval is not None and payout.approval.status == PayoutApproval.Status.WAITING
 
 
+class BankReviewFilter(admin.SimpleListFilter):
+    """Where the review of a bank account stands."""
+
+    title = "review"
+    parameter_name = "review"
+
+    def lookups(self, request: Any, model_admin: Any) -> list[tuple[str, str]]:
+        return [
+            ("pending", "To decide"),
+            ("verified", "Verified"),
+            ("rejected", "Rejected"),
+        ]
+
+    def queryset(self, request: Any, queryset: "models.QuerySet[Any]") -> "models.QuerySet[Any]":
+        banks = queryset.filter(kind=Destination.Kind.BANK, removed_at=None)
+        unverified = banks.filter(verified_at=None)
+        chosen = {
+            "pending": unverified.filter(rejected_at=None),
+            "verified": banks.exclude(verified_at=None),
+            "rejected": unverified.exclude(rejected_at=None),
+        }
+        return chosen.get(self.value() or "", queryset)
+
+
 @admin.register(Destination)
-class DestinationAdmin(ReadOnly):
-    list_display = ["shop", "kind", "account", "holder_name", "created", "verified"]
-    list_filter = [
-        "kind",
-        lists.present("verified_at", "verification", "Verified", "Not verified"),
-        "mode",
-    ]
-    list_select_related = ["store"]
+class DestinationAdmin(Queue):
+    list_display = ["shop", "kind", "account", "holder_name", "created", "decision"]
+    list_filter = ["kind", BankReviewFilter, "mode"]
+    list_select_related = ["store__platform"]
     search_fields = ["id", "address", "store"]
     search_help_text = "Destination ID, wallet address, or the beginning of a store’s name"
     created = lists.when("created_at", "Added")
     shop = lists.store()
     holder_name = lists.text("holder", "Account holder")
-    verified = lists.when("verified_at", "Verified")
     ordering = ["-created_at"]
     exclude = ["account_sealed"]
-    actions = ["verify", "take_back"]
+    actions = ["take_back"]
+    noun = "bank_account"
+    approving = rejecting = roles.BANK_VERIFY
+    approves = "Verify"
 
     def title_of(self, row: Destination) -> str:
         return str(row)
@@ -151,20 +192,95 @@ class DestinationAdmin(ReadOnly):
             )
         return row.account_name
 
-    @button(roles.BANK_VERIFY, "Verify: the bank account is the store’s")
-    def verify(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
-        self._set(request, rows, True)
+    @admin.display(description="Review")
+    def decision(self, row: Destination) -> str:
+        return "Needs none" if row.is_wallet else super().decision(row)
+
+    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
+        return [
+            ("account", row.account_name),
+            ("account holder", row.holder),
+            ("name", row.label),
+            ("mode", row.get_mode_display()),
+            ("added", moment(row.created_at)),
+            ("rejected for", row.rejection_reason),
+        ]
+
+    def sections(self, row: Any) -> list[Section]:
+        return bank_sections(row)
+
+    def approve(self, row: Any, reason: str, staff: Any) -> str:
+        return str(verify_bank(row, reason).status)
+
+    def reject(self, row: Any, reason: str, staff: Any) -> str:
+        return str(reject_bank(row, reason).status)
 
     @button(roles.BANK_VERIFY, "Revoke verification")
     def take_back(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
-        self._set(request, rows, False)
+        for row in rows.filter(kind=Destination.Kind.BANK, removed_at=None).exclude(
+            verified_at=None
+        ):
+            revoke_verification(row, typed_reason(request))
+            self.log_change(request, row, "Verification revoked")
 
-    def _set(
-        self, request: HttpRequest, rows: "models.QuerySet[Destination]", is_verified: bool
-    ) -> None:
-        for row in rows.filter(kind=Destination.Kind.BANK, removed_at=None).select_related("store"):
-            set_verified(row, is_verified)
-            self.log_change(request, row, "Verified" if is_verified else "Verification revoked")
+
+@admin.register(AcceptedAsset)
+class AcceptedAssetAdmin(Queue):
+    """Assets of stores; those that were stopped for review wait for a decision."""
+
+    list_display = ["shop", "coin", "stopped", "reviewed", "decision"]
+    list_display_links = ["shop"]
+    list_filter = [
+        lists.present("suspended_at", "state", "Stopped for review", "In use"),
+        lists.present("reviewed_at", "review", "Kept stopped", "Not decided"),
+        "mode",
+        ("asset", lists.AssetFilter),
+    ]
+    list_select_related = ["store__platform", "asset__chain"]
+    search_fields = ["store"]
+    search_help_text = "Store ID, or the beginning of a store’s name"
+    shop = lists.store()
+    coin = lists.asset()
+    stopped = lists.when("suspended_at", "Stopped for review")
+    reviewed = lists.when("reviewed_at", "Kept stopped")
+    actions = ["end_review"]
+    noun = "accepted_asset"
+    approving = rejecting = roles.ASSET_REVIEW
+    approves = "Accept the asset again"
+    rejects = "Keep it stopped"
+    rejection_is_told_to = "The store sees this if you keep it stopped."
+
+    def title_of(self, row: AcceptedAsset) -> str:
+        return f"{row.store}: {row.asset.full_name}"
+
+    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
+        return [
+            ("asset", row.asset.full_name),
+            ("mode", row.get_mode_display()),
+            ("stopped", moment(row.suspended_at) if row.suspended_at else ""),
+            ("kept stopped for", row.review_reason),
+        ]
+
+    def sections(self, row: Any) -> list[Section]:
+        return stopped_asset_sections(row)
+
+    def is_dangerous(self, row: Any) -> bool:
+        return True
+
+    def approve(self, row: Any, reason: str, staff: Any) -> str:
+        end_review(row, reason)
+        return "accepted again"
+
+    def reject(self, row: Any, reason: str, staff: Any) -> str:
+        keep_stopped(row, reason)
+        return "kept stopped"
+
+    @button(roles.ASSET_REVIEW, "End review: accept the asset again")
+    def end_review(self, request: HttpRequest, rows: "models.QuerySet[AcceptedAsset]") -> None:
+        """Also of those that were kept stopped."""
+        for row in rows.exclude(suspended_at=None):
+            end_review(row, typed_reason(request))
+            self.log_change(request, row, "Review ended")
 
 
 @admin.register(Schedule)

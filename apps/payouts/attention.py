@@ -63,6 +63,6 @@ def open_approvals(viewer: Viewer, user: User | None) -> "QuerySet[PayoutApprova
 def bank_accounts_waiting(viewer: Viewer) -> "QuerySet[Destination]":
     """Bank accounts that nothing can be paid to before somebody verifies the store's business."""
     rows = Destination.objects.visible_to(viewer).filter(
-        kind=Destination.Kind.BANK, verified_at=None, removed_at=None
+        kind=Destination.Kind.BANK, verified_at=None, rejected_at=None, removed_at=None
     )
     return rows.order_by("-created_at")

@@ -16,6 +16,12 @@ BADGES: Badges = {
         "retrying": (WAIT, _("Being tried again")),
         "requires_review": (WAIT, _("Under review")),
     },
+    "bank_account": {
+        "pending": (WAIT, "Pending verification"),
+        "verified": (GOOD, "Verified"),
+        "rejected": (BAD, "Rejected"),
+        "removed": (QUIET, "Removed"),
+    },
     "payout_approval": {
         "waiting": (WAIT, _("Waiting for approval")),
         "approved": (GOOD, _("Approved")),

@@ -64,6 +64,8 @@ class Destination(Owned):
     account_sealed = models.TextField(blank=True)
     account_hint = models.CharField(max_length=8, blank=True)
     verified_at = models.DateTimeField(null=True, blank=True)
+    rejected_at = models.DateTimeField(null=True, blank=True)  # by staff, who said why
+    rejection_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
     cools_until = (
         models.DateTimeField()
     )  # new till then, for stores that ask for review of new ones
@@ -115,6 +117,15 @@ class Destination(Owned):
                 name="destination_to_verify",
             ),
         ]
+
+    @property
+    def status(self) -> str:
+        """Of a bank account: what its review has come to; a wallet needs none."""
+        if self.removed_at is not None:
+            return "removed"
+        if self.is_wallet or self.verified_at is not None:
+            return "verified"
+        return "rejected" if self.rejected_at is not None else "pending"
 
     @property
     def is_wallet(self) -> bool:

@@ -1,5 +1,5 @@
-"""What staff see beside a payout in review: the store's payouts, where this one goes, and who asked
-for it. A bounded look at each."""
+"""What staff see beside a payout in review, a bank account or a stopped asset: the store's payouts
+and balances, where a payout goes, and who asked for it. A bounded look at each."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,16 +7,23 @@ from typing import Any
 
 from django.urls import reverse
 
-from apps.core import money
+from apps.assets.models import AcceptedAsset, Asset
+from apps.assets.selectors import price_of, with_chains
+from apps.chain.models import Deposit
+from apps.core import clock, money
+from apps.core.money import Amount
 from apps.core.staff.pages import Section
 from apps.core.templatetags.tillgate import day, fiat, moment
-from apps.payouts.models import Payout
+from apps.ledger.selectors import balances
+from apps.payments.models import PaymentAddress
+from apps.payouts.models import Destination, Payout
 from apps.payouts.services.review import worth_now
-from apps.stores.models import Member
+from apps.stores.models import Member, Store
 from apps.stores.staff_facts import decisions, store_section
 
 PAYOUTS_MAX = 200
 STORES_MAX = 10
+LOST_MAX = 20
 
 
 def payout_sections(payout: Payout) -> list[Section]:
@@ -35,21 +42,93 @@ def payout_sections(payout: Payout) -> list[Section]:
     return sections
 
 
-def _earlier(payout: Payout) -> Section:
-    rows = (
-        Payout.objects.filter(store=payout.store_id, mode=payout.mode)
-        .exclude(pk=payout.pk)
-        .select_related("asset")
+def bank_sections(bank: Destination) -> list[Section]:
+    """Of a bank account to be verified: whose it is to be, and what they have paid out."""
+    decided = decisions(bank.store, "payout_destination.verified", "payout_destination.rejected")
+    return [
+        store_section(bank.store),
+        _payouts_of(bank.store, bank.mode),
+        _balances(bank.store, bank.mode),
+        Section("Earlier decisions", decided, without="No bank account has been decided yet."),
+    ]
+
+
+def stopped_asset_sections(accepted: AcceptedAsset) -> list[Section]:
+    """Of an asset that was stopped for review: what went missing, and what the store has of it."""
+    decided = decisions(accepted.store, "asset.review_ended", "asset.kept_stopped")
+    return [
+        _lost(accepted),
+        store_section(accepted.store),
+        _balances(accepted.store, accepted.mode),
+        _payouts_of(accepted.store, accepted.mode),
+        Section("Earlier decisions", decided, without="No asset has been reviewed yet."),
+    ]
+
+
+def _lost(accepted: AcceptedAsset) -> Section:
+    """Deposits that the store was credited with and that left the chain. They are few."""
+    addresses = PaymentAddress.objects.filter(
+        payment__store=accepted.store_id, payment__mode=accepted.mode
     )
+    rows = Deposit.objects.filter(
+        is_lost=True, asset=accepted.asset_id, address__in=addresses.values("address")
+    )
+    lost = list(rows.order_by("-detected_at")[:LOST_MAX])
+    worth = _worth(accepted.store, accepted.asset, sum(row.amount_atomic for row in lost))
+    facts: list[tuple[str, Any]] = [
+        (moment(row.detected_at), _coins(row.amount_atomic, accepted.asset)) for row in lost
+    ]
+    if lost:
+        facts.append(("Worth now", worth))
+    page = reverse("admin:chain_deposit_changelist") + "?days=all&is_lost__exact=1"
+    return Section(
+        "Lost deposits", facts, page, "All lost deposits", without="None is lost any more."
+    )
+
+
+def _balances(store: Store, mode: str) -> Section:
+    """What the store has, in coins and money."""
+    held = [balance for balance in balances(store.pk, mode).values() if balance.total_atomic]
+    assets = with_chains({balance.asset_id for balance in held})
+    facts = [
+        (
+            assets[balance.asset_id].full_name,
+            f"{_coins(balance.total_atomic, assets[balance.asset_id])},"
+            f" {_worth(store, assets[balance.asset_id], balance.total_atomic)}",
+        )
+        for balance in held
+    ]
+    return Section("Balances of the store", facts, without="Nothing.")
+
+
+def _worth(store: Store, asset: Asset, amount_atomic: int) -> str:
+    price = price_of(asset, store.settlement_currency, clock.real_now())
+    if price is None:
+        return "no current rate"
+    worth = price.worth(Amount(asset, amount_atomic))
+    return f"≈ {fiat(worth.cents, worth.currency)}"
+
+
+def _coins(amount_atomic: int, asset: Asset) -> str:
+    return f"{money.amount_text(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
+
+
+def _earlier(payout: Payout) -> Section:
+    return _payouts_of(payout.store, payout.mode, without=payout)
+
+
+def _payouts_of(store: Store, mode: str, without: Payout | None = None) -> Section:
+    rows = Payout.objects.filter(store=store, mode=mode).select_related("asset")
+    rows = rows if without is None else rows.exclude(pk=without.pk)
     newest = list(rows.order_by("-created_at")[:PAYOUTS_MAX])
     counts = Counter(Payout.Status(payout.status).label for payout in newest)
     facts: list[tuple[str, Any]] = [("Payouts", _up_to(len(newest)))]
     facts += [(status, number) for status, number in counts.most_common()]
     paid = [payout for payout in newest if payout.status == Payout.Status.CONFIRMED]
-    facts += [("Total paid out", text) for text in _sums(paid)]
+    facts += [("Total paid out", text) for text in _sums(paid, store)]
     if newest:
         facts.append(("Latest", moment(newest[0].created_at)))
-    page = reverse("admin:payouts_payout_changelist") + f"?q={payout.store_id}"
+    page = reverse("admin:payouts_payout_changelist") + f"?q={store.pk}"
     return Section("Payouts of the store", facts, page, "All payouts")
 
 
@@ -73,7 +152,10 @@ def _destination(payout: Payout) -> Section:
         facts.append(("First used", day(used[0].created_at)))
         facts += [
             ("Total paid to this destination", text)
-            for text in _sums(payout for payout in used if payout.status == Payout.Status.CONFIRMED)
+            for text in _sums(
+                (payout for payout in used if payout.status == Payout.Status.CONFIRMED),
+                payout.store,
+            )
         ]
     if address:
         elsewhere = Payout.objects.filter(destination_address=address).exclude(
@@ -108,15 +190,16 @@ def _person(payout: Payout) -> Section:
     )
 
 
-def _sums(payouts: Iterable[Payout]) -> list[str]:
-    """By coin."""
-    sums: dict[tuple[str, int], int] = {}
+def _sums(payouts: Iterable[Payout], store: Store) -> list[str]:
+    """By coin, each with what it is worth now."""
+    sums: dict[str, int] = {}
+    assets: dict[str, Asset] = {}
     for payout in payouts:
-        key = (payout.asset.coin_symbol, payout.asset.atomic_decimals)
-        sums[key] = sums.get(key, 0) + payout.amount_atomic
+        assets[payout.asset_id] = payout.asset
+        sums[payout.asset_id] = sums.get(payout.asset_id, 0) + payout.amount_atomic
     return [
-        f"{money.amount_text(amount, decimals)} {symbol}"
-        for (symbol, decimals), amount in sorted(sums.items())
+        f"{_coins(amount, assets[asset_id])}, {_worth(store, assets[asset_id], amount)}"
+        for asset_id, amount in sorted(sums.items())
     ]
 
 

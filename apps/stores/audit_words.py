@@ -22,6 +22,8 @@ _NOUNS = {
 _SENTENCES = {
     "agent.cap_changed": "Agent limit changed",
     "asset.changed": "Asset changed",
+    "asset.kept_stopped": "Coin kept stopped after a review",
+    "asset.review_ended": "Coin accepted again after a review",
     "email.changed": "Email address changed",
     "invoice.drafted": "Invoice draft created",
     "member.invited": "Person invited to the team",
@@ -33,6 +35,7 @@ _SENTENCES = {
     "oauth_app.let_out": "App authorization revoked",
     "oauth_app.rotated": "App secret replaced",
     "payment.noted": "Note added to a payment",
+    "payout_destination.unverified": "Verification of a payout destination revoked",
     "second_factor.codes_renewed": "Backup codes renewed",
     "session.others_ended": "Other sessions ended",
     "staff.added": "Added by staff",

@@ -79,6 +79,8 @@ KINDS: Mapping[str, NotificationKind] = {
         always=_OWNERS,
     ),
     VERIFICATION: NotificationKind(
-        "Business verification", "The outcome of a review.", always=_OWNERS
+        "Reviews",
+        "The outcome of a review of your business, bank account or coins.",
+        always=_OWNERS,
     ),
 }

@@ -9,7 +9,8 @@ from apps.access.models import SecondFactor
 from apps.core import buckets, clock
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
-from apps.payouts.services.destinations import add_bank, set_verified
+from apps.payouts.services.bank_reviews import verify_bank
+from apps.payouts.services.destinations import add_bank
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.models import User
 from tests import make
@@ -116,15 +117,14 @@ def fail_and_retry(story: Story) -> None:
 
 
 def keep_a_schedule(story: Story, world: Cast) -> None:
-    set_verified(
+    verify_bank(
         add_bank(
             world.bakery.store,
             "test",
             currency="EUR",
             holder="Alice",
             account="DE89370400440532013000",
-        ),
-        True,
+        )
     )
     story.go("payouts/schedules/new")
     story.page.get_by_label("Frequency").select_option("weekly")

@@ -185,10 +185,9 @@ def add_the_bank(kim: Teller, open_page: OpenPage) -> None:
 
     desk = enter(open_page, member("Tess"), bypass_csp=True)
     desk.goto(f"{kim.base.replace('/dashboard/', '/admin/')}payouts/destination/?q={bank.pk}")
-    desk.locator("input[name=_selected_action]").check()
-    desk.get_by_role("combobox", name="Action").select_option("verify")
+    desk.get_by_role("link", name="Review").click()
     desk.get_by_label("Reason").fill("The statement of the account was shown")
-    desk.get_by_role("button", name="Apply").click()
+    desk.get_by_role("button", name="Verify").click()
     desk.wait_for_load_state()
     kim.page.reload()
     kim.reads("Verified")

@@ -13,7 +13,7 @@ from django.core.exceptions import PermissionDenied
 from django.test import RequestFactory
 
 from apps.access import second_factor
-from apps.assets.models import Asset
+from apps.assets.models import AcceptedAsset, Asset
 from apps.console.staff.forms import FORMS
 from apps.console.staff.kinds import KINDS
 from apps.core import buckets, clock
@@ -22,6 +22,7 @@ from apps.core.staff.pages import Part, Queue, ReadOnly
 from apps.core.staff.roles import TABLE, StaffOperation, StaffRole
 from apps.payments.models import Withdrawal
 from apps.payouts.services.caps import set_store_cap
+from apps.payouts.services.destinations import add_bank
 from apps.platforms.requests import PlatformAccess, VerificationRequest
 from apps.platforms.services.access_requests import request_access
 from apps.platforms.services.verifications import submit_verification
@@ -156,6 +157,12 @@ def rows(cast: Cast) -> dict[str, Any]:
         ).pk,
         "stores/verification": submit_verification(store, VerificationRequest(**VERIFICATION)).pk,
         "payments/withdrawal": withdrawal().pk,
+        "payouts/destination": add_bank(
+            store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000"
+        ).pk,
+        "assets/acceptedasset": AcceptedAsset.objects.get(
+            store=store, mode="test", asset="SETH"
+        ).pk,
     }
 
 

@@ -14,8 +14,9 @@ from apps.core import clock
 from apps.ledger.selectors import balances
 from apps.payouts.models import Destination, Payout, Schedule
 from apps.payouts.services import moves
+from apps.payouts.services.bank_reviews import verify_bank
 from apps.payouts.services.caps import set_store_cap
-from apps.payouts.services.destinations import add_bank, add_wallet, set_verified
+from apps.payouts.services.destinations import add_bank, add_wallet
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.services import change_store, create_user
 from tests import make
@@ -240,7 +241,7 @@ def test_destinations_are_added_and_removed_and_no_account_number_is_shown(
         and "0532" not in page
     )
     assert "EUR account" not in text(alice.get("payouts/new"))
-    set_verified(Destination.objects.select_related("store").get(kind="bank"), True)
+    verify_bank(Destination.objects.get(kind="bank"))
     offered = text(alice.get("payouts/new"))
     assert ADDRESS in offered and "EUR account" not in offered, "no bank takes ETH"
     wallet = Destination.objects.get(kind="wallet")
@@ -439,10 +440,9 @@ def test_staff_decide_about_a_payout_with_a_reason(rich: Cast) -> None:
     bank = Destination.objects.get()
     assert "0532" not in text(staff.get(f"/admin/payouts/destination/{bank.pk}/change/"))
     staff.post(
-        "/admin/payouts/destination/",
-        action="verify",
+        f"/admin/payouts/destination/{bank.pk}/decide/",
+        decision="approve",
         reason="Seen a statement",
-        _selected_action=str(bank.pk),
     )
     bank.refresh_from_db()
     assert bank.verified_at is not None

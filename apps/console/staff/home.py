@@ -141,12 +141,12 @@ def _coin_queues() -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
         _list("chain_unmatchedtransfer", "?resolved_at__isempty=1"),
         True,
     )
-    stopped = AcceptedAsset.objects.exclude(suspended_at=None)
+    stopped = AcceptedAsset.objects.exclude(suspended_at=None).filter(reviewed_at=None)
     yield (
         "Assets stopped for review",
         stopped,
         "suspended_at",
-        _list("assets_acceptedasset", "?suspended_at__isempty=0"),
+        _list("assets_acceptedasset", "?suspended_at__isempty=0&reviewed_at__isempty=1"),
         True,
     )
 
@@ -160,12 +160,14 @@ def _other_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, st
         _list("stores_verification", "?status__exact=pending"),
         False,
     )
-    banks = Destination.objects.filter(kind="bank", verified_at=None, removed_at=None)
+    banks = Destination.objects.filter(
+        kind="bank", verified_at=None, rejected_at=None, removed_at=None
+    )
     yield (
         "Bank accounts to verify",
         banks,
         "created_at",
-        _list("payouts_destination", "?kind__exact=bank&verified_at__isempty=1"),
+        _list("payouts_destination", "?kind__exact=bank&review=pending"),
         False,
     )
     access = AccessRequest.objects.filter(status="pending")

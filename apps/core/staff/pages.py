@@ -311,6 +311,9 @@ class Queue(ReadOnly):
     rejecting: StaffOperation
     takes_code = False  # whether an approval takes a code of the authenticator app
     rejection_is_told_to = "The store sees this if you reject."
+    # What the buttons say.
+    approves = "Approve"
+    rejects = "Reject"
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         """What the page says of it."""
@@ -417,6 +420,8 @@ class Queue(ReadOnly):
             "may_reject": may(request, self.rejecting),
             "takes_code": self.takes_code,
             "rejection_is_told_to": self.rejection_is_told_to,
+            "approves": self.approves,
+            "rejects": self.rejects,
         }
         return render(request, "admin/decide.html", context, status=422 if errors else 200)
 

@@ -62,7 +62,9 @@ PAYOUT_REJECT = StaffOperation("payout.reject", "Reject a payout in review", _FI
 CORRECTION = StaffOperation("books.correct", "Correct the ledger", _FINANCE, TWO)
 FUNDING = StaffOperation("hot_wallet.fund", "Book a deposit to a hot wallet", _FINANCE)
 WITHDRAWAL = StaffOperation("withdrawal", "Withdraw earnings", _FINANCE, TWO)
-BANK_VERIFY = StaffOperation("bank_account.verify", "Verify a bank account, or undo it", _FINANCE)
+BANK_VERIFY = StaffOperation(
+    "bank_account.verify", "Verify or reject a bank account, or undo it", _FINANCE
+)
 BUSINESS_VERIFY = StaffOperation(
     "verification.decide", "Decide about a business verification", _FINANCE
 )
@@ -73,7 +75,9 @@ UNMATCHED = StaffOperation("unmatched_transfer.resolve", "Resolve an unmatched t
 SENDING_RESUME = StaffOperation(
     "sending.resume", "Resume sending that staff put on hold", _FINANCE, TWO
 )
-ASSET_REVIEW = StaffOperation("asset_review.end", "End the review of a store’s asset", _FINANCE)
+ASSET_REVIEW = StaffOperation(
+    "asset_review.end", "Decide about a store’s asset that was stopped for review", _FINANCE
+)
 
 # Whoever sees a reason to stops what leaves.
 SENDING_HOLD = StaffOperation(

@@ -215,24 +215,6 @@ def title(destination: Destination) -> str:
     return f"{destination.currency} account ending in {destination.account_hint}"
 
 
-def set_verified(destination: Destination, is_verified: bool) -> None:
-    """Staff have seen that the account is the store's, or take that back."""
-    at = clock.now(destination.store, destination.mode)
-    with transaction.atomic():
-        Destination.objects.filter(pk=destination.pk).update(
-            verified_at=at if is_verified else None
-        )
-        done = "verified" if is_verified else "unverified"
-        audit.record(
-            f"payout_destination.{done}",
-            store=destination.store_id,
-            mode=destination.mode,
-            target=destination,
-            name=title(destination),
-        )
-    destination.verified_at = at if is_verified else None
-
-
 def remove_destination(destination: Destination, at: datetime, *, by: Access | None = None) -> None:
     """It can't be named any more. Payouts under way go on; schedules to it fail until they have
     another."""

@@ -3,17 +3,24 @@
 from typing import Any
 
 from apps.access.models import SecondFactor
+from apps.assets.models import AcceptedAsset
+from apps.chain.models import Deposit, OutgoingTransaction, UnknownTransaction
 from apps.console.staff import home as staff_home
 from apps.console.staff import trial_balance
 from apps.core import clock, rows
-from apps.core.models import RowFailure
-from apps.payouts.models import Payout
+from apps.core.models import OutgoingMail, RowFailure
+from apps.payments.models import PaymentAddress
+from apps.payouts.models import Destination, Payout
+from apps.payouts.services.destinations import add_bank
 from apps.stores.models import AuditEntry, StaffRequest
+from apps.stores.notification_models import Notification
+from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast
 from tests.console.staff.pages import dead, person_of, reviewed, statements, stray
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, next_code, text
+from tests.make import paid
 
 
 def test_a_payout_is_approved_with_a_code_beside_what_is_known_of_the_store(
@@ -131,3 +138,160 @@ def test_only_finance_resolves_it(cast: Cast) -> None:
         page = f"/admin/chain/unmatchedtransfer/{row.pk}/resolve/"
         assert browser.get(page).status_code == 200
         assert browser.post(page, outcome="kept", reason="x").status_code == 403
+
+
+# --- bank accounts and stopped assets -------------------------------------------------------------
+
+
+def bank_of(cast: Cast, mode: str = "test") -> Destination:
+    account = "DE89370400440532013000"
+    store = cast.bakery.store
+    return add_bank(store, mode, currency="EUR", holder="Rye GmbH", account=account)
+
+
+def letters() -> list[str]:
+    return [row.to for row in OutgoingMail.objects.filter(template="review_outcome")]
+
+
+def headlines() -> list[str]:
+    rows = Notification.objects.filter(kind="verification").order_by("created_at")
+    return [row.title for row in rows]
+
+
+def waiting(name: str) -> int:
+    queues = staff_home.queues(clock.real_now())
+    return next(queue.count for queue in queues if queue.name == name)
+
+
+def test_a_bank_account_is_verified_beside_what_is_known_of_the_store(
+    cast: Cast, finance: Browser
+) -> None:
+    paid(cast.bakery.test, amount="24.90")
+    bank = bank_of(cast)
+    assert waiting("Bank accounts to verify") == 1
+    listed = text(finance.get("/admin/payouts/destination/?kind__exact=bank&review=pending"))
+    page = f"/admin/payouts/destination/{bank.pk}/decide/"
+    assert f'href="{page}"' in listed and 'value="verify"' not in listed
+    shown = text(finance.get(page))
+    for part in ("Rye GmbH", "Alice&#x27;s Bakery", "Payouts of the store", "ETH", "≈ €"):
+        assert part in shown, part
+    assert "0532" not in shown
+    assert finance.post(page, decision="approve", reason="Statement seen").status_code == 302
+    bank.refresh_from_db()
+    assert bank.status == "verified" and waiting("Bank accounts to verify") == 0
+    entry = AuditEntry.objects.get(action="payout_destination.verified")
+    assert (entry.actor_kind, entry.reason) == ("staff", "Statement seen")
+    assert headlines() == ["Your EUR account ending in 3000 was verified"] and letters() == []
+    assert finance.post(page, decision="reject", reason="Late").status_code == 422
+    finance.post(
+        "/admin/payouts/destination/",
+        action="take_back",
+        reason="Statement was forged",
+        _selected_action=str(bank.pk),
+    )
+    bank.refresh_from_db()
+    assert bank.status == "pending"
+    entry = AuditEntry.objects.get(action="payout_destination.unverified")
+    assert entry.reason == "Statement was forged"
+
+
+def test_a_bank_account_is_rejected_with_a_reason_that_the_store_reads(
+    cast: Cast, finance: Browser
+) -> None:
+    change_store(cast.bakery.store, kyc_confirmed_at=None)
+    bank = bank_of(cast, "live")
+    page = f"/admin/payouts/destination/{bank.pk}/decide/"
+    assert finance.post(page, decision="reject").status_code == 422
+    reason = "The holder is <b>somebody</b> else"
+    assert finance.post(page, decision="reject", reason=reason).status_code == 302
+    bank.refresh_from_db()
+    assert (bank.status, bank.rejection_reason) == ("rejected", reason)
+    assert AuditEntry.objects.get(action="payout_destination.rejected").reason == reason
+    assert headlines() == ["Your EUR account ending in 3000 couldn’t be verified"]
+    assert letters() == [cast.alice.email] and waiting("Bank accounts to verify") == 0
+    owner = Browser(cast.alice)
+    owner.switch("live")
+    shown = text(owner.get("payouts/destinations"))
+    assert "The holder is &lt;b&gt;somebody&lt;/b&gt; else" in shown and "Rejected" in shown
+    assert "Pending verification" not in shown
+    assert finance.post(page, decision="approve").status_code == 422
+
+
+def stopped(cast: Cast) -> AcceptedAsset:
+    row = AcceptedAsset.objects.get(store=cast.bakery.store, mode="test", asset="SETH")
+    AcceptedAsset.objects.filter(pk=row.pk).update(suspended_at=clock.real_now())
+    return row
+
+
+def test_a_stopped_asset_is_kept_stopped_or_accepted_again(cast: Cast, finance: Browser) -> None:
+    made = paid(cast.bakery.test, amount="24.90")
+    address = PaymentAddress.objects.filter(payment=made["id"]).values("address")
+    Deposit.objects.filter(address__in=address).update(is_lost=True)
+    row = stopped(cast)
+    page = f"/admin/assets/acceptedasset/{row.pk}/decide/"
+    shown = text(finance.get(page))
+    for part in ("Lost deposits", "Worth now", "≈ €", "Payouts of the store", "Keep it stopped"):
+        assert part in shown, part
+    assert finance.post(page, decision="reject").status_code == 422
+    assert finance.post(page, decision="reject", reason="The miner is unknown").status_code == 302
+    row.refresh_from_db()
+    assert row.status == "stopped" and waiting("Assets stopped for review") == 0
+    assert "The miner is unknown" in text(Browser(cast.alice).get("attention"))
+    assert AuditEntry.objects.get(action="asset.kept_stopped").reason == "The miner is unknown"
+    finance.post(
+        "/admin/assets/acceptedasset/",
+        action="end_review",
+        reason="Corrected",
+        _selected_action=str(row.pk),
+    )
+    row.refresh_from_db()
+    assert (row.status, row.review_reason) == ("accepted", "")
+    row = stopped(cast)
+    assert finance.post(page, decision="approve", reason="Mined again").status_code == 302
+    assert AcceptedAsset.objects.get(pk=row.pk).status == "accepted"
+    assert headlines() == [
+        "ETH on Ethereum Sepolia stays stopped",
+        *["ETH on Ethereum Sepolia is accepted again"] * 2,
+    ]
+
+
+def test_only_finance_decides_about_bank_accounts_and_stopped_assets(cast: Cast) -> None:
+    pages = (
+        f"/admin/payouts/destination/{bank_of(cast).pk}/decide/",
+        f"/admin/assets/acceptedasset/{stopped(cast).pk}/decide/",
+    )
+    for role in ("support", "admin"):
+        browser = signed_in(make.clerk(role))
+        for page in pages:
+            assert "can view this, not decide it" in text(browser.get(page))
+            for decision in ("approve", "reject"):
+                assert browser.post(page, decision=decision, reason="x").status_code == 403
+
+
+def test_what_only_an_operator_settles_shows_the_command(cast: Cast, finance: Browser) -> None:
+    unknown = UnknownTransaction.objects.create(
+        chain_id="sepolia",
+        from_address="0x" + "a1" * 20,
+        nonce=1,
+        tx_hash="0x" + "b2" * 32,
+        value_atomic=0,
+        found_at=clock.real_now(),
+    )
+    listed = text(finance.get("/admin/chain/unknowntransaction/"))
+    assert f"manage.py sending known {unknown.tx_hash}" in listed
+    asset = AcceptedAsset.objects.get(store=cast.bakery.store, mode="test", asset="SETH").asset
+    row = OutgoingTransaction.objects.create(
+        chain_id="sepolia",
+        asset=asset,
+        to_address="0x" + "c3" * 20,
+        amount_atomic=1,
+        purpose="refund",
+        reference="refund",
+        status="review",
+        requested_at=clock.real_now(),
+    )
+    listed = text(finance.get("/admin/chain/outgoingtransaction/?status__exact=review&days=all"))
+    for command in (f"sent {row.pk} --hash HASH", f"unsent {row.pk}", f"again {row.pk}"):
+        assert f"manage.py sending {command}" in listed, command
+    OutgoingTransaction.objects.filter(pk=row.pk).update(status="failed")
+    assert "manage.py" not in text(finance.get("/admin/chain/outgoingtransaction/?days=all"))

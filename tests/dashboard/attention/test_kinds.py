@@ -5,7 +5,8 @@ from apps.access.models import ApiKey
 from apps.assets.models import AcceptedAsset
 from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.core import clock
-from apps.payouts.services.destinations import add_bank, set_verified
+from apps.payouts.services.bank_reviews import verify_bank
+from apps.payouts.services.destinations import add_bank
 from apps.payouts.services.review import approve_payout
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import (
@@ -78,7 +79,7 @@ def test_a_bank_account_waits_for_verification_and_a_rejected_one_is_told(cast: 
     assert told(browser) == ["Business isn’t verified"]
     approve_verification(again)
     assert told(browser) == []
-    set_verified(account, True)
+    verify_bank(account)
 
 
 def test_a_coin_that_was_stopped_is_told(cast: Cast) -> None:

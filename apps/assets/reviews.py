@@ -1,0 +1,85 @@
+"""The review of a store's asset that was stopped: it is accepted again, or stays stopped and the
+store reads why."""
+
+from django.db import transaction
+
+from apps.assets.models import AcceptedAsset
+from apps.core import clock
+from apps.core.errors import Flat
+from apps.core.models import Mode
+from apps.stores import account_emails, audit, notification_kinds, notifications
+
+REASON_MAX = 500
+_PATH = "/dashboard/settings/assets"
+
+
+class NotStopped(Flat):
+    message = "This asset isn’t stopped for review"
+
+
+class AssetReasonMissing(Flat):
+    message = "Say why it stays stopped"
+
+
+def end_review(accepted: AcceptedAsset, reason: str = "") -> AcceptedAsset:
+    """It is accepted again, whether or not it was kept stopped before. Raises NotStopped."""
+    with transaction.atomic():
+        fresh = _stopped(accepted)
+        fresh.suspended_at = fresh.reviewed_at = None
+        fresh.review_reason = ""
+        _save(fresh, "asset.review_ended", reason)
+        _tell(fresh, "is accepted again", "We have finished our review.")
+    return fresh
+
+
+def keep_stopped(accepted: AcceptedAsset, reason: str) -> AcceptedAsset:
+    """Nothing of it is accepted until a review ends otherwise. Raises NotStopped or
+    AssetReasonMissing."""
+    explanation = reason.strip()[:REASON_MAX]
+    if not explanation:
+        raise AssetReasonMissing
+    with transaction.atomic():
+        fresh = _stopped(accepted)
+        fresh.reviewed_at = clock.real_now()
+        fresh.review_reason = explanation
+        _save(fresh, "asset.kept_stopped", explanation)
+        _tell(fresh, "stays stopped", "Payments in it aren’t accepted.", explanation)
+    return fresh
+
+
+def _stopped(accepted: AcceptedAsset) -> AcceptedAsset:
+    rows = AcceptedAsset.objects.select_for_update(of=("self",))
+    fresh: AcceptedAsset = rows.select_related("store", "asset__chain").get(pk=accepted.pk)
+    if fresh.suspended_at is None:
+        raise NotStopped
+    return fresh
+
+
+def _save(fresh: AcceptedAsset, action: str, reason: str) -> None:
+    fresh.save(update_fields=["suspended_at", "reviewed_at", "review_reason"])
+    audit.record(
+        action,
+        store=fresh.store_id,
+        mode=fresh.mode,
+        target=fresh,
+        name=fresh.asset_id,
+        reason=reason,
+    )
+
+
+def _tell(fresh: AcceptedAsset, done: str, text: str, reason: str = "") -> None:
+    headline = f"{fresh.asset.full_name} {done}"
+    at = clock.real_now().isoformat()
+    news = notifications.News(
+        fresh.store_id,
+        fresh.mode,
+        notification_kinds.VERIFICATION,
+        f"{fresh.pk}:{at}",
+        headline,
+        _PATH,
+        reason or text,
+    )
+    notifications.record(news)
+    if fresh.mode == Mode.LIVE:
+        decision = account_emails.StaffDecision(headline, text, _PATH, "View coins", reason=reason)
+        account_emails.tell_owners(fresh.store, f"asset:{fresh.pk}:{at}", decision)
