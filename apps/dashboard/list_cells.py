@@ -63,7 +63,7 @@ def payer(person: Payer | None) -> SafeString:
 
 
 def customer(person: Customer) -> SafeString:
-    return payer(Payer(person.name, person.email, person))
+    return payer(Payer(person.name or "", person.email, person))
 
 
 def coin(asset: Asset | None) -> SafeString:

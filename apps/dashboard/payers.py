@@ -34,7 +34,7 @@ def payers_of(payments: Sequence[Payment]) -> dict[Any, Payer]:
 
 def payer_of(payment: Payment, customer: Customer | None) -> Payer | None:
     if customer is not None:
-        return Payer(customer.name, customer.email, customer)
+        return Payer(customer.name or "", customer.email, customer)
     payer = Payer(_words(payment, "customer_name"), _words(payment, "customer_email"))
     return payer if payer.title else None
 

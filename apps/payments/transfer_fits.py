@@ -106,10 +106,10 @@ def other_fit(viewer: Viewer, ahead: Any) -> Exists:
     return Exists(near.exclude(payment__in=own))
 
 
-def _time(expression: Any) -> ExpressionWrapper:
+def _time(expression: Any) -> "ExpressionWrapper[Any]":
     return ExpressionWrapper(expression, DateTimeField())
 
 
-def _share(percent: int) -> ExpressionWrapper:
+def _share(percent: int) -> "ExpressionWrapper[Any]":
     atomic: Any = OuterRef("amount_atomic")
     return ExpressionWrapper(atomic * percent / 100, DecimalField(max_digits=80, decimal_places=0))

@@ -238,8 +238,8 @@ def unread(member: Member, mode: str) -> int:
     since = read_until(member, mode) or member.created_at
     rows = Notification.objects.filter(store_id=member.store_id, mode=mode, created_at__gt=since)
     newest = rows.order_by("-created_at").values("pk")[:NEWEST_MAX]
-    rows = shown_to(member, Notification.objects.filter(pk__in=newest))
-    return len(rows.values_list("pk", flat=True)[:UNREAD_MAX])
+    visible = shown_to(member, Notification.objects.filter(pk__in=newest))
+    return len(visible.values_list("pk", flat=True)[:UNREAD_MAX])
 
 
 def mark_read(member: Member, mode: str) -> None:
