@@ -123,6 +123,7 @@ PERIODIC: dict[str, float] = {
     "payments.move_to_cold": 5 * MINUTE,
     "payments.seal": MINUTE,
     "payments.sum_days": MINUTE,
+    "payments.sum_hours": 20 * SECOND,
     "swaps.advance": 3 * SECOND,
     "swaps.auto_swap": 3 * SECOND,
     "payouts.advance": 2 * SECOND,

@@ -1,15 +1,20 @@
 """What completed payments brought after fees and refunds, over two ranges that are compared: one
-statement for both.
+statement for both, of sums by hour (`kept_net_cents`) or of each payment (`net_cents`).
 
 Each share is valued as a payment's own page does, at the rate that its address locked, half-even to
 the cent.
 """
 
+from datetime import timedelta
+
 from apps.core.days import Days
 from apps.core.db.sql import Statement
 from apps.core.models import Viewer
 from apps.ledger.selectors import SPLITS
+from apps.payments.hourly_sums import parts
 from apps.payments.models import Payment, PaymentNet
+
+MOMENT = timedelta(microseconds=1)
 
 
 def _rounded(column: str) -> str:
@@ -80,8 +85,56 @@ WITH {_UNIT} SELECT coalesce(sum(cents), 0)
 """)  # noqa: S608  # only names of columns are put in
 
 
+# The nets that are kept, from their sums; of those payments that wait for their check, few, the
+# ledger's in their place. `unknown` is how many have neither.
+_KEPT = Statement(f"""
+WITH {parts(has_nets=True)}, due AS MATERIALIZED (
+    SELECT p.id, p.created_at >= %(begin_now)s AS is_now, n.net_cents
+    FROM (SELECT payment_id FROM payments_reconciliationtask WHERE is_due OFFSET 0) t
+    CROSS JOIN LATERAL (
+        SELECT id, created_at FROM payments_payment
+        WHERE id = t.payment_id AND store_id = %(store_id)s AND mode = %(mode)s
+            AND settlement_currency = %(currency)s AND completed_at IS NOT NULL
+            AND created_at BETWEEN %(begin)s AND %(end)s
+            AND (created_at >= %(begin_now)s OR created_at <= %(end_before)s)
+        OFFSET 0
+    ) p
+    LEFT JOIN LATERAL (
+        SELECT net_cents FROM payments_paymentnet WHERE payment_id = p.id OFFSET 0
+    ) n ON true
+), {_UNIT}
+SELECT is_now, sum(unknown)::bigint, sum(cents)::bigint FROM (
+    SELECT at >= %(begin_now)s AS is_now, completed - nets AS unknown, net_cents AS cents FROM part
+    WHERE currency = %(currency)s AND (at >= %(begin_now)s OR at <= %(end_before)s)
+    UNION ALL SELECT is_now, -(net_cents IS NULL)::int, -coalesce(net_cents, 0) FROM due
+    UNION ALL SELECT is_now, 0, cents FROM ({_net_of("due")}) asked
+) one GROUP BY is_now
+""")  # noqa: S608  # only names of columns are put in
+
+
+def kept_net_cents(
+    viewer: Viewer, currency: str, now: Days, before: Days
+) -> tuple[int, int] | None:
+    """Of the payments created in a range, and in the one before, which has ended when it begins; in
+    cents of the currency. None while some have completed and were never reconciled."""
+    rows = _KEPT.rows(
+        store_id=viewer.store_id,
+        mode=viewer.mode,
+        currency=currency,
+        begin=before.begin,
+        begins=[before.begin, before.end + MOMENT, now.begin],
+        end_before=before.end,
+        begin_now=now.begin,
+        end=now.end,
+    )
+    if any(unknown for _, unknown, _ in rows):
+        return None
+    nets = {is_now: cents for is_now, _, cents in rows}
+    return nets.get(True, 0), nets.get(False, 0)
+
+
 def net_cents(viewer: Viewer, currency: str, now: Days, before: Days) -> tuple[int, int]:
-    """Of the payments created in a range, and in the one before; in cents of the currency.
+    """The same, payment by payment.
 
     What a payment left is read where its reconciliation has kept it; of one that has changed since,
     the ledger is asked.

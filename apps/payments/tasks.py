@@ -6,7 +6,7 @@ from celery import shared_task
 
 from apps.core import jobs
 from apps.core.clock import real_now
-from apps.payments import daily_sums, seals
+from apps.payments import daily_sums, hourly_sums, seals
 from apps.payments.documents import invoice
 from apps.payments.services import (
     cold,
@@ -86,3 +86,8 @@ def seal() -> None:
 @shared_task(name="payments.sum_days")
 def sum_days() -> None:
     daily_sums.sum_days()
+
+
+@shared_task(name="payments.sum_hours")
+def sum_hours() -> None:
+    hourly_sums.sum_hours()

@@ -16,7 +16,7 @@ from apps.audit.invariants import INVARIANTS, LEDGER, PAYMENTS
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import clock
 from apps.ledger.models import Account, Movement
-from apps.payments import daily_sums
+from apps.payments import daily_sums, hourly_sums
 from apps.payments.models import Payment, Refund
 from apps.stores.services import change_store
 from apps.webhooks.invariants import TOLD
@@ -88,6 +88,7 @@ def _listen(shop: Shop) -> None:
 def _sum_days() -> None:
     for account_id in Account.objects.exclude(store=None).values_list("pk", flat=True):
         daily_sums.sum_account(account_id)
+    hourly_sums.sum_hours()
 
 
 def _send(shop: Shop) -> None:
@@ -201,10 +202,11 @@ WHOLE_ONLY |= {"an event is deleted", "a delivery is deleted"}
 
 CORRUPTIONS: dict[str, tuple[str, str]] = {
     "a day's sum is raised by one": (
-        "UPDATE payments_dailysum SET amount_atomic = amount_atomic + 1 WHERE id IN (SELECT min(id)"
-        " FROM payments_dailysum)",
+        "UPDATE payments_dailysum SET amount_atomic = amount_atomic + 1",
         "daily_sums_true",
     ),
+    "an hour has more payments": ("UPDATE payments_hourlysum SET payments = 9", "hourly_sums_true"),
+    "what a merchant sold is deleted": ("DELETE FROM payments_soldsum", "sold_sums_true"),
     "an amount is raised by one": (
         (
             "UPDATE ledger_entry SET amount_atomic = amount_atomic + 1 WHERE movement_id ="

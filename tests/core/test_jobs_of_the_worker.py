@@ -12,7 +12,7 @@ from apps.access.models import AccessToken, Application, Grant, RefreshToken, Re
 from apps.audit.grants import WEB, WORKER
 from apps.core import clock, mail
 from apps.core.models import Drawing, OutgoingMail, RowFailure
-from apps.payments.models import DailySumPlace
+from apps.payments.models import DailySumPlace, HourlySum, PaymentChange
 from apps.stores import verification_documents
 from apps.stores.models import VerificationDocument
 from apps.stores.notification_models import Notification
@@ -121,6 +121,16 @@ def test_payments_sum_days_sums_a_long_account(
     # What this transaction has booked isn't finished, so the sums come later; the statements ran.
     assert DailySumPlace.objects.exists()
     assert not RowFailure.objects.exists()
+
+
+def test_payments_sum_hours_adds_up_what_has_changed(bakery: Shop) -> None:
+    make.payment(bakery.test)
+    assert PaymentChange.objects.exists()
+
+    run("payments.sum_hours")
+
+    assert not PaymentChange.objects.exists()
+    assert HourlySum.objects.get(store=bakery.store).payments == 1
 
 
 def test_core_heartbeat_is_written(db: None) -> None:

@@ -43,7 +43,10 @@ SHARED = frozenset(
         "chain_block",
         "chain_head",
         "chain_hotwallet",
+        "payments_hourlysum",  # sums are made of the copies
+        "payments_paymentchange",
         "payments_paymentseal",
+        "payments_soldsum",
         "payments_withdrawal",
         "stores_auditseal",
         "stores_staffrequest",

@@ -142,6 +142,8 @@ def platform(world: World) -> Iterator[Ask]:
         "overview?from=2026-03-01&to=2026-03-31",
         "payments",
         "payments?page=3",
+        "payments?status=completed",
+        "payments?status=failed",
     ):
         address = f"/api/v2/platform/{path}{'&' if '?' in path else '?'}per_page={PER_PAGE}"
         yield Ask(f"platform {path}", _getter(caller.client, address, headers=caller.headers))

@@ -39,7 +39,10 @@ def town(committed: Books) -> Iterator[Books]:
     DailySumPlace.objects.all().delete()
     with connection.cursor() as cursor:
         cursor.execute("SET session_replication_role = replica")
-        cursor.execute("DELETE FROM payments_payment WHERE store_id = %s", [committed.store.pk])
+        for table in ("payment", "paymentchange", "hourlysum"):
+            cursor.execute(
+                f"DELETE FROM payments_{table} WHERE store_id = %s", [committed.store.pk]
+            )
         cursor.execute("SET session_replication_role = origin")
 
 

@@ -12,7 +12,7 @@ from apps.audit.grants import WEB
 from apps.core.days import Days
 from apps.core.db import tenancy
 from apps.payments.models import Payment, PaymentNet
-from apps.payments.net import _NET, net_cents
+from apps.payments.net import _NET, kept_net_cents, net_cents
 from apps.payments.services.reconcile import reconcile_due
 from tests import make
 from tests.cast import Cast, Shop
@@ -30,13 +30,21 @@ def ranges(shop: Shop) -> tuple[Days, Days]:
 
 
 def net(shop: Shop) -> tuple[int, int]:
-    return net_cents(shop.access(), "EUR", *ranges(shop))
+    """By the sums as payment by payment."""
+    by_rows = net_cents(shop.access(), "EUR", *ranges(shop))
+    assert kept_net_cents(shop.access(), "EUR", *ranges(shop)) in (by_rows, None)
+    return by_rows
 
 
 def test_what_is_kept_is_what_the_ledger_says_and_a_change_is_told_at_once(bakery: Shop) -> None:
     made = [make.paid(bakery.test, amount=amount)["id"] for amount in ("10.00", "24.50")]
     live = net(bakery)
     assert 3400 < live[0] < 3450 and live[1] == 0
+    assert kept_net_cents(bakery.access(), "EUR", *ranges(bakery)) == live
+    Payment.objects.filter(pk=made[0]).update(reconciliation_due=False)
+    assert kept_net_cents(bakery.access(), "EUR", *ranges(bakery)) is None
+    assert net(bakery) == live
+    Payment.objects.filter(pk=made[0]).update(reconciliation_due=True)
     reconcile_due()
     assert PaymentNet.objects.count() == 2 and net(bakery) == live
     kept = PaymentNet.objects.get(payment=made[0]).net_cents

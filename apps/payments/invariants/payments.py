@@ -3,7 +3,7 @@ sent once, and a history without gaps."""
 
 from apps.core.invariant import Invariant
 from apps.ledger import keys
-from apps.payments.daily_sums import PLACE
+from apps.payments.invariants.sums import SUMS
 
 PAYMENTS = (
     Invariant(
@@ -254,37 +254,5 @@ FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last
 """,
         is_incremental=True,
     ),
-    Invariant(
-        "daily_sums_true",
-        "Every daily sum equals the entries of its day, up to the place that its account was"
-        " read to",
-        "SELECT count(*) FROM payments_dailysum",
-        f"""
-WITH places AS (
-    SELECT a.id AS account_id, place.id FROM payments_dailysumplace kept
-        JOIN ledger_account a ON a.id = kept.account_id {PLACE} WHERE place.id IS NOT NULL
-), entries AS (
-    SELECT e.account_id, (m.at AT TIME ZONE 'UTC')::date AS day,
-        coalesce(p.settlement_currency, '') AS currency, count(*) AS entries,
-        sum(e.amount_atomic) AS amount,
-        count(*) FILTER (WHERE e.role = 'platform_fee') AS fees,
-        coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'platform_fee'), 0) AS fee,
-        min(e.id) AS first, max(e.id) AS last
-    FROM places JOIN ledger_entry e ON e.account_id = places.account_id
-        AND e.id <= places.id
-    JOIN ledger_movement m ON m.id = e.movement_id
-    LEFT JOIN payments_payment p ON p.id = m.reference
-    GROUP BY 1, 2, 3
-), kept AS (
-    SELECT s.* FROM payments_dailysum s JOIN places ON places.account_id = s.account_id
-)
-SELECT 'account ' || coalesce(k.account_id, e.account_id),
-    'its sum of ' || coalesce(k.day, e.day) || ' isn''t what its entries say'
-FROM kept k FULL JOIN entries e ON e.account_id = k.account_id AND e.day = k.day
-    AND e.currency = k.currency
-WHERE (k.entries, k.amount_atomic, k.platform_fees, k.platform_fee_atomic)
-        IS DISTINCT FROM (e.entries, e.amount, e.fees, e.fee)
-    OR e.first < coalesce(k.first_id, e.last + 1) OR e.last > coalesce(k.last_id, 0)
-""",  # noqa: S608  # our own text
-    ),
+    *SUMS,
 )

@@ -14,13 +14,16 @@ from apps.payments.models.payments import (
     Renewal,
     TestPayment,
 )
+from apps.payments.models.sums import HourlySum, PaymentChange, SoldSum
 
 __all__ = [
     "DailySum",
     "DailySumPlace",
+    "HourlySum",
     "LateDeposit",
     "Payment",
     "PaymentAddress",
+    "PaymentChange",
     "PaymentEvent",
     "PaymentNet",
     "PaymentReference",
@@ -28,6 +31,7 @@ __all__ = [
     "ReconciliationTask",
     "Refund",
     "Renewal",
+    "SoldSum",
     "TestPayment",
     "TransferReturn",
     "Withdrawal",

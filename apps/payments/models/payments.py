@@ -151,6 +151,12 @@ class Payment(Owned):
                 name="payment_of_platform",
             ),
             models.Index(
+                fields=["platform", "mode", "status", "-created_at", "-id"],
+                include=["store"],
+                condition=models.Q(platform__isnull=False),
+                name="payment_of_platform_in_status",
+            ),
+            models.Index(
                 fields=["agent_credential_id", "-created_at", "-id"],
                 condition=models.Q(agent_credential_id__isnull=False),
                 name="payment_of_agent",

@@ -7,37 +7,58 @@ booked rates.
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, timedelta, tzinfo
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Sum
-from django.db.models.functions import TruncDate
 
 from apps.access.access import Access
 from apps.assets.models import DailyRate
 from apps.core.days import Days
 from apps.core.db import tenancy
 from apps.core.db.replica import reads_may_lag
+from apps.core.db.sql import Statement
 from apps.core.messages.fields import parse_date
 from apps.payments import daily_sums
 from apps.payments.daily_sums import AFTER_PLACE, PLACE
+from apps.payments.hourly_sums import SOLD
 from apps.platforms.documents import (
     FeeEarned,
     PlatformOverviewDocument,
     TopAccount,
     VolumeInCurrency,
 )
-from apps.platforms.selectors import accounts_of, payments_of_platform
+from apps.platforms.selectors import accounts_of
 from apps.stores.models import Store, Verification
 
 DAYS_DEFAULT = 30
 DAYS_MAX = 365
 TOP_MAX = 5
 FIRST_DAY = date(1970, 1, 1)
+EXACT = Context(prec=60)
+
+_SOLD = Statement(f"""
+WITH {SOLD}
+SELECT currency, sum(cents)::bigint, sum(payments)::bigint
+FROM sold GROUP BY currency HAVING sum(payments) <> 0
+""")  # noqa: S608  # our own text
+# The days of the merchants with the most.
+_BEST = Statement(f"""
+WITH {SOLD}, best AS (
+    SELECT s.store_id, sum(s.cents * CASE s.currency WHEN %(target)s::text THEN 1
+        ELSE coalesce(w.factor, 0) END) AS worth
+    FROM sold s
+    LEFT JOIN unnest(%(currencies)s::text[], %(days)s::date[], %(factors)s::numeric[])
+        w(currency, day, factor) ON w.currency = s.currency AND w.day = s.day
+    GROUP BY s.store_id HAVING sum(s.payments) <> 0
+    ORDER BY 2 DESC, 1 LIMIT (SELECT %(limit)s::int)
+)
+SELECT s.store_id, s.currency, s.day, sum(s.cents)::bigint
+FROM best JOIN sold s ON s.store_id = best.store_id GROUP BY 1, 2, 3
+""")  # noqa: S608  # our own text
 
 
 def days_of(first: str | None, last: str | None, today: date, zone: tzinfo = UTC) -> Days:
@@ -51,17 +72,8 @@ def days_of(first: str | None, last: str | None, today: date, zone: tzinfo = UTC
 @reads_may_lag("figures of a platform's days")
 def overview(access: Access, days: Days) -> PlatformOverviewDocument:
     """What GET /platform/overview answers."""
-    paid = (
-        payments_of_platform(access)
-        .filter(completed_at__gte=days.begin, completed_at__lte=days.end)
-        .order_by()
-    )
-    volumes = paid.values("settlement_currency").annotate(
-        cents=Sum("settlement_amount_cents"), number=Count("id")
-    )
-    by_currency = sorted(
-        (row["settlement_currency"], int(row["cents"]), row["number"]) for row in volumes
-    )
+    span = daily_sums.Span.of(days.begin, days.end)
+    by_currency = sorted(_SOLD.rows(**_extent(access, span)))
     return PlatformOverviewDocument(
         first=days.first.isoformat(),
         last=days.last.isoformat(),
@@ -73,7 +85,7 @@ def overview(access: Access, days: Days) -> PlatformOverviewDocument:
             for currency, cents, _ in by_currency
         ],
         platform_fee_earned=fees_earned(access, days),
-        top_sub_merchants=_top(access, paid),
+        top_sub_merchants=_top(access, span, {currency for currency, _, _ in by_currency}),
     )
 
 
@@ -134,21 +146,28 @@ def fees_earned(access: Access, days: Days) -> list[FeeEarned]:
     ]
 
 
-def _top(access: Access, paid: Any) -> list[TopAccount]:
-    """The merchants with the most volume, told and ranked in the platform's settlement currency."""
-    rows = list(
-        paid.annotate(day=TruncDate("completed_at", tzinfo=UTC))
-        .values_list("store_id", "settlement_currency", "day")
-        .annotate(cents=Sum("settlement_amount_cents"))
+def _extent(access: Access, span: daily_sums.Span) -> Mapping[str, Any]:
+    return {"platform_id": access.store_id, "mode": access.mode, **span.arguments()}
+
+
+def _top(access: Access, span: daily_sums.Span, currencies: Iterable[str]) -> list[TopAccount]:
+    """The merchants with the most volume, told and ranked in the platform's settlement currency:
+    ranked where the sums are, by rates that are exact to more places than any two differ in."""
+    rates = _Rates(access.store.settlement_currency, currencies)
+    weights = list(rates.weights(span))
+    rows = _BEST.rows(
+        **_extent(access, span),
+        target=rates.target,
+        currencies=[currency for currency, _, _ in weights],
+        days=[day for _, day, _ in weights],
+        factors=[factor for _, _, factor in weights],
+        limit=TOP_MAX,
     )
-    worth_in = _Rates(access.store.settlement_currency, {currency for _, currency, _, _ in rows})
     sums: dict[Any, Fraction] = defaultdict(Fraction)
     for store_id, currency, day, cents in rows:
-        sums[store_id] += worth_in.converted(int(cents), currency, day)
-    best = sorted(sums.items(), key=lambda pair: (-pair[1], str(pair[0])))[:TOP_MAX]
-    names = dict(
-        Store.objects.filter(pk__in=[store_id for store_id, _ in best]).values_list("pk", "name")
-    )
+        sums[store_id] += rates.converted(cents, currency, day)
+    best = sorted(sums.items(), key=lambda pair: (-pair[1], str(pair[0])))
+    names = dict(Store.objects.filter(pk__in=list(sums)).values_list("pk", "name"))
     return [
         TopAccount(account_id=str(pk), name=names[pk], amount_cents=round(cents))
         for pk, cents in best
@@ -178,6 +197,18 @@ class _Rates:
         ):
             self.days[currency].append(day)
             self.rates[currency].append(rate)
+
+    def weights(self, span: daily_sums.Span) -> Iterator[tuple[str, date, Decimal]]:
+        """What a cent of each other currency is worth, by the days of a range."""
+        first = min([span.first_whole, *span.edges])
+        last = max([span.last_whole, *span.edges])
+        for currency in self.days:
+            for number in range((last - first).days + 1):
+                day = first + timedelta(days=number)
+                worth = self.converted(1, currency, day)
+                if currency != self.target:
+                    factor = EXACT.divide(Decimal(worth.numerator), Decimal(worth.denominator))
+                    yield currency, day, factor
 
     def converted(self, cents: int, currency: str, day: date) -> Fraction:
         """Without any rate of a currency its volume doesn't count."""

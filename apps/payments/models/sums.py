@@ -1,0 +1,103 @@
+"""Sums of payments by hour and of platforms' sales by day, and what has changed since
+(apps.payments.hourly_sums)."""
+
+from typing import Any
+
+from django.db import models
+
+
+def _store(**options: Any) -> "models.ForeignKey[Any, Any]":
+    """Whose figures they are; what they are made of has the reference that the database keeps."""
+    return models.ForeignKey(
+        "stores.Store",
+        on_delete=models.DO_NOTHING,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,
+        **options,
+    )
+
+
+class PaymentChange(models.Model):
+    """What a payment, or its net, has added to its sums or taken from them, until a job has put it
+    there. Written by triggers of the database, in the transaction of each change."""
+
+    store = _store()
+    mode = models.CharField(max_length=4)
+    platform = _store(null=True)
+    hour = models.DateTimeField()
+    sold_on = models.DateField(null=True)
+    currency = models.CharField(max_length=3)
+    status = models.CharField(max_length=10)
+    payments = models.SmallIntegerField()
+    completed = models.SmallIntegerField()
+    completed_cents = models.BigIntegerField()
+    nets = models.SmallIntegerField()
+    net_cents = models.BigIntegerField()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["store", "mode"], name="payment_change_of_store"),
+            models.Index(
+                fields=["platform", "mode"],
+                condition=models.Q(platform__isnull=False, sold_on__isnull=False),
+                name="payment_change_of_platform",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.store_id}, {self.hour}"
+
+
+class HourlySum(models.Model):
+    """Of the payments that a store made in an hour of UTC, in a currency, which have a status now:
+    how many there are and have completed, and how many have a net, with the cents of both."""
+
+    store = _store()
+    mode = models.CharField(max_length=4)
+    hour = models.DateTimeField()
+    currency = models.CharField(max_length=3)
+    status = models.CharField(max_length=10)
+    payments = models.BigIntegerField()
+    completed = models.BigIntegerField()
+    completed_cents = models.BigIntegerField()
+    nets = models.BigIntegerField()
+    net_cents = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            # An index alone answers: rows of a store are hours apart.
+            models.UniqueConstraint(
+                fields=["store", "mode", "hour", "currency", "status"],
+                include=["payments", "completed", "completed_cents", "nets", "net_cents"],
+                name="hourly_sum_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.store_id}, {self.hour}"
+
+
+class SoldSum(models.Model):
+    """Of a platform's payments that completed on a UTC day, by merchant and currency: how many
+    there are, and their cents."""
+
+    platform = _store()
+    mode = models.CharField(max_length=4)
+    day = models.DateField()
+    store = _store()
+    currency = models.CharField(max_length=3)
+    payments = models.BigIntegerField()
+    cents = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["platform", "mode", "day", "store", "currency"],
+                include=["payments", "cents"],
+                name="sold_sum_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.platform_id}, {self.day}"
