@@ -12,7 +12,7 @@ from django.http import HttpResponse, QueryDict
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.billing.selectors import payments_of, payments_of_customer
-from apps.core import money
+from apps.core import money, searching
 from apps.core.messages.fields import is_uuid
 from apps.dashboard import days
 from apps.dashboard.billing.forms import email_of
@@ -76,6 +76,24 @@ class PaymentListFilters(Filters):
         )
 
     def rows(self, request: PageRequest, assets: Sequence[Asset]) -> "QuerySet[Payment]":
+        result = self._whatever_paid(request)
+        if not (self.coin or self.network):
+            return result
+        chosen = [
+            asset.pk
+            for asset in assets
+            if self.coin in ("", asset.coin_symbol) and self.network in ("", asset.chain_id)
+        ]
+        return selectors.paid_in(result, chosen)
+
+    def are_newest(self, request: PageRequest) -> bool:
+        """Whether a coin or network was looked for in some of the payments alone."""
+        if not (self.coin or self.network):
+            return False
+        every = self._whatever_paid(request).select_related(None).values_list("pk")
+        return bool(every[searching.NEWEST_MAX : searching.NEWEST_MAX + 1])
+
+    def _whatever_paid(self, request: PageRequest) -> "QuerySet[Payment]":
         every = selectors.payments_visible_to(request.access)
         is_email = _EMAIL.fullmatch(self.q)
         result = (
@@ -85,13 +103,6 @@ class PaymentListFilters(Filters):
         )
         if self.customer:
             result = result.filter(pk__in=_of_customer(request, self.customer))
-        if self.coin or self.network:
-            chosen = [
-                asset.pk
-                for asset in assets
-                if self.coin in ("", asset.coin_symbol) and self.network in ("", asset.chain_id)
-            ]
-            result = selectors.paid_in(result, chosen)
         result = selectors.priced_between(result, _cents(self.least), _cents(self.most))
         return self.within(result.filter(status=self.status) if self.status else result)
 
@@ -137,6 +148,7 @@ def index(request: PageRequest) -> HttpResponse:
         "presets": _presets(filters, days.today(request.access)),
         **page.context(),
         "is_empty": not page.rows and not filters.is_any and page.number == 1,
+        "looked_at_max": searching.NEWEST_MAX if filters.are_newest(request) else None,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     return show(

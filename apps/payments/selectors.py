@@ -23,7 +23,7 @@ from apps.core.db.sql import Statement, array
 from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
-from apps.core.searching import NEWEST_MAX, Term, found_by_any
+from apps.core.searching import NEWEST_MAX, Term, found_by_any, newest
 from apps.payments.models import Payment, PaymentAddress, Refund, Renewal
 from apps.payments.models.payments import PART_LENGTH, PART_PLACES, REFERENCE_LENGTH
 from apps.stores.models import Store
@@ -362,15 +362,15 @@ def paid_at(folded: str) -> list[models.Q]:
 def paid_in(
     rows: "models.QuerySet[Payment]", asset_ids: Iterable[str]
 ) -> "models.QuerySet[Payment]":
-    """Those at which something of one of these assets arrived; found by indexes on what belongs to
-    each payment."""
+    """Of the newest of these rows, those at which something of one of these assets arrived: found
+    by indexes on what belongs to each payment (decision 427)."""
     deposits = Deposit.objects.filter(
         address_id=models.OuterRef("address_id"), asset_id=models.OuterRef("asset_id")
     ).exclude(status="unmatched")
     addresses = PaymentAddress.objects.filter(
         models.Exists(deposits), payment_id=models.OuterRef("pk"), asset_id__in=list(asset_ids)
     )
-    return rows.filter(models.Exists(addresses))
+    return newest(rows).filter(models.Exists(addresses))
 
 
 def priced_between(

@@ -51,14 +51,18 @@ def endpoints(access: Access, status: str | None = None) -> models.QuerySet[Endp
     return rows.filter(status=status) if status in Endpoint.Status.values else rows
 
 
-# A limit that isn't known while PostgreSQL plans: the newest come from the index in its order. With
-# a known one it expects few rows beneath the policies, and sorts all there are.
+RATED_MAX = 1_000
+LOOKED_AT_MAX = 10_000
+
+# Limits that aren't known while PostgreSQL plans: the newest come from the index in its order. With
+# known ones it expects few rows beneath the policies, and sorts all there are.
 _ENDED = """
 SELECT asked.id, count(*), count(*) FILTER (WHERE d.status = 'delivered')
 FROM unnest(%s::uuid[]) AS asked (id) CROSS JOIN LATERAL (
-    SELECT status FROM webhooks_delivery WHERE endpoint_id = asked.id AND NOT is_test
-        AND status IN ('delivered', 'failed') ORDER BY created_at DESC
-        LIMIT (SELECT %s::int)) d
+    SELECT status FROM (
+        SELECT status, is_test FROM webhooks_delivery WHERE endpoint_id = asked.id
+        ORDER BY created_at DESC LIMIT (SELECT %s::int)
+    ) newest WHERE status IN ('delivered', 'failed') AND NOT is_test LIMIT (SELECT %s::int)) d
 GROUP BY asked.id
 """
 
@@ -68,12 +72,12 @@ def with_success_rates(
 ) -> list[tuple[Endpoint, float | None]]:
     """Each endpoint with the share of its deliveries that arrived, in per cent to one decimal.
 
-    Of those that have ended, the newest COUNTED_MAX: what waits, is ignored or was a test doesn't
-    count. None when nothing has ended.
+    Of those that have ended, the newest RATED_MAX, among the newest LOOKED_AT_MAX there are: what
+    waits, is ignored or was a test doesn't count. None when nothing has ended.
     """
     rows = list(endpoints(access, status))
     with connection.cursor() as cursor:
-        cursor.execute(_ENDED, [[row.pk for row in rows], list_pages.COUNTED_MAX])
+        cursor.execute(_ENDED, [[row.pk for row in rows], LOOKED_AT_MAX, RATED_MAX])
         rates = {pk: round(100 * arrived / total, 1) for pk, total, arrived in cursor.fetchall()}
     return [(row, rates.get(row.pk)) for row in rows]
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from apps.core import clock
-from apps.webhooks import catalogue
+from apps.webhooks import catalogue, selectors
 from apps.webhooks.models import Delivery, Endpoint
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services import endpoints
@@ -256,6 +256,21 @@ def test_the_list_is_bare_newest_first_with_success_rates_and_without_deleted_on
         (first, 66.7),
     ]
     assert not {"signing_secret", "recent_deliveries"} & set(listed[0])
+
+
+@pytest.mark.parametrize(
+    ("rated", "looked_at", "rate"), [(2, 9, 100.0), (3, 9, 66.7), (9, 3, 100.0), (9, 9, 50.0)]
+)
+def test_the_success_rate_is_that_of_the_newest_deliveries(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch, rated: int, looked_at: int, rate: float
+) -> None:
+    monkeypatch.setattr(selectors, "RATED_MAX", rated)
+    monkeypatch.setattr(selectors, "LOOKED_AT_MAX", looked_at)
+    id = made(bakery.test)["id"]
+    for status in ("failed", "failed", "delivered", "ignored", "delivered"):
+        deliver(id, status)
+    (listed,) = bakery.test.get("/webhook_endpoints").json()
+    assert listed["delivery_success_rate"] == rate
 
 
 def deliver(endpoint_id: str, status: str, *, is_test: bool = False) -> Delivery:

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from apps.core import money
+from apps.core import money, searching
 from apps.core.badges import coin_badge
 from apps.core.templatetags.tillgate import crypto_short
 from apps.dashboard.lists import LISTINGS
@@ -240,6 +240,23 @@ def test_payments_are_filtered_by_coin_network_amount_and_customer(cast: Cast) -
     answer = browser.get(f"payments?customer={ann}&status=completed")
     assert references(answer) == [bought] and "Customer: ann@rye.example" in text(answer)
     assert references(Browser(cast.charlie).get(f"payments?customer={ann}")) == []
+
+
+def test_a_coin_is_looked_for_in_the_newest_payments_and_the_page_says_so(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = Browser(cast.alice)
+    bought = paid_invoice(cast)
+    payment(cast.bakery.test)
+    monkeypatch.setattr(searching, "NEWEST_MAX", 2)
+    answer = browser.get("payments?coin=ETH")
+    assert references(answer) == [bought] and "in the newest 2 payments" not in text(answer)
+    payment(cast.bakery.test)
+    answer = browser.get("payments?coin=ETH")
+    assert references(answer) == [] and "in the newest 2 payments" in text(answer)
+    answer = browser.get("payments?coin=ETH&status=completed")
+    assert references(answer) == [bought] and "in the newest 2 payments" not in text(answer)
+    assert "in the newest 2 payments" not in text(browser.get("payments"))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from apps.dashboard import (
 from apps.ledger import statements as ledger_statements
 from apps.reports import bookings
 from apps.reports.selectors import LINES, Extent, asset_sums, midnight
+from apps.webhooks import selectors as webhook_selectors
 from tests import make
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
@@ -40,8 +41,8 @@ GROWTH_MAX = 1.3
 # Each index that a page goes through is a level deeper.
 BUFFERS_SPARE = 100
 # Lists of staff whose order no index has look through blocks of rows by their age, 128 pages each,
-# in as many as four attempts; the tables of fewer rows are shorter than that.
-BLOCKS_SPARE = 4 * 128
+# in as many as seven attempts; the tables of fewer rows are shorter than that.
+BLOCKS_SPARE = 7 * 128
 # What is counted, summed, looked through or shown is so few here that both sizes have more.
 CAP = 10
 PAGE = 5
@@ -56,6 +57,7 @@ CAPS = (
     (inbox, "KIND_MAX", CAP),
     (billing_selectors, "FOUND_MAX", CAP),
     (webhook_endpoints, "SHOWN", PAGE),
+    (webhook_selectors, "LOOKED_AT_MAX", CAP),
     (paging, "PER_PAGE", PAGE),
     (paging, "COUNTED_PER_PAGE", PAGE),
     (staff_lists, "COUNTED_MAX", CAP),
