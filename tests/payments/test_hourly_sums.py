@@ -321,7 +321,7 @@ def test_what_there_was_before_the_sums_is_added_up_once(cast: Cast) -> None:
 
 
 def fill(store: Any) -> None:
-    migration = import_module("apps.payments.migrations.0003_sums_by_hour_so_far")
+    migration = import_module("apps.payments.migrations.0004_sums_by_hour_so_far")
     with connection.cursor() as cursor:
         cursor.execute(migration.FILL, {"store": store.pk})
 

@@ -41,7 +41,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('payments', '0002_sums_by_hour'),
+        ('payments', '0003_sums_by_hour'),
     ]
 
     operations = [

@@ -80,7 +80,7 @@ def store(**options):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('payments', '0001_squashed_0045_sums_by_entries_alone'),
+        ('payments', '0002_refunds_by_address'),
         ('stores', '0001_squashed_0028_one_index_a_beginning'),
     ]
 
