@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import OpenPage, shoot
+from apps.docs.site import site
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.judging import TURNED_TO
 from tests.browser.looks import seen
 from tests.browser.test_dashboard import fine
 
@@ -26,6 +28,18 @@ def test_a_page_has_no_barriers_and_fits(open_page: OpenPage, path: str) -> None
         page = open_page(path, **view)
         fine(page)
         shoot(page, f"{name}-{look}")
+
+
+@pytest.mark.whole  # one template draws them all; above is one of each kind
+def test_no_page_of_the_documentation_has_a_barrier_or_is_too_wide(open_page: OpenPage) -> None:
+    page = open_page("/docs", width=390, dark=True)
+    wrong = []
+    for link in [link for menu in site().menu for link in menu.links]:
+        status, _ = page.evaluate(TURNED_TO, f"/docs/{link.slug}")
+        found = [*barriers(page), *([f"{status}"] if status != 200 else [])]
+        found += [f"{overflow(page)} px too wide"] if overflow(page) > 0 else []
+        wrong += [f"{link.slug}: {told}" for told in found]
+    assert wrong == [], "\n".join(wrong)
 
 
 def test_tabs_work_without_a_script_and_with_one_are_chosen_for_the_whole_page(
