@@ -81,7 +81,8 @@ def shown(row: Any, name: str) -> Any:
     if value is None:
         return None
     if name.endswith("_cents"):
-        return _money(row, name, int(value))
+        several = value if isinstance(value, list) else [value]
+        return format_html_join(", ", "{}", ((_money(row, name, int(cents)),) for cents in several))
     if name.endswith("_atomic"):
         return _coins(row, name, int(value))
     if name.endswith("_bps"):
