@@ -97,6 +97,7 @@ def short_payments(viewer: Viewer) -> "QuerySet[Payment]":
     rows = Payment.objects.visible_to(viewer).filter(
         status=states.PROCESSING, state_reason=states.PROCESSING_UNDERPAID
     )
+    rows = rows.select_related("store")  # whose domain the link has
     payments: QuerySet[Payment] = rows.annotate(arrived=_arrived(*_SEEN)).order_by("-created_at")
     return payments
 
