@@ -80,15 +80,10 @@ def shown(row: Any, name: str) -> Any:
     value = getattr(row, name)
     if value is None:
         return None
-    if name.endswith("_cents"):
-        several = value if isinstance(value, list) else [value]
-        return format_html_join(", ", "{}", ((_money(row, name, int(cents)),) for cents in several))
-    if name.endswith("_atomic"):
-        return _coins(row, name, int(value))
-    if name.endswith("_bps"):
-        return percentage(money.percentage_from_bps(int(value)))
-    if name.endswith("_fraction"):
-        return percentage(money.percentage_text(Decimal(value)))
+    if isinstance(value, list) and name.endswith(_IN_SMALL_UNITS):
+        return _structure([_amount(row, name, item) for item in value])
+    if name.endswith(_IN_SMALL_UNITS):
+        return _amount(row, name, value)
     if name in _COUNTRIES:
         return country_name(str(value))
     if isinstance(value, datetime):
@@ -161,6 +156,17 @@ def _time(name: str, value: datetime) -> str:
     if value.year == MAXYEAR:
         return "Always" if name.startswith("valid") else "Never"
     return moment(value)
+
+
+def _amount(row: Any, name: str, value: Any) -> Any:
+    """One number of a column whose name ends in its unit."""
+    if name.endswith("_cents"):
+        return _money(row, name, int(value))
+    if name.endswith("_atomic"):
+        return _coins(row, name, int(value))
+    if name.endswith("_bps"):
+        return percentage(money.percentage_from_bps(int(value)))
+    return percentage(money.percentage_text(Decimal(value)))
 
 
 def _structure(value: list[object] | dict[str, object]) -> SafeString:

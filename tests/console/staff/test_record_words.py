@@ -8,6 +8,7 @@ from pathlib import Path
 from apps.assets.models import Asset
 from apps.billing.models import Customer
 from apps.core.staff.values import shown
+from apps.links.models import Till
 from apps.stores import audit
 from apps.stores.audit_words import action_words
 from apps.stores.models import AuditEntry, Store
@@ -16,6 +17,7 @@ from tests.cast import Cast
 from tests.console.staff.pages import SEARCH, stray, words
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, text
+from tests.links.makers import donation
 from tests.make import paid
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -47,6 +49,16 @@ def test_the_audit_log_says_what_was_done_and_by_whom(cast: Cast, finance: Brows
     record = words(finance.get(f"/admin/stores/auditentry/{entry.pk}/change/"))
     assert f"Audit log entry {entry.pk}: Staff search" in record
     assert "Action Staff search staff.searched" in record
+
+
+def test_several_amounts_of_a_record_are_each_in_words(cast: Cast, finance: Browser) -> None:
+    link = donation(cast.bakery)
+    page = words(finance.get(f"/admin/links/paymentlink/{link.pk}/change/"))
+    assert "€5.00 €10.00 €25.00" in page
+    assert re.findall("<li>(.*?)</li>", shown(Till(tip_bps=[500, 1250]), "tip_bps")) == [
+        "5%",
+        "12.5%",
+    ]
 
 
 def test_the_details_of_an_act_are_in_coins_and_name_what_an_id_is_of(
