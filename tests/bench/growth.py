@@ -1,175 +1,173 @@
-"""What grows with the number of payments: requests, pages, jobs and the audit at several sizes.
+"""What grows with the number of payments: requests, pages, jobs, idling and the audit.
 
-    .venv/bin/python -m tests.bench.growth [--payments 60000 1000000]
+    nice .venv/bin/python -m tests.bench.growth [--payments 60000 1000000 10000000]
 
-A database of its own is filled to each size in turn (tests/growth). Requests come in as the web's
-role, for whom the policies hold. Buffers are exact, of prepared statements with the worse of two
-plans: for their own values, and for any. Milliseconds are the shorter of two runs in this process,
-without the statements being counted.
+Each size has a server of its own in var/growth, which is filled (tests/growth), measured and
+dropped: with --keep it stays, and --reuse measures one that is there again. Requests come in as
+the web's role, for whom the policies hold. Buffers are exact, of prepared statements with the worse
+of two plans: for their own values, and for any. Milliseconds are of the processor, of this process
+and of the one that serves its connection (of the audit by the clock): the fewest of three runs,
+without the statements being counted. What was measured is kept in var/growth/*.json, so
+that the table may be printed of sizes that were measured one by one.
 """
 
 import argparse
+import shutil
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from tests.bench.harness import bench_database, print_table
+from tests.bench import growth_costs as costs
+from tests.bench import growth_server as server
 
 SIZES = (60_000,)
-# A page of a store that has two of five payments, by what its readers ask for.
-REQUESTS = {
-    "GET /payments": "/payments",
-    "GET /payments, page 100": "/payments?page=100",
-    "GET /payments, completed": "/payments?status=completed",
-    "GET /payments, processing": "/payments?status=processing",
-    "GET /payments, one day": "/payments?created_at_gte=2026-11-01&created_at_lte=2026-11-02",
-    "GET /payments, by a part of the reference": "/payments?reference=ZZQQ",
-    "GET /payments, by order": "/payments?order_id=A-1001",
-    "GET /payments/summary": "/payments/summary",
-    "GET /balances": "/balances",
-    "GET /payouts": "/payouts",
-    "GET /billing/invoices": "/billing/invoices",
-    "GET /billing/customers": "/billing/customers",
-    "GET /webhook_endpoints": "/webhook_endpoints",
-    "GET /events": "/events",
-    "GET /request_log": "/request_log",
-}
+DATABASE = "tillgate_growth"
+AT_ONCE_MIN = 30_000  # from here on it pays to build indexes afterwards
+LANES = 3
+# Shorter than without settings, of every size, so that ten million fit a disk.
+KEPT_DAYS = dict.fromkeys(("webhooks_event", "webhooks_delivery", "webhooks_attempt"), 7)
 SLOWEST_INVARIANTS = 8
-# Whatever reads more is printed statement by statement.
-BUFFERS_MAX = 2_000
-REST_SECONDS_MAX = 120
-NOTES_MAX = 5  # rows that a run writes about itself
+TABLES_SHOWN = 12
 NEVER_AT_REST = {"assets.refresh_rates"}  # writes all rates whenever it runs
 
 
-@dataclass(frozen=True)
-class Cost:
-    milliseconds: float
-    statements: Mapping[str, int] | None  # the buffers of each
-
-    @property
-    def buffers(self) -> int | None:
-        return None if self.statements is None else sum(self.statements.values())
-
-    def __str__(self) -> str:
-        read = "" if self.buffers is None else f" / {self.buffers:,}"
-        return f"{self.milliseconds:,.1f}{read}"
-
-
-def main(sizes: Iterable[int]) -> None:
-    with bench_database():
-        from tests import roles
-        from tests.growth.seed import town
-
-        roles.install()
-        columns: dict[int, dict[str, Cost]] = {}
-        with town(max(sizes)) as place:
-            for size in sorted(sizes):
-                began = time.monotonic()
-                place.grow(size)
-                print(
-                    f"{place.payments:,} payments in {time.monotonic() - began:.0f} s", flush=True
-                )
-                columns[place.payments] = _requests(place.shop.test) | _work() | _audit()
-        names = dict.fromkeys(name for costs in columns.values() for name in costs)
-        head = ["ms / buffers", *(f"{size:,} payments" for size in columns)]
-        rows = [[name, *(str(costs.get(name, "")) for costs in columns.values())] for name in names]
-        print_table(head, rows)
-        _print_large(columns[max(columns)])
+def main(options: argparse.Namespace) -> None:
+    sizes = sorted(options.payments)
+    if len(sizes) == 1 and not options.table:
+        _of_size(sizes[0], options)
+    elif not options.table:
+        # Each in a process of its own: a process has one database.
+        for size in sizes:
+            own = [argument for argument in sys.argv[1:] if not argument.isdecimal()]
+            command = [sys.executable, "-m", "tests.bench.growth", *own, str(size)]
+            subprocess.run(command, check=True)
+    costs.print_all(
+        {size: costs.load(path) for size in sizes if (path := _measured(size)).exists()}
+    )
 
 
-def _print_large(costs: Mapping[str, Cost]) -> None:
-    for name, cost in costs.items():
-        if (cost.buffers or 0) > BUFFERS_MAX:
-            print(f"\n{name}: {cost.buffers:,}")
-            for statement, buffers in (cost.statements or {}).items():
-                if buffers > BUFFERS_MAX / 10:
-                    print(f"{buffers:,}: {' '.join(statement.split())}")
+def _measured(payments: int) -> Path:
+    return server.folder(payments).with_suffix(".json")
 
 
-def _requests(api: Any) -> dict[str, Cost]:
-    def get(path: str) -> Callable[[], object]:
-        def run() -> None:
-            answer = api.client.get(f"/api/v2{path}", headers=api.headers)
-            if answer.status_code != 200:
-                raise SystemExit(f"{path}: {answer.status_code} {answer.content[:200]!r}")
+def _of_size(payments: int, options: argparse.Namespace) -> None:
+    is_there = (server.folder(payments) / "town.json").exists()
+    if not options.reuse:
+        shutil.rmtree(server.folder(payments), ignore_errors=True)
+        server.refuse_what_does_not_fit(payments)
+    elif not is_there:
+        raise SystemExit(f"there are no {payments:,} payments in {server.folder(payments)}")
+    try:
+        with server.serving(payments) as home:
+            from tests.growth import seed
 
-        return run
+            if not options.reuse:
+                seed.create(DATABASE)
+            with seed.within(DATABASE):
+                place = _recalled(home) if options.reuse else _filled(home, payments, options.lanes)
+                if not options.fill:
+                    found = _costs(place, options)
+                    costs.save(_measured(payments), place.payments, found)
+    finally:
+        if not options.keep and not options.reuse:
+            shutil.rmtree(server.folder(payments), ignore_errors=True)
 
-    return {name: _cost(get(path)) for name, path in REQUESTS.items()}
+
+def _filled(home: Path, payments: int, lanes: int) -> Any:
+    from tests.growth import seed
+
+    began = time.monotonic()
+    place = seed.founded(payments, lanes)
+    place.keep(KEPT_DAYS)
+    place.grow(payments, at_once=payments >= AT_ONCE_MIN)
+    server.remember(home, place)
+    print(f"{place.payments:,} payments in {time.monotonic() - began:,.0f} s", flush=True)
+    _print_sizes(place.payments)
+    return place
 
 
-def _work() -> dict[str, Cost]:
-    """What runs by itself, each once whatever was due is done."""
+def _recalled(home: Path) -> Any:
+    from tests.growth import kept_up, seed
+
+    kept_up.postpone()
+    place = seed.Town(server.recall(home))
+    print(f"{place.payments:,} payments are there", flush=True)
+    _print_sizes(place.payments)
+    return place
+
+
+def _print_sizes(payments: int) -> None:
+    """The database's, and of a payment by table."""
+    from tests.growth.catalog import ask
+
+    ((size,),) = ask("SELECT pg_database_size(current_database())")
+    print(f"{size / 10**9:,.1f} GB, {size // payments:,} bytes a payment:", flush=True)
+    for name, table, indexes in ask(
+        "SELECT relname, pg_table_size(oid), pg_indexes_size(oid) FROM pg_class"
+        " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+        f" ORDER BY pg_total_relation_size(oid) DESC LIMIT {TABLES_SHOWN}"
+    ):
+        print(f"  {name}: {table // payments:,} + {indexes // payments:,} of indexes")
+
+
+def _costs(place: Any, options: argparse.Namespace) -> list[costs.Cost]:
+    from tests.bench.growth_rows import rows
+
+    found = []
+    for row in rows(place):
+        if not options.only or any(part in f"{row.group} {row.name}" for part in options.only):
+            began = time.monotonic()
+            found.append(
+                _at_rest(row) if row.is_job else costs.cost_of(row.group, row.name, row.run)
+            )
+            if options.watch:
+                print(f"{time.monotonic() - began:6.1f} s {found[-1]}", flush=True)
+    return found if options.no_audit else [*found, *_audit()]
+
+
+def _at_rest(row: Any) -> costs.Cost:
+    """Of what runs by itself, once whatever was due is done."""
     from django.test import override_settings
 
     from apps.core.db import tenancy
-    from tests.growth.work import work
+    from config.celery import PERIODIC
+    from tests.growth.rest import REST_SECONDS_MAX, comes_to_rest
 
     with (
         tenancy.everyone("what runs by itself sees all rows"),
         override_settings(CHAIN_URLS={}),
     ):
-        costs = {}
-        for name, run in work().items():
-            if name not in NEVER_AT_REST and not _comes_to_rest(run):
-                print(f"job {name} hasn't come to rest in {REST_SECONDS_MAX} s", flush=True)
-            costs[f"job {name}"] = _cost(run)
-        return costs
+        if row.name not in NEVER_AT_REST and not comes_to_rest(row.run):
+            print(f"{row.name} hasn't come to rest in {REST_SECONDS_MAX} s", flush=True)
+        period = PERIODIC.get(row.name.partition(":")[0])
+        return costs.cost_of(row.group, row.name, row.run, period)
 
 
-def _comes_to_rest(run: Callable[[], object]) -> bool:
-    """Whether a run, before the time is up, reads on no further and writes no more than its notes:
-    what it had to do it does in batches."""
-    until = time.monotonic() + REST_SECONDS_MAX
-    while time.monotonic() < until:
-        before, marks = _rows_written(), _marks()
-        run()
-        if _rows_written() - before <= NOTES_MAX and _marks() == marks:
-            return True
-    return False
-
-
-def _rows_written() -> int:
-    """In all tables, since the database was made."""
-    from tests.growth.copies import ask
-
-    ask("SELECT pg_stat_force_next_flush()")
-    return int(ask("SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_user_tables")[0][0])
-
-
-def _marks() -> list[tuple[Any, ...]]:
-    """How far jobs have read tables that only grow."""
-    from tests.growth.copies import ask
-
-    return ask("SELECT job, row_id FROM core_rowturn WHERE right(job, 5) = ':read' ORDER BY job")
-
-
-def _audit() -> dict[str, Cost]:
+def _audit() -> list[costs.Cost]:
     from apps.audit import verify
 
     verdicts = verify.verdicts()
-    milliseconds = {verdict.name: verdict.took.total_seconds() * 1000 for verdict in verdicts}
-    slowest = sorted(milliseconds, key=lambda name: -milliseconds[name])[:SLOWEST_INVARIANTS]
-    costs = {"verify_ledger": Cost(sum(milliseconds.values()), None)}
-    return costs | {f"verify_ledger, {name}": Cost(milliseconds[name], None) for name in slowest}
-
-
-def _cost(run: Callable[[], object]) -> Cost:
-    from tests.growth.buffers import reading
-
-    times = []
-    for _ in range(2):
-        began = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - began)
-    with reading() as read:
-        run()
-    return Cost(min(times) * 1000, dict(read.buffers))
+    times: Mapping[str, float] = {v.name: v.took.total_seconds() * 1000 for v in verdicts}
+    slowest = sorted(times, key=lambda name: -times[name])[:SLOWEST_INVARIANTS]
+    whole = costs.Cost("Audit", "verify_ledger", sum(times.values()))
+    return [whole, *(costs.Cost("Audit", name, times[name]) for name in slowest)]
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--payments", type=int, nargs="+", default=list(SIZES))
-    main(parser.parse_args().payments)
+    parser.add_argument("--lanes", type=int, default=LANES, help="connections that fill")
+    parser.add_argument("--only", nargs="+", help="rows whose group and name have one of these")
+    for name, text in {
+        "keep": "leave what was filled in var/growth",
+        "reuse": "measure what is there",
+        "fill": "fill and measure nothing",
+        "no-audit": "without verify_ledger",
+        "watch": "print each row when it is measured",
+        "table": "print what was measured before",
+    }.items():
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    main(parser.parse_args())

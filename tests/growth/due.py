@@ -16,7 +16,7 @@ from tests import make
 from tests.billing import records as billing
 from tests.cast import Shop
 from tests.growth import world
-from tests.growth.copies import ask
+from tests.growth.catalog import ask
 from tests.growth.seed import forget
 
 EACH = 3

@@ -116,7 +116,7 @@ def dashboard(world: World, browser: Any) -> Iterator[Ask]:
             path = _filled(page.path, world)
             for query in ("", *DASHBOARD_QUERIES.get(page.path, ())):
                 address = f"/dashboard/{path}" + (f"?{query}" if query else "")
-                yield Ask(_name("dashboard", page, query), _getter(browser.client, address))
+                yield Ask(_name("dashboard", page, query), getter(browser.client, address))
 
 
 def api(world: World) -> Iterator[Ask]:
@@ -130,7 +130,7 @@ def api(world: World) -> Iterator[Ask]:
         for query in ("", *API_QUERIES.get(route.path, ())):
             address = f"/api/v2/{path}?per_page={PER_PAGE}&{query}"
             yield Ask(
-                _name("api", route, query), _getter(caller.client, address, headers=caller.headers)
+                _name("api", route, query), getter(caller.client, address, headers=caller.headers)
             )
 
 
@@ -146,7 +146,7 @@ def platform(world: World) -> Iterator[Ask]:
         "payments?status=failed",
     ):
         address = f"/api/v2/platform/{path}{'&' if '?' in path else '?'}per_page={PER_PAGE}"
-        yield Ask(f"platform {path}", _getter(caller.client, address, headers=caller.headers))
+        yield Ask(f"platform {path}", getter(caller.client, address, headers=caller.headers))
 
 
 def staff(browser: Any) -> Iterator[Ask]:
@@ -155,18 +155,18 @@ def staff(browser: Any) -> Iterator[Ask]:
         path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
         searches = ("?q=zz-nothing", f"?q={UNKNOWN}") if page.search_fields else ()
         for query in ("", *searches):
-            yield Ask(f"staff {path}{query}", _getter(browser.client, path + query))
+            yield Ask(f"staff {path}{query}", getter(browser.client, path + query))
         row = model._default_manager.order_by("-pk").first()
         if row is not None:
-            yield Ask(f"staff {path}<id>", _getter(browser.client, f"{path}{row.pk}/change/"))
+            yield Ask(f"staff {path}<id>", getter(browser.client, f"{path}{row.pk}/change/"))
     for path in ("/admin/", "/admin/sending/", "/admin/search/?q=Bread"):
-        yield Ask(f"staff {path}", _getter(browser.client, path))
+        yield Ask(f"staff {path}", getter(browser.client, path))
 
 
 def hosted(world: World, client: Any) -> Iterator[Ask]:
-    payment = _newest(Payment, world)
-    invoice = _newest(Invoice, world)
-    link = _newest(PaymentLink, world)
+    payment = newest(Payment, world)
+    invoice = newest(Invoice, world)
+    link = newest(PaymentLink, world)
     addresses = {
         "checkout": f"/pay/{payment.reference}",
         "checkout brand": f"/pay/{payment.reference}/brand.css",
@@ -176,10 +176,10 @@ def hosted(world: World, client: Any) -> Iterator[Ask]:
         "status": "/status",
     }
     for name, address in addresses.items():
-        yield Ask(f"hosted {name}", _getter(client, address))
+        yield Ask(f"hosted {name}", getter(client, address))
 
 
-def _getter(client: Any, address: str, **options: Any) -> Callable[[], Any]:
+def getter(client: Any, address: str, **options: Any) -> Callable[[], Any]:
     def get() -> Any:
         answer = client.get(address, **options)
         if answer.streaming:
@@ -201,14 +201,14 @@ def _filled(path: str, world: World) -> str:
     row: Any = None
     for start, model in (RECORDS | BY_HAND).items():
         if path.startswith(f"{start}/<"):
-            row = _newest(model, world, is_expected=start in RECORDS)
+            row = newest(model, world, is_expected=start in RECORDS)
 
     def value(match: re.Match[str]) -> str:
         name = match[1]
         if name == "act":
             return "void" if path.startswith("invoices") else "cancel"
         if name == "delivery_id":
-            return str(_newest(Delivery, world).pk)
+            return str(newest(Delivery, world).pk)
         if name == "price_id" or (name == "id" and "prices/<" in path):
             return str(Price.objects.filter(product=row).values_list("pk", flat=True)[0])
         return str(row.pk) if row is not None and name in ("id", "product_id") else UNKNOWN
@@ -216,7 +216,7 @@ def _filled(path: str, world: World) -> str:
     return _PARAMETER.sub(value, path)
 
 
-def _newest(model: type[Model], world: World, *, is_expected: bool = True) -> Any:
+def newest(model: type[Model], world: World, *, is_expected: bool = True) -> Any:
     rows: QuerySet[Any] = model._default_manager.all()
     names = {field.name for field in model._meta.fields}
     if model is Delivery:

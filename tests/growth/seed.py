@@ -5,8 +5,10 @@ addresses, deposits, entries, events, deliveries, requests, refunds, payouts, in
 has come to rest, over a year, and what waits for its time grows, and nothing else.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -14,6 +16,7 @@ from django.apps import apps
 from django.conf import settings
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import connection, transaction
+from django.test import override_settings
 
 from apps.access.pruning import REQUEST_LOG
 from apps.chain import addresses
@@ -21,64 +24,109 @@ from apps.core import acting, buckets, clock
 from apps.core.db import number_ranges, partitions, tenancy
 from apps.core.db.number_ranges import RANGE_ROWS as RANGE
 from apps.ledger import posting
-from apps.payments import daily_sums, hourly_sums
 from dev import embedded, template_database
 from tests.cast import Shop
 from tests.growth import world
-from tests.growth.copies import FIRST_ID, OF_STORES, Copier, ask, keys_of, tables
+from tests.growth.catalog import OF_STORES, Table, ask, keys_of, tables
+from tests.growth.copies import FIRST_ID, Copier
+from tests.growth.filling import without_indexes
+from tests.growth.kept_up import keep_up
+from tests.growth.work import work
 from tests.growth.world import World
 
 DATABASE = "tillgate_growth"
 PAYMENTS_PER_STORE = 150
 SETTLED_PER_WAITING = 5  # copies of what has come to rest for one of what waits
 PAYMENTS_PER_COPY = 12
+PAYMENTS_PER_SALE = 4
+# Beyond these, all but one of twenty are sales and no more: no refunds, payouts, swaps, invoices.
+WHOLE_MAX = 1_000_000
+WHOLE_BEYOND = 20
 DAYS = 363
+# Copies that are made together, whatever their part: the oldest first.
+POSITIONS = 40_000
+# What a copy takes of the numbers of a history, at most.
+HISTORY_NUMBERS = 150
 
 
-# As the triggers write them, which don't look at copies.
-_CHANGES = """
-INSERT INTO payments_paymentchange (store_id, mode, platform_id, hour, sold_on, currency, status,
-    payments, completed, completed_cents, nets, net_cents)
-SELECT p.store_id, p.mode, p.platform_id, date_trunc('hour', p.created_at, 'UTC'),
-    (p.completed_at AT TIME ZONE 'UTC')::date, p.settlement_currency, p.status, 1,
-    (p.completed_at IS NOT NULL)::int,
-    CASE WHEN p.completed_at IS NULL THEN 0 ELSE p.settlement_amount_cents END,
-    (n.net_cents IS NOT NULL)::int, coalesce(n.net_cents, 0)
-FROM payments_payment p LEFT JOIN payments_paymentnet n ON n.payment_id = p.id
-"""
+@dataclass(frozen=True)
+class Copies:
+    """How many of each part."""
 
+    stores: int
+    settled: int
+    sold: int
 
-def copies_of(payments: int) -> int:
-    return max(1, payments // PAYMENTS_PER_COPY)
+    @classmethod
+    def of(cls, payments: int) -> "Copies":
+        whole = min(payments, WHOLE_MAX) + max(0, payments - WHOLE_MAX) // WHOLE_BEYOND
+        return cls(
+            max(3, payments // PAYMENTS_PER_STORE),
+            max(1, whole // PAYMENTS_PER_COPY),
+            (payments - whole) // PAYMENTS_PER_SALE,
+        )
+
+    @property
+    def aged(self) -> int:
+        return self.settled + self.sold
+
+    @property
+    def waiting(self) -> int:
+        return self.settled // SETTLED_PER_WAITING
 
 
 class Town:
     """The stores. `shop` is the first and has two of five payments; `world` is who is in it."""
 
-    def __init__(self, place: World, copier: Copier, copies_max: int) -> None:
+    def __init__(self, place: World) -> None:
         self.world = place
         self.shop: Shop = place.shop
-        self._copier = copier
-        self._copies_max = copies_max
-        self._numbers = {part: set[int]() for part in copier.parts}
 
     @property
     def payments(self) -> int:
         return int(ask("SELECT count(*) FROM payments_payment")[0][0])
 
-    def grow(self, payments: int) -> None:
+
+class GrowingTown(Town):
+    """One that was founded in this process."""
+
+    def __init__(self, place: World, copier: Copier, most: Copies, lanes: int) -> None:
+        super().__init__(place)
+        self._copier = copier
+        self._most = most
+        self._lanes = lanes
+        self._numbers = {part: set[int]() for part in copier.parts}
+
+    def keep(self, days: Mapping[str, int]) -> None:
+        """Of these tables rows as old as that, as an operator may have set."""
+        self._copier.kept_days.update(days)
+
+    def grow(self, payments: int, *, at_once: bool = False) -> None:
         """Until there are about so many payments, spread over the year; then what PostgreSQL knows
-        of its tables is brought up to date."""
-        stores = max(3, payments // PAYMENTS_PER_STORE)
-        copies = copies_of(payments)
-        # Evenly over the year: those that are missing come between those that are there.
-        step = max(1, self._copies_max // copies)
-        self._add("store", range(1, stores), stores)
-        self._add("settled", range(step, copies * step + 1, step), stores)
-        self._add("waiting", range(1, copies // SETTLED_PER_WAITING + 1), stores)
+        of its tables is brought up to date. Many at once are written without indexes."""
+        with without_indexes(self._lanes) if at_once else nullcontext():
+            self._fill(Copies.of(payments))
         self._copier.advance_sequences()
-        self._fold()
-        ask("VACUUM ANALYZE")
+        keep_up(self._lanes)
+
+    def _fill(self, copies: Copies) -> None:
+        self._add("store", range(1, copies.stores), copies.stores)
+        # Evenly over the year: those that are missing come between those that are there.
+        every = self._most.aged // self._most.settled
+        settled = range(every, every * self._most.settled + 1, every)
+        sold = [number for number in range(1, self._most.aged + 1) if number % every]
+        past = {
+            "settled": _spread(settled, copies.settled),
+            "sold": _spread(sold, copies.sold),
+        }
+        newest = self._most.aged
+        while newest > 0:
+            oldest = newest
+            newest -= POSITIONS
+            for part, numbers in past.items():
+                within = numbers[bisect_right(numbers, newest) : bisect_right(numbers, oldest)]
+                self._add(part, within, copies.stores)
+        self._add("waiting", range(1, copies.waiting + 1), copies.stores)
 
     def put_in_order(self) -> None:
         """Tables of which the age of blocks is indexed, as they would have been written: the oldest
@@ -89,32 +137,16 @@ class Town:
             ask("DROP INDEX of_town")
         ask("VACUUM ANALYZE")
 
-    def _add(self, part: str, numbers: range, stores: int) -> None:
+    def _add(self, part: str, numbers: Sequence[int], stores: int) -> None:
         missing = [number for number in numbers if number not in self._numbers[part]]
         self._numbers[part].update(missing)
-        self._copier.copy(part, missing, stores)
+        self._copier.copy(part, missing, stores, self._lanes)
 
-    def _fold(self) -> None:
-        """Balances are folded and days summed, as the jobs would have done all year; what was
-        written is sealed."""
-        ask("SET session_replication_role = replica")
-        ask(
-            "UPDATE ledger_account a SET checkpoint_id = (SELECT coalesce(max(id), 0) FROM"
-            " ledger_entry), checkpoint_atomic = coalesce((SELECT sum(e.amount_atomic)"
-            " FROM ledger_entry e WHERE e.account_id = a.id), 0)"
-        )
-        ask(
-            "UPDATE billing_invoicecounter c SET last_number = coalesce((SELECT max(number)"
-            " FROM billing_invoice i WHERE i.store_id = c.store_id AND i.mode = c.mode), 0)"
-        )
-        ask("SET session_replication_role = origin")
-        ask("TRUNCATE payments_dailysum, payments_dailysumplace")  # older entries have come
-        ask("TRUNCATE payments_paymentchange, payments_hourlysum, payments_soldsum")
-        ask(_CHANGES)
-        hourly_sums.sum_hours()
-        with transaction.atomic():
-            for (account_id,) in ask("SELECT id FROM ledger_account WHERE store_id IS NOT NULL"):
-                daily_sums.sum_account(account_id)
+
+def _spread(numbers: Sequence[int], count: int) -> Sequence[int]:
+    """So many of them, as far from each other as they can be."""
+    step = max(1, len(numbers) // max(1, count))
+    return numbers[step - 1 :: step][:count]
 
 
 def by_age() -> list[tuple[str, str]]:
@@ -137,11 +169,12 @@ def _make_days() -> None:
         partitions.make_ahead(REQUEST_LOG, now - days * partitions.DAY)
 
 
-def _make_ranges() -> None:
+def _make_ranges(copies: int) -> None:
     """Histories around the rows that are copied, and around their copies."""
+    before = 1 + copies * HISTORY_NUMBERS // RANGE
     for table, ahead in number_ranges.rows_ahead().items():
-        first_end = ahead + 1
-        for start, end in pairwise([first_end, FIRST_ID - RANGE, FIRST_ID, FIRST_ID + RANGE]):
+        starts = [FIRST_ID + number * RANGE for number in range(-before, 2)]
+        for start, end in pairwise([ahead + 1, *starts]):
             ask(
                 f"CREATE TABLE {table}_{start} PARTITION OF {table} FOR VALUES FROM ({start})"
                 f" TO ({end})"
@@ -156,27 +189,50 @@ def forget() -> None:
 
 
 @contextmanager
-def town(payments_max: int) -> Iterator[Town]:
+def town(payments_max: int) -> Iterator[GrowingTown]:
     """A database of its own on the test server, dropped afterwards; the connection is back at the
-    tests' own then. Nothing is rolled back in it."""
+    tests' own then."""
+    create(DATABASE)
+    try:
+        with within(DATABASE):
+            yield founded(payments_max)
+    finally:
+        ask(f"DROP DATABASE {DATABASE} WITH (FORCE)")
+
+
+def create(database: str) -> None:
+    """From the migrated template when there is one; else from the tests' own database, which takes
+    no connection meanwhile."""
     before = connection.settings_dict["NAME"]
-    _create(before)
-    _connect_to(DATABASE)
+    data = embedded.var_folder(embedded.TEST) / "postgres"
+    template = template_database.DATABASE if template_database.for_tests(data) else before
+    _connect_to("postgres")
+    ask(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
+    ask(f"CREATE DATABASE {database} TEMPLATE {template}")
+    _connect_to(before)
+
+
+@contextmanager
+def within(database: str) -> Iterator[None]:
+    """Connected to it, as a process that knows nothing yet. Nothing is rolled back."""
+    before = connection.settings_dict["NAME"]
+    _connect_to(database)
     forget()
     try:
         with acting.acting(acting.Actor()), tenancy.within(tenancy.NOBODY):
-            _make_days()
-            _make_ranges()
-            yield _found(copies_of(payments_max))
+            yield
     finally:
         forget()
         _connect_to(before)
-        ask(f"DROP DATABASE {DATABASE} WITH (FORCE)")
         buckets.client().flushdb()
 
 
-def _found(copies_max: int) -> Town:
-    """The parts that are copied: the store, what has come to rest, what waits."""
+def founded(payments_max: int, lanes: int = 1) -> GrowingTown:
+    """A town in an empty database, with the parts that are copied: the store, what has come to
+    rest, what was only sold, what waits."""
+    most = Copies.of(payments_max)
+    _make_days()
+    _make_ranges(most.aged)
     known = [table for table in tables().values() if not table.is_shared]
     for table in known:
         for column in table.columns:
@@ -186,18 +242,33 @@ def _found(copies_max: int) -> Town:
         place = world.open_store()
     opened = keys_of(known)
     world.trade(place)
-    world.rest()
-    settled = keys_of(known)
+    settled = _at_rest(known)
+    if most.sold:
+        world.sell(place)
+    sold = _at_rest(known)
     world.wait(place)
-    world.rest()
-    waiting = keys_of(known)
+    waiting = _at_rest(known)
     parts = {
         "store": _of_store(place, waiting),
         "settled": _added(opened, settled),
-        "waiting": _added(settled, waiting),
+        "sold": _added(settled, sold),
+        "waiting": _added(sold, waiting),
     }
-    copier = Copier(str(place.shop.store.pk), parts, DAYS / copies_max)
-    return Town(place, copier, copies_max)
+    copier = Copier(str(place.shop.store.pk), parts, DAYS / most.aged)
+    return GrowingTown(place, copier, most, lanes)
+
+
+def _at_rest(known: list[Table]) -> dict[str, set[str]]:
+    """The rows there are, when nothing is left to be done to them: copies are made of that."""
+    world.rest()
+    with (
+        tenancy.everyone("what runs by itself sees all rows"),
+        override_settings(CHAIN_URLS={}),
+    ):
+        for run in work().values():
+            run()
+    world.rest()
+    return keys_of(known)
 
 
 def _added(before: dict[str, set[str]], after: dict[str, set[str]]) -> dict[str, set[str]]:
@@ -222,17 +293,6 @@ def _of_store(place: World, keys: dict[str, set[str]]) -> dict[str, set[str]]:
             )
             found[name] = {key for (key,) in rows}
     return found
-
-
-def _create(template: str) -> None:
-    """From the migrated template when there is one; else from the tests' own database, which takes
-    no connection meanwhile."""
-    data = embedded.var_folder(embedded.TEST) / "postgres"
-    if template_database.for_tests(data):
-        template = template_database.DATABASE
-    _connect_to("postgres")
-    ask(f"DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)")
-    ask(f"CREATE DATABASE {DATABASE} TEMPLATE {template}")
 
 
 def _connect_to(name: str) -> None:

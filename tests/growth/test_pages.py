@@ -2,12 +2,11 @@
 the rows no page, list, search or summary reads more buffers, but for those that are named."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
 
 from apps.billing import selectors as billing_selectors
@@ -23,14 +22,14 @@ from apps.dashboard import (
 )
 from apps.ledger import statements as ledger_statements
 from apps.reports import bookings
-from apps.reports.selectors import LINES, Extent, asset_sums, midnight
 from apps.webhooks import selectors as webhook_selectors
 from tests import make
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
 from tests.growth import pages
 from tests.growth.buffers import reading
-from tests.growth.seed import Town, town
+from tests.growth.reports import month_report
+from tests.growth.seed import GrowingTown, town
 
 # Settings of a session, and VACUUM, which a pooler refuses.
 pytestmark = pytest.mark.direct
@@ -72,12 +71,12 @@ GROWING = {
 
 
 @pytest.fixture(scope="module")
-def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[Town]:
+def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[GrowingTown]:
     with django_db_blocker.unblock(), town(MANY) as built:
         yield built
 
 
-def asks(place: Town) -> list[pages.Ask]:
+def asks(place: GrowingTown) -> list[pages.Ask]:
     people = Browser(place.shop.owner).prove()
     clerk = signed_in(make.clerk("finance"))
     return [
@@ -89,7 +88,7 @@ def asks(place: Town) -> list[pages.Ask]:
     ]
 
 
-def measured(place: Town) -> dict[str, int]:
+def measured(place: GrowingTown) -> dict[str, int]:
     """Buffers by what was asked."""
     found = {}
     for ask in asks(place):
@@ -108,7 +107,7 @@ def allowed(name: str, buffers: int) -> float:
 
 @pytest.mark.whole  # in the suite what runs by itself, and the plans of lists in tests/dashboard
 def test_what_is_asked_reads_no_more_of_eight_times_the_rows(
-    place: Town, monkeypatch: pytest.MonkeyPatch
+    place: GrowingTown, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for place_of, name, most in CAPS:
         monkeypatch.setattr(place_of, name, most)
@@ -133,7 +132,7 @@ def test_what_is_asked_reads_no_more_of_eight_times_the_rows(
 
 
 @pytest.mark.whole
-def test_a_report_reads_no_more_of_ten_times_the_older_history(place: Town) -> None:
+def test_a_report_reads_no_more_of_ten_times_the_older_history(place: GrowingTown) -> None:
     """Of the town that the test before this one has left: a month near the year's beginning, and
     one near its end, which have as many lines."""
     place.grow(MANY)
@@ -143,22 +142,3 @@ def test_a_report_reads_no_more_of_ten_times_the_older_history(place: Town) -> N
     (early_lines, early), (late_lines, late) = reports[340], reports[70]
     assert late_lines == pytest.approx(early_lines, rel=0.1) and late_lines > 300
     assert late < GROWTH_MAX * early
-
-
-def month_report(place: Town, first: date) -> tuple[int, int]:
-    """Its lines, and the buffers that it reads."""
-    extent = Extent(
-        place.shop.store.pk,
-        "live",
-        "",
-        "EUR",
-        midnight(first),
-        midnight(first + timedelta(days=30)),
-    )
-    with reading() as read:
-        sums = asset_sums(extent)
-    with reading() as read_lines, connection.cursor() as cursor:
-        cursor.execute(LINES, extent.arguments())
-        lines = cursor.fetchall()
-    assert len(lines) == sum(kind.entries for total in sums for kind in total.sums)
-    return len(lines), sum((read.buffers + read_lines.buffers).values())

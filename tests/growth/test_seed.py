@@ -9,8 +9,8 @@ import pytest
 from apps.access.pruning import REQUEST_LOG
 from apps.audit import verify
 from apps.core.db import partitions
-from tests.growth.copies import ask
-from tests.growth.seed import Town, town
+from tests.growth.catalog import ask
+from tests.growth.seed import GrowingTown, town
 
 # Settings of a session, and VACUUM, which a pooler refuses.
 pytestmark = pytest.mark.direct
@@ -27,7 +27,7 @@ GROWING = (
 
 
 @pytest.fixture(scope="module")
-def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[Town]:
+def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[GrowingTown]:
     with django_db_blocker.unblock(), town(MANY) as built:
         yield built
 
@@ -36,7 +36,7 @@ def counts() -> dict[str, int]:
     return {name: ask(f"SELECT count(*) FROM {name}")[0][0] for name in GROWING}
 
 
-def test_a_town_grows_in_every_table_and_stays_sound(place: Town) -> None:
+def test_a_town_grows_in_every_table_and_stays_sound(place: GrowingTown) -> None:
     place.grow(FEW)
     few = counts()
     place.grow(MANY)
@@ -48,7 +48,7 @@ def test_a_town_grows_in_every_table_and_stays_sound(place: Town) -> None:
     assert broken - OF_COPIES == set()
 
 
-def test_calls_are_spread_over_the_days_of_the_request_log(place: Town) -> None:
+def test_calls_are_spread_over_the_days_of_the_request_log(place: GrowingTown) -> None:
     found = ask("SELECT DISTINCT tableoid::regclass::text FROM access_requestentry")
     days = {part.name for part in partitions.partitions(REQUEST_LOG) if part.start}
 
@@ -56,7 +56,7 @@ def test_calls_are_spread_over_the_days_of_the_request_log(place: Town) -> None:
     assert {name for (name,) in found} <= days
 
 
-def test_payments_are_spread_over_stores_and_over_a_year(place: Town) -> None:
+def test_payments_are_spread_over_stores_and_over_a_year(place: GrowingTown) -> None:
     shares = ask("SELECT count(*) FROM payments_payment GROUP BY store_id ORDER BY 1 DESC")
     (months,) = ask("SELECT count(DISTINCT date_trunc('month', created_at)) FROM payments_payment")
 

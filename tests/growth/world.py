@@ -36,7 +36,7 @@ from apps.stores.seals import LOOKED_BACK, seal_lines
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from apps.swaps.services.progress import advance_swaps
-from apps.webhooks.models import Delivery, Host
+from apps.webhooks.models import Delivery, Endpoint, Host
 from tests import make
 from tests.billing import records as billing
 from tests.cast import Api, Cast, Shop, assemble
@@ -114,6 +114,21 @@ def trade(world: World) -> None:
     for number in range(3):
         receive(shop, number)
     pay_out(shop)
+    request_log.flush()
+
+
+def sell(world: World) -> None:
+    """What most payments are, once `rest` has run: in one coin, and paid, of either mode, or
+    abandoned."""
+    shop = world.shop
+    others = Asset.objects.filter(pk="USDC_SETH")
+    others.update(is_active=False)
+    for _ in range(2):
+        make.payment(shop.test)
+    make.paid(shop.test)
+    receive(shop, 3)
+    make.advance(shop.test, 24 * 3600)
+    others.update(is_active=True)
     request_log.flush()
 
 
@@ -250,12 +265,15 @@ def rest() -> None:
     Delivery.objects.exclude(status="delivered").update(
         status="delivered",
         attempts=1,
+        error="",
         response_status=200,
         duration_ms=20,
         delivered_at=F("created_at"),
         next_attempt_at=None,
         claimed_until=None,
     )
+    # Which this machine may not have reached.
+    Endpoint.objects.update(status="active", disabled_at=None, is_notice_due=False)
     Host.objects.get_or_create(name="1.1.1.1", defaults={"answered_at": at})
     OutgoingMail.objects.exclude(status="sent").update(status="sent", attempts=1, sent_at=at)
     Notification.objects.filter(told_at=None).update(told_at=at)
