@@ -315,6 +315,7 @@ def test_every_read_that_may_be_behind_says_why() -> None:
         "apps.core.db.streams._copy",
         "apps.core.staff.pages.ReadOnly._list_as_it_was",
         "apps.dashboard.exports.csv_file",
+        "apps.dashboard.list_files.ListFile.of_each",
         "apps.dashboard.lists.Listing.csv",
         "apps.dashboard.statements.export",
         "apps.payments.documents.summary.summary_of",
