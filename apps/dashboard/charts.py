@@ -115,7 +115,7 @@ def _ticks(first: date, last: int) -> list[Tick]:
     # The last label is today's: one that would run into it is left out.
     places = [place for place in range(0, last, every) if last - place >= ROOM * every] + [last]
     stride = -(-(len(places) - 1) // (LABELS_ON_PHONE - 1)) or 1
-    labeled = set(places[::stride]) - set(places[-stride:-1]) | {0, last}
+    labeled = {place for place in places[::stride] if last - place >= stride * every} | {0, last}
     return [_tick(first, place, last, is_at_length=place not in labeled) for place in places]
 
 

@@ -229,6 +229,7 @@ def test_the_days_below_the_chart_are_evenly_spaced_up_to_today() -> None:
     chart = chart_of([0] * 30, [])
     days = [tick.day.day for tick in chart.ticks]
     assert days == [1, 6, 11, 16, 21, 26, 30]
+    assert [tick.day.day for tick in chart.ticks if not tick.is_at_length] == [1, 11, 30]
 
 
 def test_the_chart_has_a_table_beside_it(bakery: Shop) -> None:
