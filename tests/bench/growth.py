@@ -41,8 +41,8 @@ def main(options: argparse.Namespace) -> None:
     elif not options.table:
         # Each in a process of its own: a process has one database.
         for size in sizes:
-            own = [argument for argument in sys.argv[1:] if not argument.isdecimal()]
-            command = [sys.executable, "-m", "tests.bench.growth", *own, str(size)]
+            again = [*sys.argv[1:], "--payments", str(size)]  # the last one counts
+            command = [sys.executable, "-m", "tests.bench.growth", *again]
             subprocess.run(command, check=True)
     costs.print_all(
         {size: costs.load(path) for size in sizes if (path := _measured(size)).exists()}
