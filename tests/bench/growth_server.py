@@ -72,6 +72,7 @@ def serving(payments: int) -> Iterator[Path]:
         _set_up()
         yield home
     finally:
+        embedded.leave_all()
         server.stop()
 
 
