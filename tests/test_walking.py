@@ -45,6 +45,8 @@ OTHER_LOOPS = {
     "apps/core/db/partitions.py:outside": "the same",
     "apps/core/db/partitions.py:_missing": "the same",
     "apps/core/db/partitions.py:attempt": "one statement, until it gets its lock",
+    "apps/payments/hourly_sums.py:sum_hours": "sums, one statement for many changes at once",
+    "apps/webhooks/pruning.py:prune_all": "tables of which months are dropped",
     "apps/stores/seals.py:seal_lines": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:seal_payments": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:_horizon": "waits for others to commit, and walks no rows",

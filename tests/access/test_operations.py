@@ -55,6 +55,7 @@ ELSEWHERE = {
         "an agent's scope, and only closes an intent that nothing has come to"
     ),
     "payments.cancel.cancel_for_merchant": "only closes an intent that nothing has come to",
+    "payments.notes.add_note": "words for the store's own people, which move nothing",
     "payments.renew.renew_payment": "asks a customer for the same money as before",
     "payments.simulate.simulate_deposit": "test mode, coins of nothing",
     "payments.test_wallet.send_test_payment": "test mode, coins of nothing",

@@ -20,6 +20,7 @@ from tests import make
 from tests.cast import Cast, Shop
 from tests.console import test_verify_ledger
 from tests.console.test_verify_ledger import tamper
+from tests.webhooks.aging import older_ids
 
 day = test_verify_ledger.day
 world = test_verify_ledger.world
@@ -54,7 +55,12 @@ def age(days: int) -> None:
     tamper(
         "; ".join(f"UPDATE {table} SET {', '.join(columns)}" for table, columns in moved.items())
     )
-    tamper(f"UPDATE payments_dailysum SET day = day - {days}")
+    tamper(
+        f"UPDATE payments_dailysum SET day = day - {days};"
+        f" UPDATE payments_soldsum SET day = day - {days};"
+        f" UPDATE payments_paymentchange SET sold_on = sold_on - {days}"
+    )
+    tamper(older_ids(days))
     tamper(
         "UPDATE webhooks_delivery SET status = 'ignored', next_attempt_at = NULL WHERE status ="
         " 'pending'; DELETE FROM webhooks_queueddelivery"

@@ -145,12 +145,14 @@ def test_production_starts_nothing(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_database_that_recovers_from_a_crash_on_a_slow_machine_is_waited_for() -> None:
+def test_a_database_that_recovers_from_a_crash_on_a_slow_machine_is_waited_for(
+    tmp_path: Path,
+) -> None:
     found = [subprocess.TimeoutExpired("pg_ctl", 10), AssertionError("it is still starting")]
 
     def start() -> None:
         if found:
             raise found.pop(0)
 
-    embedded._wait_for_postgres(start)
+    embedded._wait_for_postgres(start, tmp_path)
     assert not found

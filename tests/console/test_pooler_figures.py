@@ -59,7 +59,7 @@ def test_who_waits_for_a_connection_is_counted_with_the_longest_wait(pooler: Poo
         assert found[longest] == 0
         waits = threading.Thread(target=wait)
         waits.start()
-        found = wait_for(figures, lambda found: found[waiting] == 1)
+        found = wait_for(figures, lambda found: found[waiting] == 1 and found[longest] > 0)
         later = wait_for(figures, lambda found: found[waiting] == 1)
         assert 0 < found[longest] < later[longest] < 60
         holder.commit()

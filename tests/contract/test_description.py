@@ -300,7 +300,7 @@ def test_two_documents_of_one_name_are_an_error() -> None:
         id: str
 
     reference(documents.PayoutDocument)
-    with pytest.raises(TypeError, match="told as Payout"):
+    with pytest.raises(TypeError, match="described as Payout"):
         reference(PayoutDocument)
 
 

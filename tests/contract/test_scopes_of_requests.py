@@ -71,7 +71,7 @@ OPENINGS = {
     "the bank's callback names a payout": (
         "the bank signs for the service; the callback only has payouts looked at sooner"
     ),
-    "a letter’s link names what it stops": (
+    "an email’s link names what it stops": (
         "a signed link of one row, which somebody who isn't signed in may stop once"
     ),
     "tokens are found by their hash": (

@@ -22,8 +22,10 @@ from apps.webhooks.services.endpoints import register_endpoint
 from config.celery import app as celery
 from tests import make
 from tests.cast import Cast, Shop
+from tests.console.test_verify_ledger import tamper
 from tests.dashboard.test_verification_documents import PDF
 from tests.roles import acting_as
+from tests.webhooks.aging import older_ids
 
 LONG_AGO = timedelta(days=800)
 celery.loader.import_default_modules()
@@ -89,6 +91,7 @@ def test_webhooks_prune_deletes_every_kind(bakery: Shop) -> None:
     Attempt.objects.create(delivery=delivery, number=1, at=end, duration_ms=20)
     Delivery.objects.update(status=Delivery.Status.DELIVERED, created_at=end)
     Event.objects.update(created_at=end)
+    tamper(older_ids(LONG_AGO.days))
 
     run("webhooks.prune")
 
