@@ -32,6 +32,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "An event is written with its deliveries, and claimed by whoever's turn it is": {
         "apps/webhooks/delivery/queue.py": ("stores_store",),
+        "apps/webhooks/delivery/readiness.py": ("stores_store",),
         "apps/webhooks/events.py": ("stores_store",),
     },
     "Many payouts are asked for at once, each with its present attempt": {

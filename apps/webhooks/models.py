@@ -167,10 +167,23 @@ class QueuedDelivery(models.Model):
     attempts = models.PositiveSmallIntegerField()
     next_attempt_at = models.DateTimeField(null=True)
     claimed_until = models.DateTimeField(null=True)
+    # It may be due, as after each change of its delivery: claims read no other, and demote what
+    # waits for its time (decision 428).
+    is_ready = models.BooleanField(default=True, db_default=True)
 
     class Meta:
         indexes = [
             # Walked endpoint by endpoint, so that one with a long queue hides no other.
+            models.Index(
+                fields=["endpoint", "next_attempt_at"],
+                condition=models.Q(status="pending", is_ready=True),
+                name="queued_ready",
+            ),
+            models.Index(
+                fields=["next_attempt_at"],
+                condition=models.Q(status="pending", is_ready=False),
+                name="queued_for_later",
+            ),
             models.Index(
                 fields=["endpoint", "next_attempt_at"],
                 condition=models.Q(status="pending"),

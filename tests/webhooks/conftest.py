@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from apps.webhooks.delivery import dispatcher
+from apps.core import clock
+from apps.webhooks.delivery import dispatcher, queue
 from apps.webhooks.delivery.sender import WebhookSender
 from apps.webhooks.models import Endpoint
 from apps.webhooks.requests import EndpointRequest
@@ -41,6 +42,11 @@ def register(bakery: Shop) -> Callable[..., tuple[Endpoint, str]]:
 
 @pytest.fixture
 def deliver() -> Iterator[Callable[[], None]]:
-    """Send everything that is due, and wait for the outcome."""
+    """Send everything that is due, as the job does, and wait for the outcome."""
     with WebhookSender() as sender:
-        yield lambda: dispatcher.drain(sender)
+
+        def run() -> None:
+            queue.tidy(clock.real_now())
+            dispatcher.drain(sender)
+
+        yield run

@@ -12,11 +12,12 @@ from apps.audit.grants import READER, SIGNER, WEB, WORKER
 from apps.core import clock
 from apps.webhooks import selectors
 from apps.webhooks.attention import failing_endpoints
-from apps.webhooks.delivery import queue
+from apps.webhooks.delivery import queue, readiness
 from apps.webhooks.invariants import TOLD
 from apps.webhooks.models import Delivery, Endpoint, Host, QueuedDelivery
 from apps.webhooks.services import deliveries, endpoints
 from tests.cast import Shop
+from tests.growth.buffers import reading
 from tests.roles import acting_as
 from tests.webhooks.receivers import Receiver
 from tests.webhooks.test_delivery import CREATED, Register, happens
@@ -77,6 +78,192 @@ def test_a_claim_stands_in_the_queue_with_its_lease(bakery: Shop, register: Regi
     queue.tidy(attempt.claimed_until)
     assert queued()[0][2] == "pending"
     assert [again.delivery_id for again in queue.claim(now, 10)] == [id]
+
+
+def test_what_slips_into_the_queue_of_an_endpoint_that_is_off_is_ignored(
+    bakery: Shop, register: Register
+) -> None:
+    endpoint, _ = register("https://1.1.1.1/hook", CREATED)
+    on, _ = register("https://1.1.1.2/hook", CREATED)
+    happens(bakery)
+    Endpoint.objects.filter(pk=endpoint.pk).update(status="disabled")
+    queue.tidy(clock.real_now())
+    assert [row[1] for row in queued()] == [on.pk]
+
+    Endpoint.objects.filter(pk=on.pk).update(deleted_at=clock.real_now())
+    queue.tidy(clock.real_now())
+    assert queued() == []
+
+
+def test_endpoints_that_are_off_cost_nothing(bakery: Shop, register: Register) -> None:
+    endpoint, _ = register("https://1.1.1.1/hook", CREATED)
+    happens(bakery)
+    Endpoint.objects.filter(pk=endpoint.pk).update(status="disabled")
+    queue.tidy(clock.real_now())
+    with reading() as few:
+        queue.tidy(clock.real_now())
+    copy_endpoints(2_000)
+    with reading() as many:
+        queue.tidy(clock.real_now())
+    assert sum(many.buffers.values()) <= 1.3 * sum(few.buffers.values()) + 12
+
+
+def copy_endpoints(number: int) -> None:
+    """Each endpoint there is so often, with its deliveries, which a claim has put aside."""
+    copied = (
+        [field.column for field in model._meta.concrete_fields if not field.generated]
+        for model in (Endpoint, Delivery)
+    )
+    of_endpoint, of_delivery = (
+        ", ".join(column for column in columns if column not in ("id", "endpoint_id"))
+        for columns in copied
+    )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TEMPORARY TABLE copies ON COMMIT DROP AS SELECT id AS of, gen_random_uuid() AS"
+            " id FROM webhooks_endpoint CROSS JOIN generate_series(1, %s)",
+            [number],
+        )
+        cursor.execute(
+            f"INSERT INTO webhooks_endpoint (id, {of_endpoint}) SELECT c.id, {of_endpoint}"
+            " FROM copies c JOIN webhooks_endpoint e ON e.id = c.of"
+        )
+        cursor.execute("SET LOCAL session_replication_role = replica")
+        cursor.execute(
+            f"INSERT INTO webhooks_delivery (id, endpoint_id, {of_delivery})"
+            " SELECT overlay(gen_random_uuid()::text PLACING left(d.id::text, 14) FROM 1)::uuid,"
+            f" c.id, {of_delivery} FROM copies c"
+            " JOIN webhooks_delivery d ON d.endpoint_id = c.of"
+        )
+        cursor.execute(
+            "INSERT INTO webhooks_queueddelivery (delivery_id, endpoint_id, status, attempts,"
+            " next_attempt_at, is_ready) SELECT d.id, d.endpoint_id, d.status, d.attempts,"
+            " d.next_attempt_at, false FROM copies c JOIN webhooks_delivery d"
+            " ON d.endpoint_id = c.id"
+        )
+        cursor.execute("SET LOCAL session_replication_role = origin")
+        cursor.execute("DROP TABLE copies")
+        cursor.execute("ANALYZE webhooks_endpoint, webhooks_delivery, webhooks_queueddelivery")
+
+
+def test_endpoints_that_wait_for_a_retry_cost_a_claim_nothing(
+    bakery: Shop, register: Register
+) -> None:
+    register("https://1.1.1.1/hook", CREATED)
+    Host.objects.create(name="1.1.1.1", answered_at=clock.real_now())
+    happens(bakery)
+    now = clock.real_now()
+    Delivery.objects.update(next_attempt_at=now + timedelta(hours=1), attempts=3)
+    assert queue.claim(now, 10) == []  # what waits is put aside
+    assert not QueuedDelivery.objects.get().is_ready
+    spent = []
+    for number in (50, 7):
+        copy_endpoints(number)
+        with reading() as read:
+            assert queue.claim(now, 10) == []
+        spent.append(sum(read.buffers.values()))
+    few, many = spent
+    assert many <= 1.3 * few + 12
+
+    # A copy's secret can't be opened: what is claimed stands in the queue.
+    assert QueuedDelivery.objects.filter(status="pending").count() == 51 * 8
+    queue.claim(now + timedelta(hours=2), 1_000)
+    assert QueuedDelivery.objects.filter(status="attempting").count() == 51 * 8
+
+
+def test_a_retry_is_found_by_the_clock_of_its_store(bakery: Shop, register: Register) -> None:
+    """Also when the clock is moved while it waits: by the next look at all of them, or at once by
+    who moves it."""
+    register("https://1.1.1.1/hook", CREATED)
+    happens(bakery)
+    now = clock.real_now()
+    Delivery.objects.update(next_attempt_at=now + timedelta(hours=1))
+    assert queue.claim(now, 10) == []
+    assert not QueuedDelivery.objects.get().is_ready
+
+    bakery.store.test_offset_seconds = 3_600
+    bakery.store.save()
+    assert queue.claim(now, 10) == []
+    queue.tidy(now)
+    assert len(queue.claim(now, 10)) == 1
+
+    Delivery.objects.update(status="pending", claimed_until=None)
+    QueuedDelivery.objects.update(is_ready=False)
+    assert len(queue.claim(now, 10, bakery.store.pk)) == 1
+
+
+def test_a_retry_that_was_demoted_is_claimed_as_soon_as_it_is_due_without_a_job(
+    bakery: Shop, register: Register
+) -> None:
+    register("https://1.1.1.1/hook", CREATED)
+    happens(bakery)
+    now = clock.real_now()
+    due_at = now + timedelta(hours=1)
+    Delivery.objects.update(next_attempt_at=due_at)
+    assert queue.claim(now, 10) == []
+    assert queue.claim(due_at - timedelta(seconds=1), 10) == []
+    assert not QueuedDelivery.objects.get().is_ready
+
+    assert len(queue.claim(due_at, 10)) == 1
+
+
+def test_what_is_sent_again_while_it_waits_is_claimed_at_once(
+    bakery: Shop, register: Register
+) -> None:
+    """Also in a store whose clock is ahead, where its time is later than the machine's."""
+    endpoint, _ = register("https://1.1.1.1/hook", CREATED)
+    happens(bakery)
+    bakery.store.test_offset_seconds = 3_600
+    bakery.store.save()
+    now = clock.real_now()
+    Delivery.objects.update(attempts=1, next_attempt_at=now + timedelta(hours=2))
+    assert queue.claim(now, 10) == []
+    assert not QueuedDelivery.objects.get().is_ready
+
+    at = clock.now(bakery.store, "test")
+    deliveries.redeliver(endpoint, Delivery.objects.get().pk, at)
+
+    assert len(queue.claim(clock.real_now(), 10)) == 1
+
+
+def test_a_retry_waits_for_a_clock_that_is_behind_without_being_written(
+    bakery: Shop, register: Register
+) -> None:
+    register("https://1.1.1.1/hook", CREATED)
+    happens(bakery)
+    bakery.store.test_offset_seconds = -3_600
+    bakery.store.save()
+    now = clock.real_now()
+    Delivery.objects.update(next_attempt_at=now - timedelta(minutes=1))
+    assert queue.claim(now, 10) == []
+
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT ctid FROM webhooks_queueddelivery")
+        before = cursor.fetchone()
+        assert queue.claim(now, 10) == []
+        queue.tidy(now)
+        cursor.execute("SELECT ctid FROM webhooks_queueddelivery")
+        assert cursor.fetchone() == before
+
+    assert len(queue.claim(now + timedelta(hours=1), 10)) == 1
+
+
+def test_more_than_a_claim_moves_is_moved_by_the_next(
+    bakery: Shop, register: Register, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "MOVED_MAX", 2)
+    for number in range(1, 4):
+        register(f"https://1.1.1.{number}/hook", CREATED)
+    happens(bakery)
+    now = clock.real_now()
+    Delivery.objects.update(next_attempt_at=now + timedelta(hours=1))
+    left = QueuedDelivery.objects.filter(is_ready=True)
+    for number in (1, 0):
+        assert queue.claim(now, 10) == []
+        assert left.count() == number
+
+    later = now + timedelta(hours=2)
+    assert [len(queue.claim(later, 10)) for _ in range(3)] == [2, 1, 0]
 
 
 def test_what_was_ignored_is_queued_again_when_it_is_sent_again(

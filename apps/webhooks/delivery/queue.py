@@ -20,6 +20,7 @@ from apps.core.clock import real_now
 from apps.core.db import locks
 from apps.core.rows import Job
 from apps.webhooks import signing
+from apps.webhooks.delivery import readiness
 from apps.webhooks.models import Delivery
 
 JOB = Job("webhooks.deliver", in_transaction=False)
@@ -27,26 +28,20 @@ PER_ENDPOINT_MAX = 2
 LEASE_SECONDS = 90
 ATTEMPTS_MAX = 10
 
-# Two statements in one message, which is one transaction: the second sees what the process that
-# held the lock before has claimed. It goes endpoint by endpoint along the index of what waits, so
-# the length of one queue doesn't matter to the others. A delivery that somebody is changing is left
-# to the next claim.
-_CLAIM = """
-SELECT pg_advisory_xact_lock(%(lock)s);
-WITH RECURSIVE waiting(endpoint_id) AS (
-    (SELECT endpoint_id FROM webhooks_queueddelivery WHERE status = 'pending'
-        ORDER BY endpoint_id LIMIT 1)
-    UNION ALL
-    SELECT (SELECT q.endpoint_id FROM webhooks_queueddelivery q
-            WHERE q.status = 'pending' AND q.endpoint_id > waiting.endpoint_id
-                ORDER BY q.endpoint_id LIMIT 1)
-    FROM waiting WHERE waiting.endpoint_id IS NOT NULL
-), possible AS (
+# Statements in one message, which is one transaction: the last sees what the process that held the
+# lock before has claimed. It goes endpoint by endpoint along the index of what may be due, so the
+# length of one queue doesn't matter to the others, and endpoints that only wait for a retry aren't
+# read: what turns out to be early is demoted until its time comes. A delivery that somebody is
+# changing is left to the next claim.
+_LOCK = "SELECT pg_advisory_xact_lock(%(lock)s)"
+_CLAIM = f"""
+WITH RECURSIVE {readiness.endpoints("ready", "status = 'pending' AND is_ready")},
+early AS ({readiness.DEMOTE}), possible AS (
     SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version,
         moved.seconds, known.yes AS is_known, p.store_id,
            p.verified_at IS NULL OR p.id = ANY (%(slow)s::uuid[]) AS is_slow
-    FROM waiting
-    JOIN webhooks_endpoint p ON p.id = waiting.endpoint_id AND p.status = 'active'
+    FROM ready
+    JOIN webhooks_endpoint p ON p.id = ready.endpoint_id AND p.status = 'active'
         AND p.deleted_at IS NULL
     JOIN stores_store s ON s.id = p.store_id
     CROSS JOIN LATERAL (SELECT CASE p.mode WHEN 'test' THEN s.test_offset_seconds ELSE 0
@@ -61,7 +56,7 @@ WITH RECURSIVE waiting(endpoint_id) AS (
     ) under_way
     CROSS JOIN LATERAL (
         SELECT q.delivery_id AS id, q.next_attempt_at FROM webhooks_queueddelivery q
-        WHERE q.endpoint_id = p.id AND q.status = 'pending'
+        WHERE q.endpoint_id = p.id AND q.status = 'pending' AND q.is_ready
             AND q.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
         ORDER BY q.next_attempt_at LIMIT greatest(%(per_endpoint)s - under_way.count, 0)
     ) one
@@ -90,7 +85,7 @@ RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed
     due.api_version, due.seconds,
           e.id, e.type, floor(extract(epoch
               FROM e.created_at))::bigint, e.account_id, e.object::text, due.is_slow
-"""
+"""  # noqa: S608  # our own text
 
 # Every attempt that failed is kept, for the next one writes over it on the delivery. A retry for an
 # endpoint that was turned off meanwhile isn't kept for later. The last arrival at an endpoint is
@@ -252,9 +247,11 @@ def claim(
         "slow_limit": slow_limit,
         "store_id": store_id,
         "per_endpoint": PER_ENDPOINT_MAX,
+        "moved": readiness.MOVED_MAX,
         "excused": [host.lower().rstrip(".") for host in settings.WEBHOOK_ALLOW_HOSTS],
     }
-    rows = [Claimed(*row) for row in _rows(_CLAIM, values)]
+    promote = readiness.PROMOTE if store_id is None else readiness.PROMOTE_OF_STORE
+    rows = [Claimed(*row) for row in _rows(f"{_LOCK};{promote};{_CLAIM}", values)]
     attempts: list[DueAttempt] = []
     secrets: dict[
         uuid.UUID, str
@@ -335,12 +332,16 @@ UPDATE webhooks_delivery SET status = 'pending', claimed_until = NULL WHERE id I
     WHERE q.status = 'attempting' AND q.claimed_until <= %(now)s AND d.claimed_until <= %(now)s
     FOR UPDATE OF d SKIP LOCKED)
 """
-_IGNORE = """
+# By the endpoints that something waits for: of those that are off there is no end.
+_IGNORE = f"""
+WITH RECURSIVE {readiness.endpoints("waiting", "status = 'pending'")}, off AS MATERIALIZED (
+    SELECT p.id FROM waiting JOIN webhooks_endpoint p ON p.id = waiting.endpoint_id
+    WHERE p.status <> 'active' OR p.deleted_at IS NOT NULL
+)
 UPDATE webhooks_delivery d SET status = 'ignored', next_attempt_at = NULL, claimed_until = NULL
-FROM webhooks_queueddelivery q
-WHERE q.status = 'pending' AND q.endpoint_id = ANY (%s) AND d.id = q.delivery_id
-    AND d.status = 'pending'
-"""
+FROM off JOIN webhooks_queueddelivery q ON q.endpoint_id = off.id AND q.status = 'pending'
+WHERE d.id = q.delivery_id AND d.status = 'pending'
+"""  # noqa: S608  # our own text
 _IS_BUSY = """
 SELECT EXISTS (SELECT 1 FROM webhooks_endpoint p
     JOIN webhooks_queueddelivery q ON q.endpoint_id = p.id
@@ -350,14 +351,12 @@ SELECT EXISTS (SELECT 1 FROM webhooks_endpoint p
 
 
 def tidy(now: datetime) -> None:
-    """Put back what a dead process had claimed, and ignore what slipped into the queue of an
-    endpoint that is off."""
+    """Put back what a dead process had claimed, promote what is due by clocks that are ahead, and
+    ignore what slipped into the queue of an endpoint that is off."""
     with connection.cursor() as cursor:
         cursor.execute(_PUT_BACK, {"now": now})
-        cursor.execute(
-            "SELECT id FROM webhooks_endpoint WHERE status <> 'active' OR deleted_at IS NOT NULL"
-        )
-        cursor.execute(_IGNORE, [[id for (id,) in cursor.fetchall()]])
+        cursor.execute(readiness.PROMOTE_AHEAD, {"now": now, "moved": readiness.MOVED_MAX})
+        cursor.execute(_IGNORE)
 
 
 def is_busy(store_id: uuid.UUID, now: datetime) -> bool:
