@@ -36,9 +36,13 @@ RECORD_CTE = f"""webhook_event AS (
     SELECT {id_beside_sql("e.id")}, e.store_id, %(event_mode)s::text, e.created_at, e.id, p.id,
            CASE p.status WHEN 'active' THEN 'pending' ELSE 'ignored' END, 0,
            CASE p.status WHEN 'active' THEN e.created_at END, false
-    FROM webhook_event e JOIN webhooks_endpoint p ON p.store_id = e.store_id
-    WHERE p.mode = %(event_mode)s::text AND p.deleted_at IS NULL
-        AND %(event_type)s::text = ANY (p.subscribed_events)
+    FROM webhook_event e
+    CROSS JOIN LATERAL (
+        SELECT id, status FROM webhooks_endpoint
+        WHERE store_id = e.store_id AND mode = %(event_mode)s::text AND deleted_at IS NULL
+            AND %(event_type)s::text = ANY (subscribed_events)
+        OFFSET 0
+    ) p
     RETURNING id
 )"""  # noqa: S608  # no input in it
 _RECORD = sql.Statement(

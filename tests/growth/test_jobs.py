@@ -25,8 +25,6 @@ MANY = 8 * FEW
 GROWTH_MAX = 1.3
 # An index is a level deeper, a free page is looked for.
 BUFFERS_SPARE = 12
-# What is done to a row may read a table whole that is short, as that of the stores' endpoints is.
-BUFFERS_SPARE_OF_A_ROW = 4 * BUFFERS_SPARE
 # Old rows are found by the ranges of a BRIN index, each 128 pages; the copies of either size begin
 # with their oldest rows.
 PRUNING_SPARE = 8 * 128
@@ -98,7 +96,7 @@ def of_a_run(name: str, cost: Cost) -> int:
 def of_each_row(name: str, cost: Cost) -> int:
     """A statement is asked for each row that is due, or goes down an index for each."""
     spare = CLAIM_SPARE if name == "webhooks claim" else of_a_run(name, cost)
-    return max(spare, BUFFERS_SPARE_OF_A_ROW * max(cost.times, EACH))
+    return max(spare, BUFFERS_SPARE * max(cost.times, EACH))
 
 
 @pytest.fixture(scope="module")
