@@ -40,8 +40,8 @@ GROWTH_MAX = 1.3
 # Each index that a page goes through is a level deeper.
 BUFFERS_SPARE = 100
 # Lists of staff whose order no index has look through blocks of rows by their age, 128 pages each,
-# in as many as seven attempts; the tables of fewer rows are shorter than that.
-BLOCKS_SPARE = 7 * 128
+# in as many as four attempts; the tables of fewer rows are shorter than that.
+BLOCKS_SPARE = 4 * 128
 # What is counted, summed, looked through or shown is so few here that both sizes have more.
 CAP = 10
 PAGE = 5

@@ -29,7 +29,7 @@ else:
 COUNTED_MAX = 1_000
 FOUND_MAX = 200
 STORES_MAX = 20
-HOURS = (1, 6, 24, 7 * 24, 60 * 24, 600 * 24)
+HOURS = (1, 24, 60 * 24)
 NOTHING = "—"
 Column = Callable[[Any, Any], Any]
 
