@@ -6,8 +6,7 @@ from django.db import transaction
 from apps.assets.models import AcceptedAsset
 from apps.core import clock
 from apps.core.errors import Flat
-from apps.core.models import Mode
-from apps.stores import account_emails, audit, notification_kinds, notifications
+from apps.stores import account_emails, audit
 
 REASON_MAX = 500
 _PATH = "/dashboard/settings/assets"
@@ -68,18 +67,8 @@ def _save(fresh: AcceptedAsset, action: str, reason: str) -> None:
 
 
 def _tell(fresh: AcceptedAsset, done: str, text: str, reason: str = "") -> None:
-    headline = f"{fresh.asset.full_name} {done}"
-    at = clock.real_now().isoformat()
-    news = notifications.News(
-        fresh.store_id,
-        fresh.mode,
-        notification_kinds.VERIFICATION,
-        f"{fresh.pk}:{at}",
-        headline,
-        _PATH,
-        reason or text,
+    decision = account_emails.StaffDecision(
+        f"{fresh.asset.full_name} {done}", text, _PATH, "View coins", reason=reason
     )
-    notifications.record(news)
-    if fresh.mode == Mode.LIVE:
-        decision = account_emails.StaffDecision(headline, text, _PATH, "View coins", reason=reason)
-        account_emails.tell_owners(fresh.store, f"asset:{fresh.pk}:{at}", decision)
+    key = f"asset:{fresh.pk}:{clock.real_now().isoformat()}"
+    account_emails.tell_decision(fresh.store, fresh.mode, key, decision)

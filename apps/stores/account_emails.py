@@ -5,6 +5,8 @@ import uuid
 from dataclasses import asdict, dataclass
 
 from apps.core import acting, clock, mail
+from apps.core.models import Mode
+from apps.stores import notification_kinds, notifications
 from apps.stores.models import Member, Role, Store, User
 from apps.stores.profile import zone_of
 
@@ -51,6 +53,23 @@ def tell_owners(store: Store, key: str, decision: StaffDecision) -> None:
             template="review_outcome",
             context=context,
         )
+
+
+def tell_decision(store: Store, mode: str, key: str, decision: StaffDecision) -> None:
+    """In the dashboard, and to the owners what is of live mode; once per key."""
+    notifications.record(
+        notifications.News(
+            store.pk,
+            mode,
+            notification_kinds.VERIFICATION,
+            key,
+            decision.title,
+            decision.path,
+            decision.reason or decision.text,
+        )
+    )
+    if mode == Mode.LIVE:
+        tell_owners(store, key, decision)
 
 
 def _owners_of(store: Store) -> list[Member]:

@@ -10,11 +10,9 @@ from django.db import transaction
 
 from apps.core import clock
 from apps.core.errors import Flat
-from apps.core.models import Mode
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import title
-from apps.stores import account_emails, audit, notification_kinds, notifications
-from apps.stores.models import Store
+from apps.stores import account_emails, audit
 
 REASON_MAX = 500
 _PATH = "/dashboard/payouts/destinations"
@@ -95,22 +93,8 @@ def _change(fresh: Destination, done: str, reason: str, **values: datetime | str
 
 
 def _tell(fresh: Destination, at: datetime, done: str, text: str, reason: str = "") -> None:
-    store: Store = fresh.store
-    headline = f"Your {title(fresh)} {done}"
-    notifications.record(
-        notifications.News(
-            store.pk,
-            fresh.mode,
-            notification_kinds.VERIFICATION,
-            f"{fresh.pk}:{at.isoformat()}",
-            headline,
-            _PATH,
-            reason or text,
-        )
-    )
-    if fresh.mode != Mode.LIVE:
-        return
     decision = account_emails.StaffDecision(
-        headline, text, _PATH, "View destinations", reason=reason
+        f"Your {title(fresh)} {done}", text, _PATH, "View destinations", reason=reason
     )
-    account_emails.tell_owners(store, f"bank:{fresh.pk}:{at.isoformat()}", decision)
+    key = f"bank:{fresh.pk}:{at.isoformat()}"
+    account_emails.tell_decision(fresh.store, fresh.mode, key, decision)
