@@ -122,11 +122,12 @@ class Term:
 
 
 def beginning(
-    rows: "QuerySet[Row]", term: Term, columns: Sequence[str], most: int = NEWEST_MAX
+    rows: "QuerySet[Row]", term: Term, columns: Sequence[str], most: int | None = None
 ) -> "list[QuerySet[Row]]":
-    """The rows of which a column begins with the term, `most` of each column and spelling, as the
-    column's index has them: the text alone comes first, its newest rows before older ones
-    (decision 390)."""
+    """The rows of which a column begins with the term, `most` or NEWEST_MAX of each column and
+    spelling, as the column's index has them: the text alone comes first, its newest rows before
+    older ones (decision 390)."""
+    most = NEWEST_MAX if most is None else most
     return [
         rows.filter(condition).order_by(column, "-created_at")[:most]
         for column in columns

@@ -208,6 +208,11 @@ class Payment(Owned):
                 condition=models.Q(state_reason="completed_underpaid", refund_state="none"),
                 name="payment_underpaid",
             ),
+            models.Index(
+                fields=["store", "mode", "-created_at"],
+                condition=models.Q(state_reason="processing_underpaid", status="processing"),
+                name="payment_short",
+            ),
             # What an automatic swap may be due for, and what has one under way.
             models.Index(
                 fields=["store", "mode", "completed_at"],
