@@ -45,9 +45,12 @@ _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATU
 def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
     """Confirmed, neither accepted nor sent back; `rate` is the locked one of its payment, None for
     another coin."""
+    # Looked up by its key: joined, the deposits of all stores may be gone through in that order.
+    deposit = Deposit.objects.filter(pk=OuterRef("deposit_id"), status=Deposit.Status.CONFIRMED)
+    its_asset = Deposit.objects.filter(pk=OuterRef(OuterRef("deposit_id"))).values("asset")[:1]
     has_refund = Refund.objects.filter(
         payment=OuterRef("payment"),
-        asset=OuterRef("deposit__asset"),
+        asset=Subquery(its_asset),
         is_from_held=True,
         status__in=LIVE_STATUSES,
         created_at__gte=OuterRef("created_at"),
@@ -57,7 +60,7 @@ def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
     )[:1]
     rows = LateDeposit.objects.filter(store_id=viewer.store_id, mode=viewer.mode, accepted_at=None)
     rows = rows.filter(
-        ~Exists(has_refund), deposit__status=Deposit.Status.CONFIRMED
+        ~Exists(has_refund), deposit=Subquery(deposit.values("pk")[:1])
     ).select_related("payment", "deposit__asset")
     return rows.annotate(rate=Subquery(rate)).order_by("-created_at")
 
