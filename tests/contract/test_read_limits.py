@@ -78,7 +78,10 @@ def test_what_an_agent_reads_counts_as_one_request(bakery: Shop) -> None:
     assert answer.headers["X-RateLimit-Remaining"] == str(project.LIMITS["agentic"]["test"][1] - 1)
 
 
-def test_a_silent_redis_holds_up_one_read_and_not_the_next(bakery: Shop, settings: Any) -> None:
+def test_a_silent_redis_holds_up_one_read_and_not_the_next(
+    bakery: Shop, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(buckets, "_TIMEOUT_SECONDS", 0.5)  # as in a process that serves
     with socket.create_server(("127.0.0.1", 0)) as silent:
         settings.REDIS_URL = f"redis://127.0.0.1:{silent.getsockname()[1]}"
         for item in (buckets.client, buckets._bucket):
