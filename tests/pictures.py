@@ -6,8 +6,10 @@ people.
 
 It signs in as the demo's merchant and staff, walks every page that a link leads to (one of each
 kind), and sees it in three widths, light and dark. Stores: the demo's own, one without anything,
-and one whose words are as long and as foreign as they may be. A picture that would show another
-page than was asked for is a complaint. Pictures and legible sheets of them go to var/pictures.
+and one whose words are as long and as foreign as they may be; the demo's in live mode, its
+platform, the staff site, and what customers and visitors see (tests.public_pages). A picture that
+would show another page than was asked for is a complaint. Pictures and legible sheets of them go
+to var/pictures.
 """
 
 import argparse
@@ -18,7 +20,6 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,15 @@ from django_otp.oath import totp
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from dev import bootstrap, embedded
+from tests import public_pages
 from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
+from tests.contact_sheets import sheets
+from tests.public_pages import PLAIN, UGLY, Customers, PublicPage
 from tests.ugly import LONG, fill_by_forms, fill_with_ugly_data
 
 LOOKS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light", "dark")]
 HEIGHT = 800
 HEIGHT_MAX = 2400
-SHEET = (1960, 1960)
-LABEL_HEIGHT = 16
-FOOT_HEIGHT = 24
 # A change of scheme is there when the ground has its color, and in a picture after two frames.
 IN_SCHEME = """scheme => {
     const ground = getComputedStyle(document.documentElement).backgroundColor;
@@ -50,6 +51,9 @@ PAINTED = """() => new Promise(
 )"""
 STEP_SECONDS = 30
 CONFIRM = "/dashboard/confirm"
+PLATFORM = "Demo Market"
+# Of the stores whose customers' pages are seen: what their merchant has typed.
+PUBLIC_WORDS = {"demo": PLAIN, "ugly": UGLY}
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|(?<=/)[A-Z0-9]{16}(?=/|$)|(?<=/)\d+(?=/)")
 LEAVES = (
     "sign-out",
@@ -119,6 +123,17 @@ class Walk:
             self.see(page, name)
         hrefs: list[str] = page.eval_on_selector_all("a[href]", "all => all.map(one => one.href)")
         return hrefs
+
+    def meet(self, page: Page, item: PublicPage) -> None:
+        """See a page of whoever isn't signed in, after what is done there."""
+        if self.only not in item.name:
+            return
+        page.set_viewport_size({"width": self.looks[0][0], "height": HEIGHT})
+        status = go(page, item.url)
+        if status not in (200, 404):
+            self.complain(f"{item.name}: {status} at {item.url}")
+        item.act(page)
+        self.see(page, item.name)
 
     def complain(self, words: str) -> None:
         print(words, flush=True)
@@ -196,49 +211,6 @@ def open_store(name: str, email: str) -> dict[str, Any]:
     return result
 
 
-def without_foot(picture: Any) -> Any:
-    """The picture without the rows at its end that are all alike."""
-    from PIL import ImageChops
-
-    width, height = picture.size
-    last = picture.crop((0, height - 1, width, height)).resize((width, height))
-    box = ImageChops.difference(picture, last).getbbox()
-    return picture.crop((0, 0, width, min(height, box[3] + FOOT_HEIGHT))) if box else picture
-
-
-def shelves(pictures: list[Path], columns: int, size: tuple[int, int]) -> Iterator[Any]:
-    """The pictures on sheets of this size, each below the last one where there is most room."""
-    from PIL import Image, ImageDraw
-
-    width = size[0] // columns
-    sheet, feet = Image.new("RGB", size, "gray"), [0] * columns
-    for path in pictures:
-        with Image.open(path) as whole:
-            picture = without_foot(whole.convert("RGB"))
-        picture.thumbnail((width - 8, size[1] - LABEL_HEIGHT))
-        column = feet.index(min(feet))
-        if feet[column] + LABEL_HEIGHT + picture.height > size[1]:
-            yield sheet
-            sheet, feet, column = Image.new("RGB", size, "gray"), [0] * columns, 0
-        at = (column * width, feet[column])
-        ImageDraw.Draw(sheet).text((at[0] + 4, at[1] + 3), path.stem[:90], fill="white")
-        sheet.paste(picture, (at[0], at[1] + LABEL_HEIGHT))
-        feet[column] += LABEL_HEIGHT + picture.height
-    if any(feet):
-        yield sheet
-
-
-def sheets(folder: Path) -> Iterator[Path]:
-    """Many pictures on one, large enough that their words can be read."""
-    target = folder / "sheets"
-    target.mkdir(parents=True, exist_ok=True)
-    for look in sorted(path for path in folder.iterdir() if path.is_dir() and path != target):
-        columns = 5 if look.name.startswith("390-") else 2
-        for number, sheet in enumerate(shelves(sorted(look.glob("*.png")), columns, SHEET)):
-            sheet.save(target / f"{look.name}-{number:02d}.png")
-            yield target / f"{look.name}-{number:02d}.png"
-
-
 def store_called(page: Page, name: str) -> str:
     """The id of the first of the person's stores with this name; empty when it is the only one that
     there is."""
@@ -257,24 +229,67 @@ def choose_store(page: Page, base: str, store_id: str) -> None:
         )
 
 
+def names_of(demo: dict[str, Any]) -> dict[str, str]:
+    """The stores that are walked, by the word for them."""
+    store = demo["store"]["store"]["name"]
+    return {
+        "demo": store,
+        "live": store,
+        "platform": PLATFORM,
+        "empty": "Empty store",
+        "ugly": f"{LONG}"[:60],
+    }
+
+
 def dashboards(walk: Walk, browser: Browser, demo: dict[str, Any], stores: list[str]) -> None:
     base = demo["base_url"]
     merchant = demo["dashboard"]
     walk.secret = merchant["totp_secret"]
     page = browser.new_context(locale="en-US").new_page()
     enter(page, base, merchant["email"], merchant["password"], merchant["totp_secret"])
-    names = {"demo": demo["store"]["store"]["name"], "empty": "Empty store", "ugly": f"{LONG}"[:60]}
+    names = names_of(demo)
     for kind in stores:
-        if kind != "demo":
-            made = open_store(names[kind], merchant["email"])
-            if kind == "ugly":
-                fill_with_ugly_data(base, made["keys"]["test"]["secret"])
+        key = demo["store"]["keys"]["test"]["secret"]
+        if kind in ("empty", "ugly"):
+            key = open_store(names[kind], merchant["email"])["keys"]["test"]["secret"]
+        if kind == "ugly":
+            fill_with_ugly_data(base, key)
         page.goto(f"{base}/dashboard/")
         choose_store(page, base, store_called(page, names[kind]))
+        choose_mode(page, base, "live" if kind == "live" else "test")
         if kind == "ugly":
             fill_by_forms(page, base, lambda: confirm(page, walk.secret))
         crawl(walk, page, f"{base}/dashboard/", "/dashboard/", kind)
+        if kind in PUBLIC_WORDS:
+            customers(walk, browser, page, Customers(base, key, PUBLIC_WORDS[kind], kind))
         print(f"{kind}: {walk.pictures} pictures, {len(walk.complaints)} complaints", flush=True)
+
+
+def choose_mode(page: Page, base: str, mode: str) -> None:
+    page.goto(f"{base}/dashboard/")
+    button = page.locator(f"button[name=mode][value={mode}]").first
+    if button.count():
+        token = page.locator("input[name=csrfmiddlewaretoken]").first.get_attribute("value")
+        page.request.post(
+            f"{base}/dashboard/mode",
+            form={"csrfmiddlewaretoken": token or "", "mode": mode},
+            headers={"Referer": f"{base}/dashboard/"},
+        )
+
+
+def customers(walk: Walk, browser: Browser, owner: Page, shop: Customers) -> None:
+    """What the store's customers open; `owner` is signed in."""
+    page = browser.new_context(locale="en-US").new_page()
+    for item in (*shop.pages(), *public_pages.link_pages(owner, shop.base, shop.kind)):
+        walk.meet(page, item)
+
+
+def visitors(walk: Walk, browser: Browser, base: str) -> None:
+    for item in public_pages.visitor_pages(base):
+        walk.meet(browser.new_context(locale="en-US").new_page(), item)
+    page = browser.new_context(locale="en-US").new_page()
+    for item in list(public_pages.letter_pages(page, base)):
+        walk.meet(page, item)
 
 
 def kept_secret() -> Path:
@@ -313,7 +328,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--only", default="", help="pages with this word in their name")
-    parser.add_argument("--stores", default="demo,empty,ugly", help="also: staff")
+    parser.add_argument(
+        "--stores", default="demo,empty,ugly", help="also: live,platform,staff,visitors"
+    )
     parser.add_argument("--looks", default="", help="such as 390-light,1280-dark")
     options = parser.parse_args()
     looks = [
@@ -326,7 +343,9 @@ def main() -> None:
     stores = options.stores.split(",")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=bootstrap.chromium(), args=FLAGS)
-        dashboards(walk, browser, demo, [store for store in stores if store != "staff"])
+        dashboards(walk, browser, demo, [store for store in stores if store in names_of(demo)])
+        if "visitors" in stores:
+            visitors(walk, browser, demo["base_url"])
         if "staff" in stores:
             staff_site(walk, browser, demo)
         browser.close()

@@ -147,6 +147,7 @@ def take(page: Page, demo: Demo, screen: Screen) -> None:
         raise SystemExit(f"{screen.name}: {answer.status if answer else 'no answer'}")
     screen.act(page)
     page.evaluate("document.activeElement.blur()")
+    page.mouse.move(0, 0)  # what was pressed last isn't shown as being pointed at
     save(page.screenshot(), FOLDER / f"{screen.name}.png")
     print(
         f"{screen.name}.png {(FOLDER / f'{screen.name}.png').stat().st_size // 1024} KB", flush=True

@@ -43,7 +43,8 @@ class Bar:
 @dataclass(frozen=True)
 class Chart:
     """`levels_cents` are the labels beside the plot, from the top, with cents where `has_cents`;
-    `partial` leads to today, which isn't over."""
+    `partial` leads to today, which isn't over; `before` is empty where there is nothing to compare
+    with."""
 
     levels_cents: list[int]
     has_cents: bool
@@ -79,7 +80,7 @@ def line_chart(
         area=_path([*points[:-1], *ground]),
         line=_path(points[:-1]),
         partial=_path(points[-2:]),
-        before=_path(earlier),
+        before=_path(earlier) if any(before) else "",
         bars=_bars(first, now, first_before, before),
         end_y=points[-1][1],
     )

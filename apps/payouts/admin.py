@@ -181,6 +181,9 @@ class DestinationAdmin(Queue):
     def title_of(self, row: Destination) -> str:
         return str(row)
 
+    def subject_of(self, row: Destination) -> str:
+        return f"{row if row.is_wallet else row.account_name} for {row.store}"
+
     @admin.display(description="Account")
     def account(self, row: Destination) -> str:
         if row.is_wallet:
@@ -252,6 +255,9 @@ class AcceptedAssetAdmin(Queue):
 
     def title_of(self, row: AcceptedAsset) -> str:
         return f"{row.store}: {row.asset.full_name}"
+
+    def subject_of(self, row: AcceptedAsset) -> str:
+        return f"{row.asset.full_name} for {row.store}"
 
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [

@@ -167,7 +167,7 @@ def test_every_owner_gets_a_link_that_stops_it_once_without_signing_in(
     assert "Nothing can be sent to it." in text(visitor.post(path))
     saved.refresh_from_db()
     assert saved.removed_at is not None
-    assert "There is nothing to stop" in text(visitor.post(sent[cast.alice.email]))
+    assert "Nothing to stop" in text(visitor.post(sent[cast.alice.email]))
 
 
 def test_a_link_stops_nothing_that_has_taken_effect_and_none_can_be_made_up(
@@ -176,7 +176,7 @@ def test_a_link_stops_nothing_that_has_taken_effect_and_none_can_be_made_up(
     wallet(cast, owner)
     ((_, path),) = links()
     with later(25):
-        assert "There is nothing to stop" in text(Browser().post(path))
+        assert "Nothing to stop" in text(Browser().post(path))
     assert Destination.objects.get().removed_at is None
     assert Browser().post(path[:-1] + ("a" if path[-1] != "a" else "b")).status_code == 404
 
@@ -201,7 +201,7 @@ def test_each_that_cools_is_stopped(cast: Cast, owner: Access, what: str) -> Non
         assert runs.run_schedules() == 0 and batches.release_lines() == 0
     assert not Schedule.objects.filter(deleted_at=None).exists()
     assert not AutoSwap.objects.exclude(target_asset=None).exists()
-    assert "There is nothing to stop" in text(Browser().post(path))
+    assert "Nothing to stop" in text(Browser().post(path))
 
 
 def test_the_dashboard_says_from_when_and_offers_to_stop(cast: Cast, owner: Access) -> None:

@@ -1,24 +1,34 @@
 """Pages of the dashboard that no other test opens: each is judged once, with a record where it is
-of one.
+of one, and what the links of emails open with links that work.
 
 One page stays open and is turned to the next (`judging.TURNED_TO`), which takes half of what it
 takes to load each; what scripts add is judged by the stories.
 """
 
 import re
+import uuid
+from typing import Any
 from urllib.parse import urlencode
 
+from django.core import mail as outbox
 from playwright.sync_api import Page
 
+from apps.access import email_change, invitations, recovery, sign_up
 from apps.access.models import AgentCredential, ApiKey
+from apps.access.new_browsers import token_of
+from apps.core import clock, mail
 from apps.dashboard.plumbing import Page as DashboardPage
 from apps.dashboard.urls import PAGES
+from apps.payouts.services.destinations import add_wallet
+from apps.stores.models import Role
 from tests.browser.conftest import OpenPage, barriers, overflow
 from tests.browser.judging import TURNED_TO
 from tests.browser.stories import begin
-from tests.cast import Cast, person
+from tests.cast import PASSWORD, Cast, person
 from tests.contract.oauth.apps import App
 from tests.dashboard.test_pages import Records, path_of
+from tests.dashboard.test_sessions import row_of, signed_in
+from tests.make import fresh_address
 from tests.stage import empty_buckets
 from tests.whole import IS_WHOLE
 
@@ -54,6 +64,16 @@ JUDGED_ELSEWHERE = {
     "test_notifications": "notifications notification_settings unsubscribe",
     "test_store_closing": "settings_store_close security_close",
 }
+# What people open from an email, and how its link begins.
+LINKED = {
+    "sign_up_invited": "sign-up/invited/",
+    "reset": "reset/",
+    "confirm_email": "email/",
+    "new_sign_in": "sign-ins/",
+    "stop": "stop/",
+    "join": "join/",
+}
+LINK = re.compile(rf"/dashboard/((?:{'|'.join(LINKED.values())})\S+)")
 NOT_PAGES = re.compile(r"\.(csv|svg|png)$|/file$|/invoice$")
 # Where nobody is let in twice.
 STEPS = {"stepup", "sign_in", "sign_in_code", "sign_in_passkey", "sign_up", "forgot"}
@@ -97,4 +117,36 @@ def test_pages_that_no_other_test_opens_have_no_barrier_and_fit(
     paths.append(f"/oauth/authorize?{urlencode(app.query())}")
     teller = begin(open_page, "every page", world.alice, width=390, dark=True)
     wrong = [told for path in paths for told in told_of(teller.page, path)]
+    assert wrong == [], "\n".join(wrong)
+
+
+def links_that_work(world: Cast) -> list[str]:
+    """One of each kind, as it was sent."""
+    by = world.bakery.owner_access("live")
+    at = clock.real_now()
+    sign_in = token_of(row_of(signed_in(world.bob)))  # which takes back a reset that was asked for
+    sign_up.invite(f"dora-{uuid.uuid4().hex[:8]}@example.com")
+    invitations.invite(by, email="erin@bakery.example", role=Role.DEVELOPER, at=at)
+    recovery.ask(world.bob.email, "203.0.113.7")
+    moved = f"bob-{uuid.uuid4().hex[:8]}@example.com"
+    email_change.ask(world.bob, email=moved, password=PASSWORD, address="203.0.113.7")
+    add_wallet(world.bakery.store, "live", "ethereum", fresh_address(), by=by)
+    mail.send_due()
+    sent = {match for letter in outbox.outbox for match in LINK.findall(str(letter.body))}
+    sent.add(f"sign-ins/{sign_in}")
+    return [
+        next(path for path in sorted(sent) if path.startswith(begins)) for begins in LINKED.values()
+    ]
+
+
+def test_what_the_links_of_emails_open_has_no_barrier_and_fits(
+    world: Cast, open_page: OpenPage, settings: Any
+) -> None:
+    assert set(LINKED) == {page.name for page in PAGES if "<str:token>" in page.path} - {
+        "unsubscribe"
+    }
+    settings.SIGN_UP = sign_up.INVITATION
+    page = open_page("/dashboard/sign-in", width=390, dark=True)
+    paths = [f"/dashboard/{path}" for path in links_that_work(world)]
+    wrong = [told for path in paths for told in told_of(page, path)]
     assert wrong == [], "\n".join(wrong)

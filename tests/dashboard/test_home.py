@@ -225,6 +225,17 @@ def test_the_chart_runs_from_edge_to_edge_and_its_last_day_is_not_over() -> None
     assert [tick.at for tick in chart.ticks] == ["0.00%", "50.00%", "100.00%"]
 
 
+def test_a_range_without_sales_before_it_is_compared_with_nothing(bakery: Shop) -> None:
+    assert chart_of([0, 40_000, 20_000], [0, 0]).before == ""
+    paid(bakery.test, amount="12.34")
+    alone = text(Browser(bakery.owner).get())
+    assert "key-before" not in alone and "Previous period" not in alone
+    advance(bakery.test, 8 * DAY)
+    paid(bakery.test, amount="5.00")
+    beside = text(Browser(bakery.owner).get("?range=7"))
+    assert "key-before" in beside and "Previous period" in beside
+
+
 def test_the_days_below_the_chart_are_evenly_spaced_up_to_today() -> None:
     chart = chart_of([0] * 30, [])
     days = [tick.day.day for tick in chart.ticks]

@@ -71,7 +71,7 @@ def test_a_made_up_or_old_link_opens_nothing(cast: Cast) -> None:
     with time_machine.travel(clock.real_now() + timedelta(days=8), tick=True):
         expired = Browser().get(f"sign-ins/{token}")
     assert expired.status_code == 404
-    assert "This link no longer works" in text(expired) and "for 7 days" in text(expired)
+    assert "This link no longer works" in text(expired) and "after 7 days" in text(expired)
     assert "/dashboard/security/sessions" in text(expired) and "/dashboard/forgot" in text(expired)
 
 

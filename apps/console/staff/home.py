@@ -25,8 +25,9 @@ from apps.chain.models import (
 )
 from apps.chain.sending import cold_storage, holds, outflow
 from apps.console.status import READ_LATE, SENT_LATE
-from apps.core import buckets, clock, jobs, money
+from apps.core import buckets, clock, jobs
 from apps.core.models import Mode, OutgoingMail, RowFailure
+from apps.core.templatetags.tillgate import coins_short
 from apps.ledger.selectors import service_balances
 from apps.payments.models import Withdrawal
 from apps.payouts.models import Destination, Payout
@@ -360,7 +361,8 @@ def _floats() -> Iterator[HealthFact]:
 
 
 def _coins(amount_atomic: int, asset: Asset) -> str:
-    return money.amount_text(amount_atomic, asset.atomic_decimals)
+    """In six significant digits: a page that is looked over is no ledger."""
+    return coins_short(amount_atomic, asset.atomic_decimals)
 
 
 def _name(asset: Asset) -> str:

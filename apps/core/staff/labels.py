@@ -16,7 +16,7 @@ LABELS: dict[str, str] = {
     "payments.Withdrawal": "Withdrawals of earnings",
     "chain.HotWallet": "Wallets",
     "chain.UnknownTransaction": "Unexplained transactions",
-    "assets.AcceptedAsset": "Assets of stores",
+    "assets.AcceptedAsset": "Store assets",
     "assets.Rate": "Exchange rates",
     "core.OutgoingMail": "Outgoing email",
     "core.RowFailure": "Failing jobs",
@@ -25,8 +25,8 @@ LABELS: dict[str, str] = {
     "access.Application": "Apps",
     "access.RequestEntry": "Request log",
     "platforms.AccessRequest": "Platform access requests",
-    "platforms.DestinationConfirmation": "Confirmations by contacts",
-    "agents.AgentPayoutCap": "Payout limits of agents",
+    "platforms.DestinationConfirmation": "Contact confirmations",
+    "agents.AgentPayoutCap": "Agent payout limits",
 }
 
 # What one of them is called, and several, where the code's own words aren't what people say.
@@ -40,7 +40,7 @@ RECORD_NAMES: dict[str, tuple[str, str]] = {
     "payments.Withdrawal": ("withdrawal of earnings", "withdrawals of earnings"),
     "chain.HotWallet": ("wallet", "wallets"),
     "chain.UnknownTransaction": ("unexplained transaction", "unexplained transactions"),
-    "assets.AcceptedAsset": ("asset of a store", "assets of stores"),
+    "assets.AcceptedAsset": ("store asset", "store assets"),
     "assets.Rate": ("exchange rate", "exchange rates"),
     "core.OutgoingMail": ("email", "emails"),
     "core.RowFailure": ("failing job", "failing jobs"),

@@ -333,6 +333,12 @@ class Queue(ReadOnly):
         """Raises a Failure."""
         raise TypeError("a queue that takes codes defines take_code")
 
+    def subject_of(self, row: Any) -> str:
+        """What is reviewed, as the page's heading says it."""
+        if hasattr(row, "store"):
+            return f"{record_name(self.opts)} for {row.store}"
+        return f"{record_name(self.opts)} {self.title_of(row)}"
+
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         """What the decision is about, first."""
         return []
@@ -398,7 +404,7 @@ class Queue(ReadOnly):
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Review {record_name(self.opts)} of {getattr(row, 'store', row)}",
+            "title": f"Review {self.subject_of(row)}",
             "opts": self.opts,
             "list_name": self.list_name,
             "row": row,
@@ -447,5 +453,5 @@ class Queue(ReadOnly):
         except Failure as refusal:
             return [typographic(refusal.text)]
         self.log_change(request, row, f"{outcome}: {reason}" if reason else outcome)
-        messages.success(request, f"{row}: {outcome}")
+        messages.success(request, f"{sentence(self.subject_of(row))}: {outcome}")
         return []

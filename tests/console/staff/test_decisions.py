@@ -17,7 +17,7 @@ from apps.stores.notification_models import Notification
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast
-from tests.console.staff.pages import dead, person_of, reviewed, statements, stray
+from tests.console.staff.pages import dead, person_of, reviewed, statements, stray, words
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, next_code, text
 from tests.make import paid
@@ -253,6 +253,27 @@ def test_a_stopped_asset_is_kept_stopped_or_accepted_again(cast: Cast, finance: 
         "ETH on Ethereum Sepolia stays stopped",
         *["ETH on Ethereum Sepolia is accepted again"] * 2,
     ]
+
+
+def test_a_decision_is_named_as_people_would_and_so_is_what_became_of_it(
+    cast: Cast, finance: Browser
+) -> None:
+    reviewed(cast, 1)
+    asset = f"/admin/assets/acceptedasset/{stopped(cast).pk}/decide/"
+    subjects = {
+        asset: "ETH on Ethereum Sepolia for Alice’s Bakery",
+        f"/admin/payouts/destination/{bank_of(cast).pk}/decide/": (
+            "EUR account ending in 3000 for Alice’s Bakery"
+        ),
+        f"/admin/payouts/payout/{Payout.objects.get().pk}/decide/": "payout for Alice’s Bakery",
+    }
+    for page, subject in subjects.items():
+        assert f"Review {subject}" in words(finance.get(page)).replace("&#x27;", "’"), page
+    listed = finance.client.post(
+        asset, {"decision": "reject", "reason": "The miner is unknown"}, follow=True
+    )
+    said = words(listed).replace("&#x27;", "’")
+    assert "ETH on Ethereum Sepolia for Alice’s Bakery: kept stopped" in said
 
 
 def test_only_finance_decides_about_bank_accounts_and_stopped_assets(cast: Cast) -> None:

@@ -43,7 +43,7 @@ def test_the_home_tells_how_near_a_day_is_to_its_limit_and_leads_to_the_switch(
     shown = []
     for day in (1, 9, 11):
         rows = [
-            outflow.Outflow(coin, 0, day * 10**18, caps.alarm(coin)),
+            outflow.Outflow(coin, 0, day * 10**18 + 21_000, caps.alarm(coin)),
             outflow.Outflow(coin, 0, 1, None),
         ]
         monkeypatch.setattr(outflow, "by_asset", lambda mode, at, rows=rows: rows)
