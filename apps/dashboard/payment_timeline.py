@@ -161,7 +161,11 @@ _OF_MONEY = frozenset({MONEY})
 _BY_PEOPLE = frozenset({MONEY, PEOPLE})
 _BY_CUSTOMER = frozenset({PEOPLE})
 _SETTLED = frozenset({CHAIN, MONEY})
-_EVENT_RANKS = {states.CREATED_EVENT: 0, states.EVENTS[states.REFUNDED]: 7}
+_EVENT_RANKS = {
+    states.CREATED_EVENT: 0,
+    states.EVENTS[states.PROCESSING]: 2,  # a deposit is seen, then the payment has it
+    states.EVENTS[states.REFUNDED]: 8,
+}
 
 
 def _events(story: Story) -> Iterator[TimelineStep]:
@@ -178,7 +182,7 @@ def _events(story: Story) -> Iterator[TimelineStep]:
                 "x-mark",
                 QUIET,
                 f"Payment canceled{story.by(canceled)}",
-                rank=3,
+                rank=4,
                 kinds=_BY_PEOPLE,
             )
             continue
@@ -193,7 +197,7 @@ def _event(event: PaymentEvent, by: str) -> TimelineStep:
         _EVENT_ICONS.get(event.event_type, "clock"),
         tone,
         f"{words}{by}",
-        rank=_EVENT_RANKS.get(event.event_type, 3),
+        rank=_EVENT_RANKS.get(event.event_type, 4),
         kinds=_BY_PEOPLE if event.event_type == ACCEPTED_EVENT else _OF_MONEY,
     )
 
@@ -240,7 +244,7 @@ def _deposits(story: Story) -> Iterator[TimelineStep]:
                 GOOD,
                 f"{late} confirmed",
                 format_html("{} · {}", amount, done),
-                rank=2,
+                rank=3,
                 kinds=_SETTLED,
             )
         elif deposit.status == Deposit.Status.CONFIRMING:
@@ -254,7 +258,7 @@ def _deposits(story: Story) -> Iterator[TimelineStep]:
                 INFO,
                 f"{late} confirming",
                 format_html("{} · {}", amount, waits),
-                rank=2,
+                rank=3,
                 kinds=_ON_CHAIN,
             )
         if deposit.failed_at:
@@ -264,7 +268,7 @@ def _deposits(story: Story) -> Iterator[TimelineStep]:
                 BAD,
                 f"{late} failed",
                 format_html("{} is ignored", amount),
-                rank=2,
+                rank=3,
                 kinds=_ON_CHAIN,
             )
 
@@ -306,7 +310,7 @@ def _refunds(story: Story) -> Iterator[TimelineStep]:
             INFO,
             title,
             text,
-            rank=4,
+            rank=5,
             kinds=_OF_MONEY if why else _BY_PEOPLE,
         )
         links = _explorer(
@@ -321,17 +325,17 @@ def _refunds(story: Story) -> Iterator[TimelineStep]:
                 amount,
                 refund.tx_hash or "",
                 links,
-                rank=5,
+                rank=6,
                 kinds=_ON_CHAIN,
             )
         if refund.status == Refund.Status.CONFIRMED:
             yield TimelineStep(
-                refund.updated_at, "check", GOOD, "Refund confirmed", amount, rank=6, kinds=_SETTLED
+                refund.updated_at, "check", GOOD, "Refund confirmed", amount, rank=7, kinds=_SETTLED
             )
         elif refund.status == Refund.Status.FAILED:
             reason = refund.failure_reason or ""
             yield TimelineStep(
-                refund.updated_at, "x-mark", BAD, "Refund failed", reason, rank=6, kinds=_SETTLED
+                refund.updated_at, "x-mark", BAD, "Refund failed", reason, rank=7, kinds=_SETTLED
             )
 
 
@@ -388,7 +392,7 @@ def _renewals(renewals: Renewals) -> Iterator[TimelineStep]:
             "Customer requested a new quote",
             text,
             links=links,
-            rank=4,
+            rank=5,
             kinds=_BY_CUSTOMER,
         )
 
@@ -416,7 +420,7 @@ def _emails(emails: Iterable[OutgoingMail]) -> Iterator[TimelineStep]:
             tone,
             f"{_EMAILS.get(email.template, 'Reminder')} {words}",
             format_html("To <bdi>{}</bdi>", masked(email.to)),
-            rank=9,
+            rank=10,
             kinds=_BY_CUSTOMER,
         )
 
@@ -429,7 +433,7 @@ def _notes(story: Story) -> Iterator[TimelineStep]:
             INFO,
             f"Note by {entry.actor_name}",
             format_html("<bdi>{}</bdi>", entry.reason),
-            rank=9,
+            rank=10,
             kinds=_BY_CUSTOMER,
         )
 
@@ -464,7 +468,7 @@ def _deliveries(deliveries: Iterable[Delivery]) -> Iterator[TimelineStep]:
             title,
             text,
             links=links,
-            rank=8,
+            rank=9,
             kinds=frozenset({WEBHOOKS}),
         )
 

@@ -74,6 +74,7 @@ def test_the_timeline_is_one_and_newest_first(cast: Cast) -> None:
         "Refund requested",
         "Payment completed",
         "Deposit confirmed",
+        "Payment received, awaiting confirmation",
         "Deposit detected",
         "Payment created",
     ]
