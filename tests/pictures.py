@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -280,7 +281,7 @@ def choose_mode(page: Page, base: str, mode: str) -> None:
 def customers(walk: Walk, browser: Browser, owner: Page, shop: Customers) -> None:
     """What the store's customers open; `owner` is signed in."""
     page = browser.new_context(locale="en-US").new_page()
-    for item in (*shop.pages(), *public_pages.link_pages(owner, shop.base, shop.kind)):
+    for item in chain(shop.pages(), public_pages.link_pages(owner, shop.base, shop.kind)):
         walk.meet(page, item)
 
 

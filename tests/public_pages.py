@@ -7,6 +7,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from playwright.sync_api import Page
@@ -70,7 +71,7 @@ class Customers:
         self.kind = kind
 
     def pages(self) -> Iterator[PublicPage]:
-        for name, url, act in (*self._checkouts(), *self._invoices()):
+        for name, url, act in chain(self._checkouts(), self._invoices()):
             yield PublicPage(f"{self.kind}-{name}", url, act)
 
     def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -128,7 +129,8 @@ class Customers:
             "city": "Berlin",
             "country": "DE",
         }
-        owner = {"email": words.email, "name": words.customer, "address": address}
+        email = f"{uuid.uuid4().hex[:8]}.{words.email}"  # each customer has their own
+        owner = {"email": email, "name": words.customer, "address": address}
         customer = self._ask("/billing/customers", {"customer": owner})
         lines = [
             {"description": words.line, "quantity": 2, "unit_amount_cents": words.price_cents},

@@ -1,5 +1,6 @@
 """How a row of the inbox is told that is about a payment, a refund or coins that arrived."""
 
+from unicodedata import bidirectional
 from urllib.parse import urlencode
 
 from django.utils.text import Truncator
@@ -166,9 +167,12 @@ def _return_of(transfer: UnmatchedTransfer) -> RowButton | None:
 
 
 def _name(payment: Payment) -> str:
-    """Short enough that what is said beside it stays in sight."""
+    """Short enough that what is said beside it stays in sight; what runs from right to left doesn't
+    turn that around."""
     name = payment.title or (f"Order {payment.order_id}" if payment.order_id else payment.reference)
-    return Truncator(name).chars(NAME_LENGTH)
+    short = Truncator(name).chars(NAME_LENGTH)
+    runs_left = any(bidirectional(letter) in ("R", "AL") for letter in short)
+    return f"\N{FIRST STRONG ISOLATE}{short}\N{POP DIRECTIONAL ISOLATE}" if runs_left else short
 
 
 def _priced(payment: Payment) -> str:

@@ -134,7 +134,7 @@ def of_payout(payout: Payout) -> Notice:
 
 
 def of_bank_account(account: Destination) -> Notice:
-    detail = f"{account.label or account.holder} can be paid once it is"
+    detail = f"Payouts to {account.label or account.holder} start once it is"
     return Notice(
         "Business isn’t verified",
         detail,

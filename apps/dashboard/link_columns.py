@@ -58,7 +58,8 @@ def read(
 
 
 def _name(line: LinkLine) -> SafeString:
-    return list_cells.name("link", line.link.pk, line.link.title, link_url(line.link))
+    address = link_url(line.link).partition("://")[2]
+    return list_cells.name("link", line.link.pk, line.link.title, address)
 
 
 def _price(line: LinkLine) -> str:

@@ -5,15 +5,20 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 
 from apps.assets.models import Asset
 from apps.billing.models import Customer
+from apps.chain.addresses import checksummed
+from apps.core import clock
 from apps.core.badges import coin_badge
-from apps.core.templatetags.tillgate import crypto_short, fiat, moment
+from apps.core.templatetags.tillgate import crypto_short, fiat, in_zone
 from apps.dashboard.payers import Payer
+from apps.payouts.models import Destination
+from apps.payouts.services.destinations import network_name, title
 
 NONE = mark_safe('<span class="muted nothing">–</span>')  # ours alone
 NAME_SHOWN = 60
@@ -45,7 +50,13 @@ def cents(amount_cents: int | None, currency: str) -> str:
 
 
 def time(at: datetime | None) -> SafeString:
-    return format_html('<span class="muted">{}</span>', moment(at)) if at else NONE
+    """Without its year while that lasts, so that a row keeps one line; the whole of it is in its
+    title."""
+    if at is None:
+        return NONE
+    is_this_year = timezone.localtime(at).year == timezone.localtime(clock.real_now()).year
+    pattern = "d MMM, HH:mm" if is_this_year else "d MMM y, HH:mm"
+    return format_html('<span class="muted">{}</span>', in_zone(at, pattern))
 
 
 def payer(person: Payer | None) -> SafeString:
@@ -68,6 +79,15 @@ def customer(person: Customer) -> SafeString:
 
 def coin(asset: Asset | None) -> SafeString:
     return NONE if asset is None else coin_badge(asset.coin_symbol, asset.chain.name)
+
+
+def destination(saved: Destination) -> SafeString:
+    """A wallet by its address and network, a bank account by what is known of it."""
+    if not saved.is_wallet:
+        return format_html("<bdi>{}</bdi>", title(saved))
+    address = checksummed(saved.address)
+    markup = '<bdi class="mono">{}</bdi> <span class="muted">{}</span>'
+    return format_html(markup, address, network_name(saved))
 
 
 def amount(amount_atomic: int, asset: Asset) -> SafeString:

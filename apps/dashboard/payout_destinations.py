@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from apps.assets.models import Chain
 from apps.chain.addresses import checksummed
 from apps.core.web.forms import Form
-from apps.dashboard import confirming
+from apps.dashboard import confirming, list_cells
 from apps.dashboard.list_files import DESTINATIONS
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
 from apps.payouts import selectors
@@ -44,6 +44,7 @@ def index(request: PageRequest) -> HttpResponse:
         {
             "row": destination,
             "title": title(destination),
+            "shown": list_cells.destination(destination),
             "is_cooling": destination.cools_until > at,
             "usable_from": destination.usable_from
             if destination.usable_from is not None and destination.usable_from > at

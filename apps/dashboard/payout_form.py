@@ -19,7 +19,7 @@ from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.money import Amount
 from apps.core.templatetags.tillgate import fiat
 from apps.core.web.forms import Form
-from apps.dashboard import confirming, form_keys
+from apps.dashboard import confirming, form_keys, list_cells
 from apps.dashboard.coins import Spendable, atomic_typed, rate_words, spendable
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
@@ -334,7 +334,11 @@ def _form(
         "worth": "" if most is None else fiat(most.fiat.cents, most.fiat.currency),
         "rate": "" if most is None else rate_words(most.price),
         "saved": [
-            {"row": destination, "value": _value(destination), "title": title(destination)}
+            {
+                "row": destination,
+                "value": _value(destination),
+                "shown": list_cells.destination(destination),
+            }
             for destination in destinations
         ],
         "is_elsewhere": not form.values["destination"],

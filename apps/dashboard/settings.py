@@ -296,7 +296,11 @@ def change_domain(request: PageRequest) -> HttpResponse:
 
 
 def _domain_form(request: PageRequest, form: Form) -> HttpResponse:
-    context = {"form": form, "errors": form.common_errors}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "present": request.access.store.checkout_domain,
+    }
     return show(request, "dashboard/settings/change_domain.html", context, status=form.status)
 
 

@@ -250,13 +250,13 @@ def test_a_coin_is_looked_for_in_the_newest_payments_and_the_page_says_so(
     payment(cast.bakery.test)
     monkeypatch.setattr(searching, "NEWEST_MAX", 2)
     answer = browser.get("payments?coin=ETH")
-    assert references(answer) == [bought] and "in the newest 2 payments" not in text(answer)
+    assert references(answer) == [bought] and "cover the newest 2 payments" not in text(answer)
     payment(cast.bakery.test)
     answer = browser.get("payments?coin=ETH")
-    assert references(answer) == [] and "in the newest 2 payments" in text(answer)
+    assert references(answer) == [] and "cover the newest 2 payments" in text(answer)
     answer = browser.get("payments?coin=ETH&status=completed")
-    assert references(answer) == [bought] and "in the newest 2 payments" not in text(answer)
-    assert "in the newest 2 payments" not in text(browser.get("payments"))
+    assert references(answer) == [bought] and "cover the newest 2 payments" not in text(answer)
+    assert "cover the newest 2 payments" not in text(browser.get("payments"))
 
 
 @pytest.mark.parametrize(

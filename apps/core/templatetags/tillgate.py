@@ -265,7 +265,7 @@ def _dated(own: datetime, pattern: str) -> str:
     date = (
         format_date(plain, "long", locale)
         if "MMMM" in day
-        else format_skeleton("yMMMd", plain, locale=locale)
+        else format_skeleton("yMMMd" if "y" in day else "MMMd", plain, locale=locale)
     )
     if not hour:
         return isolated(date)
@@ -291,7 +291,7 @@ def zone() -> str:
 def moment(value: datetime | str | None) -> str:
     """Day and minute in the reader's zone, which a view activates (UTC without one); the second in
     UTC is in its title."""
-    return _with_zone(value, "d MMM y, HH:mm")
+    return in_zone(value, "d MMM y, HH:mm")
 
 
 @register.filter
@@ -304,10 +304,10 @@ def plain_moment(value: datetime | str) -> str:
 @register.filter
 def second(value: datetime | str | None) -> str:
     """Day and second, where the order of things matters."""
-    return _with_zone(value, "d MMM y, HH:mm:ss")
+    return in_zone(value, "d MMM y, HH:mm:ss")
 
 
-def _with_zone(value: datetime | str | None, pattern: str) -> str:
+def in_zone(value: datetime | str | None, pattern: str) -> str:
     """The zone stays on the line of its time."""
     if not value:
         return ""

@@ -206,12 +206,15 @@ def _save(
     return destination
 
 
+def network_name(wallet: Destination) -> str:
+    network = WalletNetwork(wallet.network)
+    return f"{network.label} test network" if network.is_test else network.label
+
+
 def title(destination: Destination) -> str:
     """What people call it; never the account number."""
     if destination.is_wallet:
-        network = WalletNetwork(destination.network)
-        name = f"{network.label} test network" if network.is_test else network.label
-        return f"{checksummed(destination.address)} ({name})"
+        return f"{checksummed(destination.address)} ({network_name(destination)})"
     return f"{destination.currency} account ending in {destination.account_hint}"
 
 
