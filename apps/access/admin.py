@@ -20,6 +20,7 @@ from apps.access.services import revoke_api_key
 from apps.core import clock
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import ReadOnly, button
+from apps.core.staff.paging import BY_KEY
 
 
 @admin.register(ApiKey)
@@ -79,7 +80,7 @@ class RequestEntryAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Entry ID, or the beginning of a store’s name"
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     at = lists.when("created_at", "Time")
     by = lists.words("credential_kind", "Credential")
     shop = lists.store()

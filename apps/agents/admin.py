@@ -16,6 +16,7 @@ from apps.agents.models import (
 from apps.assets.staff_worth import Rated
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
+from apps.core.staff.paging import BY_KEY
 
 
 class MandateSteps(Part):
@@ -85,7 +86,7 @@ class SignedPaymentAdmin(ReadOnly):
     amount = lists.coins(asset="offer__asset")
     transaction = lists.short("tx_hash", "Transaction")
     state = lists.status("signed")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     exclude = ["signature"]
     inlines = [SignedPaymentSteps]
 
@@ -105,7 +106,7 @@ class PaymentOfferAdmin(Rated):
     amount = lists.coins()
     resource_path = lists.text("resource", "Resource")
     to = lists.short("pay_to_id", "To")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
 
     def title_of(self, row: PaymentOffer) -> str:
         return f"of {lists.coins_text(row)}"

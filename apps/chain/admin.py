@@ -14,6 +14,7 @@ from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
+from apps.core.staff.paging import BY_KEY
 from apps.core.templatetags.tillgate import badge, moment, shorten
 
 
@@ -85,7 +86,7 @@ class OutgoingTransactionAdmin(Rated):
     amount = lists.coins()
     to = lists.short("to_address", "To")
     why = lists.text("reason", "Reason")
-    ordering = ["-requested_at"]
+    ordering = [BY_KEY]
 
     @admin.display(description="Status")
     def state(self, row: OutgoingTransaction) -> str:
@@ -109,7 +110,7 @@ class DepositAdmin(Rated):
     sender = lists.short("from_address", "From")
     transaction = lists.short("tx_hash", "Transaction")
     state = lists.status("deposit")
-    ordering = ["-detected_at"]
+    ordering = [BY_KEY]
 
     def title_of(self, row: Deposit) -> str:
         return f"of {lists.coins_text(row)}"

@@ -4,6 +4,7 @@ from django.contrib import admin
 
 from apps.core.staff import lists
 from apps.core.staff.pages import ReadOnly
+from apps.core.staff.paging import BY_KEY
 from apps.core.templatetags.tillgate import fiat
 from apps.links.models import PaymentLink
 
@@ -23,7 +24,7 @@ class PaymentLinkAdmin(ReadOnly):
     label = lists.text("title", "Title")
     paused = lists.when("paused_at", "Paused")
     archived = lists.when("archived_at", "Archived")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
 
     def title_of(self, row: PaymentLink) -> str:
         return row.title

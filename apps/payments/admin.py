@@ -6,6 +6,7 @@ from django.contrib import admin
 from apps.assets.staff_worth import Rated
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
+from apps.core.staff.paging import BY_KEY
 from apps.payments import staff_unmatched as staff_unmatched  # which registers its page
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
 
@@ -47,7 +48,7 @@ class PaymentAdmin(ReadOnly):
     amount = lists.price("settlement_amount_cents", "settlement_currency")
     order = lists.text("order_id", "Order ID")
     state = lists.status("payment")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     inlines = [Addresses, PaymentEventsInline]
 
 
@@ -64,7 +65,7 @@ class RefundAdmin(Rated):
     amount = lists.coins()
     to = lists.short("destination_address", "To")
     state = lists.status("refund")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
 
     def title_of(self, row: Refund) -> str:
         return f"of {lists.coins_text(row)}"

@@ -17,6 +17,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import code_words
 from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button, typed_reason
+from apps.core.staff.paging import BY_KEY
 from apps.core.templatetags.tillgate import moment, shorten
 from apps.payouts.approval_models import PayoutApproval
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
@@ -43,7 +44,7 @@ class PayoutAdmin(Rated, Queue):
     shop = lists.store()
     amount = lists.coins()
     why = lists.text("review_reason", "Reason for review")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     noun = "payout"
     takes_code = True
     waiting = Payout.Status.REQUIRES_REVIEW

@@ -6,6 +6,7 @@ from apps.assets.staff_worth import Rated
 from apps.core import money
 from apps.core.staff import lists
 from apps.core.staff.pages import Part
+from apps.core.staff.paging import BY_KEY
 from apps.swaps.models import Swap, SwapStep
 
 
@@ -27,7 +28,7 @@ class SwapAdmin(Rated):
     sold = lists.coins("sell_amount_atomic", "source_asset", "Sold")
     why = lists.text("failure_reason", "Failure")
     state = lists.status("swap")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     inlines = [Steps]
 
     def title_of(self, row: Swap) -> str:

@@ -5,6 +5,7 @@ from django.contrib import admin
 
 from apps.core.staff import lists
 from apps.core.staff.pages import ReadOnly
+from apps.core.staff.paging import BY_KEY
 from apps.webhooks.models import Delivery, Endpoint, Event
 
 
@@ -15,7 +16,7 @@ class EndpointAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Endpoint ID, or the beginning of a store’s name"
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     exclude = ["sealed_secret"]
     shop = lists.store()
     address = lists.text("url", "URL")
@@ -32,7 +33,7 @@ class EventAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Event ID, or the beginning of a store’s name"
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     created = lists.when("created_at", "Created")
     shop = lists.store()
 

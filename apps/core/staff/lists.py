@@ -1,74 +1,28 @@
 """How the lists of the staff site look and cost: columns in people's units, searches and filters
-that an index serves, capped counts."""
+that an index serves."""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from django.contrib import admin
-from django.contrib.postgres.indexes import BrinIndex
-from django.core.paginator import Page, Paginator
 from django.db.models import Field, ForeignKey, IntegerField, Model, Q, QuerySet, UUIDField
-from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.core import clock, emails, money
+from apps.core import clock, emails, ids, money
 from apps.core.countries import country_name
 from apps.core.models import Mode
 from apps.core.searching import Term
 from apps.core.staff.labels import code_words
+from apps.core.staff.paging import is_by_key
 from apps.core.templatetags.tillgate import badge, fiat, moment, shorten
 
-if TYPE_CHECKING:
-    _Paginator = Paginator[Any]
-else:
-    _Paginator = Paginator
-
-COUNTED_MAX = 1_000
 FOUND_MAX = 200
 STORES_MAX = 20
-HOURS = (1, 24, 60 * 24)
 NOTHING = "—"
 Column = Callable[[Any, Any], Any]
-
-
-class CappedPaginator(_Paginator):
-    """Counts no further than its cap, and finds the rows of a page before anything is joined to
-    them: a list of millions costs as much as one of a thousand."""
-
-    capped_at = COUNTED_MAX
-
-    @cached_property
-    def count(self) -> int:
-        rows = self.object_list
-        if not isinstance(rows, QuerySet):
-            return len(rows)
-        return rows.order_by().values("pk")[:COUNTED_MAX].count()
-
-    def page(self, number: int | str) -> "Page[Any]":
-        number = self.validate_number(number)
-        rows = self.object_list
-        if not isinstance(rows, QuerySet):
-            return super().page(number)
-        first = (number - 1) * self.per_page
-        keys = _newest_keys(rows, first + self.per_page)[first:]
-        return Page(rows.filter(pk__in=keys), number, self)
-
-
-def _newest_keys(rows: "QuerySet[Any]", length: int) -> list[Any]:
-    """The keys of so many rows, in the list's order. Where only the age of blocks of the table is
-    indexed, the last hours are looked through first, and on a quiet service the last days."""
-    bare = rows.select_related(None).values_list("pk", flat=True)
-    column = str(rows.query.order_by[0]) if rows.query.order_by else ""
-    by_age = [index.fields for index in rows.model._meta.indexes if isinstance(index, BrinIndex)]
-    if column.startswith("-") and [column[1:]] in by_age:
-        for hours in HOURS:
-            keys = list(bare.filter(**{f"{column[1:]}__gt": _ago(hours=hours)})[:length])
-            if len(keys) == length:
-                return keys
-    return list(bare[:length])
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -322,7 +276,10 @@ def since(column: str) -> type[admin.SimpleListFilter]:
             value = self.value()
             if value not in days or request.GET.get("q", "").strip():
                 return queryset
-            return queryset.filter(**{f"{column}__gt": _ago(days=int(value))})
+            first = _ago(days=int(value))
+            if is_by_key(queryset):
+                queryset = queryset.filter(pk__gte=ids.first_id(first))
+            return queryset.filter(**{f"{column}__gt": first})
 
     return Since
 

@@ -31,7 +31,8 @@ from apps.core.staff.labels import (
     record_names,
     sentence,
 )
-from apps.core.staff.lists import CappedPaginator, found_by
+from apps.core.staff.lists import found_by
+from apps.core.staff.paging import CappedPaginator
 from apps.core.staff.roles import StaffMember, StaffOperation
 from apps.core.staff.values import record_title, shown, shown_beside
 from apps.core.templatetags.tillgate import badge

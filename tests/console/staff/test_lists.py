@@ -9,10 +9,13 @@ from apps.assets.models import Asset
 from apps.console.staff.groups import GROUPS
 from apps.core.money import amount_text
 from apps.core.staff.labels import LABELS
+from apps.core.staff.pages import ReadOnly
+from apps.payments.models import Payment
 from tests import make
 from tests.cast import Cast
 from tests.console.staff.pages import dead, reviewed, statements, words
 from tests.dashboard.browse import Browser, text
+from tests.dashboard.test_search import copies
 from tests.make import paid
 
 ADDRESS = "0x" + "5a" * 20
@@ -68,11 +71,45 @@ def test_a_list_counts_no_further_than_its_cap_and_asks_no_more_for_more(
     few = statements(lambda: finance.get(page))
     dead(40)
     assert statements(lambda: finance.get(page)) == few
-    monkeypatch.setattr("apps.core.staff.lists.COUNTED_MAX", 20)
-    monkeypatch.setattr("apps.core.staff.lists.CappedPaginator.capped_at", 20)
+    monkeypatch.setattr("apps.core.staff.paging.COUNTED_MAX", 20)
+    monkeypatch.setattr("apps.core.staff.paging.CappedPaginator.capped_at", 20)
     assert "First 20 failing jobs: search or filter to see others" in " ".join(
         text(finance.get(page)).split()
     )
+
+
+def test_a_list_by_ids_begins_with_the_newest_and_ends_with_those_of_before(
+    cast: Cast, finance: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Random IDs of before are greater than any of today, and their rows are older."""
+    made = [make.payment(cast.bakery.test)["id"] for _ in range(3)]
+    before = {
+        "id": "('f0000000-0000-4000-8000-00000000000' || mod(n * 7, 5))::uuid",
+        "reference": "'OLD' || n",
+        "idempotency_key": "NULL",
+        "created_at": "created_at - n * interval '8 days'",
+    }
+    copies(
+        Payment,
+        before,
+        f"(SELECT * FROM payments_payment WHERE id = '{made[0]}') s, generate_series(1, 3) n",
+    )
+    old = list(Payment.objects.filter(reference__startswith="OLD").order_by("reference"))
+    every = [*reversed(made), *(str(row.pk) for row in old)]
+    monkeypatch.setattr(ReadOnly, "list_per_page", 2)
+
+    def listed(**query: str) -> list[str]:
+        shown = finance.get("/admin/payments/payment/", data=query).context["cl"]
+        return [str(row.pk) for row in shown.result_list]
+
+    assert [listed(days="all", p=str(page)) for page in (1, 2, 3)] == [
+        every[:2],
+        every[2:4],
+        every[4:],
+    ]
+    assert [listed(p=str(page)) for page in (1, 2)] == [every[:2], every[2:3]]
+    assert listed(days="30", p="3") == every[4:6]
+    assert finance.get("/admin/payments/payment/").context["cl"].result_count == 3
 
 
 def test_lists_of_payments_and_payouts_ask_no_more_for_more(cast: Cast, finance: Browser) -> None:
