@@ -18,6 +18,7 @@ from apps.billing.models import (
 )
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
+from apps.core.staff.paging import BY_KEY
 
 
 class PricesInline(Part):
@@ -64,7 +65,7 @@ class ProductAdmin(ReadOnly):
     shop = lists.store()
     label = lists.text("name", "Name")
     sold = lists.flag("active", "Active")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     inlines = [PricesInline]
 
 
@@ -75,12 +76,13 @@ class CustomerAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "^email", "store"]
     search_help_text = "Customer ID, or the beginning of an email address or a store’s name"
+    exclude = ["email_key"]
     created = lists.when("created_at", "Created")
     shop = lists.store()
     person = lists.text("email", "Email")
     label = lists.text("name", "Name")
     deleted = lists.when("deleted_at", "Deleted")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
 
 
 @admin.register(Subscription)

@@ -81,6 +81,8 @@ class Customer(Formed):
     """Who is billed. A deleted one keeps its row, its invoices and its email address."""
 
     email = models.EmailField(max_length=254)
+    # In small letters, kept by a trigger: an index finds it beneath the policies (decision 438).
+    email_key = models.CharField(max_length=254, null=True, editable=False, db_collation="C")
     name = models.CharField(max_length=255, null=True)
     phone = models.CharField(max_length=50, null=True)
     address = models.JSONField(null=True)
@@ -105,6 +107,7 @@ class Customer(Formed):
                 name="customer_newest",
             ),
             models.Index(fields=["store", "mode", "email"], name="customer_by_email"),
+            models.Index(fields=["store", "mode", "email_key"], name="customer_by_email_key"),
             models.Index(fields=["email"], name="customer_of_all"),
             models.Index(
                 fields=["name"],
@@ -322,6 +325,17 @@ class Invoice(Formed):
                 name="invoice_of_status",
             ),
             models.Index(fields=["-created_at", "-id"], name="invoice_newest_of_all"),
+            # What support is told, of a store that nobody knows (decision 439).
+            models.Index(
+                fields=["number", "-created_at"],
+                condition=models.Q(number__isnull=False),
+                name="invoice_number_of_all",
+            ),
+            models.Index(
+                fields=["custom_number", "-created_at"],
+                condition=models.Q(custom_number__isnull=False),
+                name="invoice_custom_number_of_all",
+            ),
             models.Index(fields=["customer", "-created_at"], name="invoice_of_customer"),
             models.Index(
                 fields=["subscription", "due_at"],

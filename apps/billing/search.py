@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from apps.billing.models import Customer, Invoice, InvoicePayment, Price, Product, Subscription
+from apps.billing.selectors import payments_of
 from apps.core.models import Viewer
 from apps.core.searching import Term, beginning, found_by_any
 
@@ -80,11 +81,11 @@ def products_beginning(rows: "QuerySet[Product]", text: str) -> "QuerySet[Produc
 
 
 def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[InvoicePayment, Any] | None":
-    """The ids of the payments made for invoices of the customer with exactly this address."""
+    """The ids of the payments made for invoices of the customer with this address, whatever its
+    case."""
     if not term.email:
         return None
-    customers = Customer.objects.visible_to(viewer).filter(email__in=term.spellings).values("pk")
-    return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
+    return payments_of(viewer, term.email)
 
 
 def _customers(viewer: Viewer, term: Term, limit: int) -> list[Any]:

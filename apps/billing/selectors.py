@@ -96,8 +96,7 @@ def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
     """The one with this address, whatever its case; deleted ones are found too."""
     if "\x00" in email:
         return None
-    rows = Customer.objects.visible_to(viewer).annotate(folded=Lower("email"))
-    customer: Customer | None = rows.filter(folded=Lower(Value(email))).first()
+    customer: Customer | None = _named(viewer, email).first()
     return customer
 
 
@@ -244,12 +243,12 @@ def by_token(token: str) -> Invoice | None:
 def payments_of(viewer: Viewer, email: str) -> "QuerySet[InvoicePayment, Any]":
     """The ids of the payments made for invoices of the customers with this address, whatever its
     case."""
-    customers = (
-        Customer.objects.visible_to(viewer)
-        .annotate(folded=Lower("email"))
-        .filter(folded=Lower(Value(email)))
-    )
+    customers = _named(viewer, email)
     return InvoicePayment.objects.filter(invoice__customer__in=customers).values("payment_id")
+
+
+def _named(viewer: Viewer, email: str) -> "QuerySet[Customer]":
+    return Customer.objects.visible_to(viewer).filter(email_key=Lower(Value(email)))
 
 
 def payments_of_customer(viewer: Viewer, customer_id: str) -> "QuerySet[InvoicePayment, Any]":

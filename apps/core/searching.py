@@ -170,14 +170,15 @@ def newest_found(
     limit: int,
     *lookups: Q,
     begins: tuple[Term, Sequence[str]] | None = None,
+    most: int | None = None,
 ) -> list[Row]:
     """The newest rows that a look-up finds, or of which one of the columns begins with the term, as
-    far as TYPED_MAX rows of each spelling go: this is asked while somebody types. Their keys are
-    found before the rows are read, so that no row is read to be left out."""
+    far as `most` or TYPED_MAX rows of each spelling go: this is asked while somebody types. Their
+    keys are found before the rows are read, so that no row is read to be left out."""
     every = rows.select_related(None).order_by("-created_at")
     queries = [every.filter(lookup)[:limit] for lookup in lookups]
     if begins is not None:
-        queries += beginning(every, *begins, TYPED_MAX)
+        queries += beginning(every, *begins, TYPED_MAX if most is None else most)
     if not queries:
         return []
     if len(queries) == 1:

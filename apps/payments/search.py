@@ -6,15 +6,13 @@ from typing import Any
 
 from django.db import models
 from django.db.models import Q
-from django.db.models.fields.json import KT
-from django.db.models.functions import Lower
 
 from apps.assets.models import Chain
 from apps.chain.models import UnmatchedTransfer
 from apps.core.models import Viewer
-from apps.core.searching import NEWEST_MAX, TYPED_MAX, Term, newest_found
+from apps.core.searching import NEWEST_MAX, Term, newest_found
 from apps.payments.models import Payment, Refund
-from apps.payments.selectors import paid_at
+from apps.payments.selectors import named_email, paid_at
 
 _NEWEST = ("-created_at", "-id")
 
@@ -22,19 +20,21 @@ _NEWEST = ("-created_at", "-id")
 def find_payments(
     viewer: Viewer, term: Term, limit: int, *, of: "Sequence[models.QuerySet[Any]]" = ()
 ) -> list[Payment]:
-    """By id, reference, order id, title, amount, the email in its metadata (of the newest
-    TYPED_MAX), deposit address, payer or a transaction that paid it, newest first.
+    """By id, reference, order id, title, amount, the email in its metadata, deposit address, payer
+    or a transaction that paid it, newest first.
 
     `of` are further ids of payments, which apps above know.
     """
     if not term.text:
         return []
     rows = Payment.objects.visible_to(viewer)
-    lookups = [*_lookups(rows, term), *(Q(pk__in=ids) for ids in of)]
+    lookups = [*_lookups(term), *(Q(pk__in=ids) for ids in of)]
+    if term.email:
+        lookups.append(Q(pk__in=named_email(viewer, term.email)[:limit]))
     return newest_found(rows, limit, *lookups, begins=(term, ("order_id", "title")))
 
 
-def _lookups(rows: "models.QuerySet[Payment]", term: Term) -> list[Q]:
+def _lookups(term: Term) -> list[Q]:
     """What a text may be of a payment, each by an index of its own."""
     if term.tx_hash or term.address:
         return paid_at(term.tx_hash or term.address)
@@ -43,21 +43,7 @@ def _lookups(rows: "models.QuerySet[Payment]", term: Term) -> list[Q]:
     lookups = [Q(reference=term.text.upper())]
     if term.cents is not None:
         lookups.append(Q(settlement_amount_cents=term.cents))
-    if term.email:
-        lookups.append(Q(pk__in=_naming(rows, term.email)))
     return lookups
-
-
-def _naming(rows: "models.QuerySet[Payment]", email: str) -> "models.QuerySet[Payment, Any]":
-    """The ids of the newest payments whose metadata names this address. Beneath the policies the
-    index of `named_email` finds every payment of the store that names any (decision 413), which is
-    for a list and not for each letter that is typed."""
-    dates = rows.order_by("-created_at").values_list("created_at", flat=True)
-    oldest = dates[TYPED_MAX - 1 : TYPED_MAX]
-    newest = next((rows.filter(created_at__gte=at) for at in oldest), rows)
-    folded = Lower(KT("metadata__customer_email"))
-    matches = newest.annotate(folded=folded).filter(folded=email.lower())
-    return matches.values("pk")
 
 
 def find_refunds(viewer: Viewer, term: Term, limit: int) -> list[Refund]:

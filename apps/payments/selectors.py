@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from django.db import models
-from django.db.models.fields.json import KT
+from django.db.models import Value
 from django.db.models.functions import Left, Lower
 
 from apps.assets.models import Chain
@@ -24,7 +24,8 @@ from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
 from apps.core.searching import NEWEST_MAX, Term, found_by_any, newest
-from apps.payments.models import Payment, PaymentAddress, Refund, Renewal
+from apps.payments.models import Payment, PaymentAddress, PaymentEmail, Refund, Renewal
+from apps.payments.models.emails import EMAIL_LENGTH
 from apps.payments.models.payments import PART_LENGTH, PART_PLACES, REFERENCE_LENGTH
 from apps.stores.models import Store
 
@@ -224,17 +225,18 @@ def _kind_of(reference: str) -> str:
 _ROW = Columns(Payment, "p")
 _LIKE = "'%' || %({})s::text || '%'"
 # Those whose reference holds the part, of those that hold all of its threes: by the index of them.
+# Those of the store are read once, whose number and page both come from that.
 _NAMED = f"""
 WITH named AS MATERIALIZED (
     SELECT payment_id FROM payments_paymentreference
     WHERE ARRAY[{", ".join(f"SUBSTRING(reference, {n}, {PART_LENGTH})" for n in PART_PLACES)}]
             @> %(threes)s::text[]
         AND reference LIKE {_LIKE.format("reference_part")}
+), named_ones AS MATERIALIZED (
+    SELECT id, created_at FROM payments_payment
+    WHERE id = ANY (ARRAY(SELECT payment_id FROM named)) AND {{own}}
 )
 """  # noqa: S608  # our own text
-_ROWS_NAMED = """(
-    SELECT * FROM payments_payment WHERE id = ANY (ARRAY(SELECT payment_id FROM named)) OFFSET 0
-) named_ones"""
 # What has an index of its own. Without any of it a range of time, if of all time, says which index
 # to read, also to a plan for stores of any size.
 _SELECTIVE = frozenset({"status", "order_id", "reference", "reference_part"})
@@ -260,13 +262,15 @@ def _page_statement(names: tuple[str, ...], counted_max: int) -> Statement:
     """
     conditions = [_CONDITIONS[name] for name in names if name in _CONDITIONS]
     own = " AND ".join(["store_id = %(store_id)s", "mode = %(mode)s", *conditions])
-    head, rows = (_NAMED, _ROWS_NAMED) if "reference_part" in names else ("", "payments_payment")
+    head, rows = "", f"payments_payment WHERE {own}"
+    if "reference_part" in names:
+        head, rows = _NAMED.format(own=own), "named_ones"
     return Statement(f"""{head}
 SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM (
-    SELECT FROM {rows} WHERE {own} ORDER BY created_at
+    SELECT FROM {rows} ORDER BY created_at
     LIMIT (SELECT {counted_max + 1})) counted) n
 LEFT JOIN (SELECT * FROM payments_payment WHERE id = ANY (ARRAY(
-    SELECT id FROM {rows} WHERE {own} ORDER BY created_at DESC, id DESC
+    SELECT id FROM {rows} ORDER BY created_at DESC, id DESC
     LIMIT (SELECT %(size)s::bigint) OFFSET (SELECT %(first)s::bigint)))) p ON true
 ORDER BY p.created_at DESC, p.id DESC
 """)  # noqa: S608  # only names of columns and conditions of ours are put in
@@ -335,13 +339,12 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
     )
 
 
-def named_email(rows: "models.QuerySet[Payment]", email: str) -> "models.QuerySet[Payment]":
-    """Those whose own metadata names this address as the customer's, whatever its case; by an index
-    of theirs."""
-    matches = rows.filter(metadata__has_key="customer_email").annotate(
-        folded=Left(Lower(KT("metadata__customer_email")), 254)
-    )
-    return matches.filter(folded=email.lower())
+def named_email(viewer: Viewer, email: str) -> "models.QuerySet[PaymentEmail, Any]":
+    """The ids of the viewer's payments whose own metadata names this address as the customer's,
+    whatever its case, newest first."""
+    folded = Left(Lower(Value(email)), EMAIL_LENGTH)
+    rows = PaymentEmail.objects.visible_to(viewer).filter(email=folded)
+    return rows.order_by("-created_at").values("payment_id")
 
 
 def paid_at(folded: str) -> list[models.Q]:

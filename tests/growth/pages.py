@@ -76,12 +76,12 @@ class Ask:
     get: Callable[[], Any]
 
 
-# Lists as people narrow them, beside as they open.
+# Lists as people narrow them, beside as they open: of so many days that a small town has a page.
 DASHBOARD_QUERIES = {
     "payments": (
         *("status=completed", "status=processing", "status=failed", "page=3", "q=ZZQQ", "q=Bread"),
         *("q=zz-nothing", "q=20.00", "q=nobody@example.com", "coin=SETH", "min=20&max=20"),
-        *("from=2026-06-01&to=2026-06-02", f"q=0x{'0' * 64}", f"q=0x{'0' * 40}"),
+        *("from=2026-05-20&to=2026-06-20", f"q=0x{'0' * 64}", f"q=0x{'0' * 40}"),
     ),
     "refunds": ("status=confirmed", "status=failed", "q=zz-nothing"),
     "payouts": ("status=confirmed", "status=failed", "q=zz-nothing"),
@@ -101,7 +101,7 @@ API_QUERIES = {
     "payments": (
         *("status=completed", "status=processing", "status=failed", "page=3", "order_id=A-1001"),
         *("order_id=nothing", "reference=ZZZZZZZZZZZZZZZZ", "reference=ZZQQ"),
-        "created_at_gte=2026-06-01&created_at_lte=2026-06-02",
+        "created_at_gte=2026-05-20&created_at_lte=2026-06-20",
     ),
     "payouts": ("status=confirmed", "page=2"),
     "balance_swaps": ("status=completed",),

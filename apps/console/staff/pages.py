@@ -17,7 +17,7 @@ from apps.chain.sending import holds
 from apps.console.staff import search as staff_search
 from apps.console.staff import trial_balance
 from apps.console.staff.jobs import monitor
-from apps.core import clock
+from apps.core import clock, searching
 from apps.core.errors import Failure
 from apps.core.staff import roles
 from apps.core.staff.pages import may
@@ -157,5 +157,6 @@ def search(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "title": "Search",
         "result": result,
         "query": result.term.text,
+        "newest_max": searching.NEWEST_MAX,
     }
     return TemplateResponse(request, "admin/search.html", context)

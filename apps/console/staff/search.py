@@ -1,8 +1,8 @@
-"""One search of the staff site over all stores: an id, reference, order, number, email, hash,
-address, amount, or the beginning of a name.
+"""One search of the staff site over all stores: an id, reference, number, email, hash, address,
+amount, or the beginning of a name, an order or a title.
 
-Each kind of record is asked alone, by an index, for ten at most; what can't be what was typed isn't
-asked for.
+Each kind of record is asked alone, by an index that knows no stores, for ten at most; what can't be
+what was typed isn't asked for.
 """
 
 from collections.abc import Iterator
@@ -25,9 +25,9 @@ from apps.chain.models import (
     UnknownTransaction,
     UnmatchedTransfer,
 )
-from apps.core import emails
+from apps.core import emails, searching
 from apps.core.models import OutgoingMail
-from apps.core.searching import Term
+from apps.core.searching import Term, newest_found
 from apps.core.staff.labels import (
     LABELS,
     STATUS_NOUNS,
@@ -37,6 +37,7 @@ from apps.core.staff.labels import (
     sentence,
 )
 from apps.core.staff.lists import coins_text
+from apps.core.staff.paging import made_last
 from apps.core.templatetags.tillgate import fiat, shorten, status_words
 from apps.ledger.models import Movement
 from apps.links.models import PaymentLink
@@ -68,6 +69,7 @@ _RECORDS: tuple[type[Model], ...] = (
 # What a line of the page says of a record beside its own columns.
 _TITLED_BY = {"asset", "buy_asset", "customer", "product", "source_asset", "store"}
 _NUMBER_MAX = 2**31 - 1
+_BEGINNING_MAX = 50  # of each spelling
 _LAST_FOUR = 4
 
 
@@ -179,8 +181,8 @@ def _of_email(term: Term) -> Iterator[Model]:
 
 def _of_text(term: Term) -> Iterator[Model]:
     yield from _shown(Payment, Q(reference=term.text.upper()))
-    yield from _shown(Payment, _of_any_store(order_id=term.text))
-    yield from _shown(Payment, _of_any_store(title=term.text))
+    yield from _named(Payment, term, "order_id")
+    yield from _named(Payment, term, "title")
     yield from _shown(Withdrawal, Q(reference=term.text))
     yield from _shown(Store, term.begins("name"))
     yield from _shown(User, term.begins("email_key"))
@@ -191,31 +193,50 @@ def _of_text(term: Term) -> Iterator[Model]:
         yield from _shown(ApiKey, Q(last_four=term.text))
     yield from _invoices(term)
     if term.cents is not None:
-        yield from _shown(Payment, _of_any_store(settlement_amount_cents=term.cents))
+        yield from _newest_of(term.cents)
 
 
 def _invoices(term: Term) -> Iterator[Model]:
     """By the number that the store gave it, or ours."""
-    yield from _shown(Invoice, _of_any_store(custom_number=term.text))
+    yield from _named(Invoice, term, "custom_number")
     digits = term.text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= _NUMBER_MAX:
-        yield from _shown(Invoice, _of_any_store(number=int(digits)))
+        yield from _shown(Invoice, Q(number=int(digits)))
 
 
-def _of_any_store(**equals: object) -> Q:
-    """For indexes that begin with store and mode: each store is asked for exactly this."""
-    return Q(store__in=Store.objects.all(), mode__in=["live", "test"], **equals)
+def _named(model: type[Model], term: Term, column: str) -> "list[Any]":
+    """Those of which the column is the text, and behind them a few that begin with it."""
+    by_key = {row.pk: row for row in _shown(model, Q(**{column: term.text}))}
+    if len(by_key) < EACH_MAX:
+        begins = (term, (column,))
+        longer = newest_found(_rows_of(model), EACH_MAX, begins=begins, most=_BEGINNING_MAX)
+        by_key |= {row.pk: row for row in longer if row.pk not in by_key}
+    return list(by_key.values())[:EACH_MAX]
+
+
+def _newest_of(cents: int) -> "list[Any]":
+    """Payments of an amount, among the newest of all stores: too many have the same for an index
+    of it to be worth what each payment would pay."""
+    newest = made_last(Payment.objects.all())
+    last = searching.NEWEST_MAX - 1
+    for oldest in newest.values_list("pk", flat=True)[last : last + 1]:
+        newest = newest.filter(pk__gte=oldest)
+    rows = newest.filter(settlement_amount_cents=cents).select_related("store")
+    return list(rows[:EACH_MAX])
 
 
 def _shown(model: type[Model], condition: Q) -> "QuerySet[Any]":
-    """The newest, where the table has their age; with what a line of the page needs."""
-    names = {field.name for field in model._meta.fields}
-    rows = model._base_manager.filter(condition)
-    related = names & _TITLED_BY
-    if related:
-        rows = rows.select_related(*related)
-    order = "-created_at" if "created_at" in names else "-pk"
-    return rows.order_by(order)[:EACH_MAX]
+    """The newest, where the table has their age."""
+    is_dated = any(field.name == "created_at" for field in model._meta.fields)
+    rows = _rows_of(model).filter(condition)
+    return rows.order_by("-created_at" if is_dated else "-pk")[:EACH_MAX]
+
+
+def _rows_of(model: type[Model]) -> "QuerySet[Any]":
+    """With what a line of the page needs."""
+    related = {field.name for field in model._meta.fields} & _TITLED_BY
+    rows = model._base_manager.all()
+    return rows.select_related(*related) if related else rows
 
 
 def _hit(row: Model) -> StaffHit:

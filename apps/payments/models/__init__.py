@@ -1,6 +1,7 @@
 """Payments, and the money that goes back or leaves because of them."""
 
 from apps.payments.models.daily import DailySum, DailySumPlace
+from apps.payments.models.emails import PaymentEmail
 from apps.payments.models.outgoing import Refund, TransferReturn, Withdrawal
 from apps.payments.models.payments import (
     LateDeposit,
@@ -24,6 +25,7 @@ __all__ = [
     "Payment",
     "PaymentAddress",
     "PaymentChange",
+    "PaymentEmail",
     "PaymentEvent",
     "PaymentNet",
     "PaymentReference",

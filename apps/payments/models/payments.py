@@ -10,8 +10,7 @@ from datetime import datetime
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
-from django.db.models.fields.json import KT
-from django.db.models.functions import Left, Lower, Substr
+from django.db.models.functions import Substr
 
 from apps.core.ids import IdField
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
@@ -183,14 +182,16 @@ class Payment(Owned):
                 fields=["store", "mode", "settlement_amount_cents", "-created_at"],
                 name="payment_of_amount",
             ),
+            # What support is told, of a store that nobody knows (decision 439).
             models.Index(
-                "store",
-                "mode",
-                Left(
-                    Lower(KT("metadata__customer_email")), 254
-                ),  # longer ones are no addresses, and no index takes them
-                condition=models.Q(metadata__has_key="customer_email"),
-                name="payment_by_customer_email",
+                fields=["order_id", "-created_at"],
+                condition=models.Q(order_id__isnull=False),
+                name="payment_order_of_all",
+            ),
+            models.Index(
+                fields=["title", "-created_at"],
+                condition=models.Q(title__isnull=False),
+                name="payment_title_of_all",
             ),
             # What needs a person (apps.payments.attention).
             models.Index(

@@ -5,17 +5,22 @@ import pytest
 from apps.access.models import ApiKey
 from apps.billing.models import Invoice
 from apps.chain.models import UnknownTransaction
-from apps.core import clock
-from apps.payments.models import Refund
-from apps.stores.models import AuditEntry
+from apps.core import clock, searching
+from apps.payments.models import Payment, Refund
+from apps.stores.models import AuditEntry, Store
 from tests import make
 from tests.billing import records as billing
 from tests.cast import Cast
 from tests.console.staff.pages import SEARCH, statements
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_pages import RECORDS
+from tests.dashboard.test_search import copies
+from tests.growth.buffers import reading
 from tests.links.makers import made_link
-from tests.make import paid
+from tests.make import paid, payment
+
+# The ten that are shown, each with its store, and those that begin alike.
+READ_MORE_MAX = 300
 
 
 def test_one_search_finds_whatever_is_quoted(cast: Cast, finance: Browser) -> None:
@@ -55,14 +60,70 @@ def test_a_payment_is_found_by_its_order_and_title_and_a_customer_by_name(
     number = Invoice.objects.get(pk=opened["id"]).number
     for typed, found in (
         ("Order-4471", made["id"]),
+        ("order-44", made["id"]),
         ("Flat white", made["id"]),
+        ("flat", made["id"]),
         ("Ann R", customer["id"]),
         ("ann rye", customer["id"]),
         ("ann@rye.example", customer["id"]),
         (f"INV-{number:04d}", opened["id"]),
     ):
         assert found in found_by(finance, typed), typed
-    assert made["id"] not in found_by(finance, "Order-447")
+    assert made["id"] not in found_by(finance, "Order-448")
+
+
+def test_what_is_exactly_the_text_comes_before_what_begins_with_it(
+    cast: Cast, finance: Browser
+) -> None:
+    exact = payment(cast.bakery.test, order_id="7", title="Rye")["id"]
+    longer = [payment(cast.strangers.test, order_id=f"7{n}", title=f"Rye {n}")["id"] for n in "abc"]
+    shown = text(finance.get(SEARCH, data={"q": "Rye"}))
+    places = [shown.index(f"/payment/{id}/change/") for id in (exact, *reversed(longer))]
+    assert places == sorted(places)
+    assert exact in found_by(finance, "7")
+
+
+def test_an_amount_is_looked_for_in_the_newest_payments(
+    cast: Cast, finance: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searching, "NEWEST_MAX", 2)
+    first, second = (payment(cast.bakery.test, amount="24.90")["id"] for _ in range(2))
+    assert first in found_by(finance, "24.90")
+    payment(cast.strangers.live)
+    shown = found_by(finance, "€24.90")
+    assert second in shown and first not in shown
+    assert "in the newest 2 payments" in found_by(finance, "24.91")
+
+
+def test_a_search_reads_as_little_of_many_stores_and_payments_as_of_few(
+    cast: Cast, finance: Browser
+) -> None:
+    """Of a popular title or order as well, and of what nobody has."""
+
+    def read() -> dict[str, int]:
+        found = {}
+        for typed in ("Coffee", "A-7", "cof", "Rye", "zz-nothing", "INV-0001"):
+            with reading() as asked:
+                finance.get(SEARCH, data={"q": typed})
+            found[typed] = sum(asked.buffers.values())
+        return found
+
+    first = Payment.objects.get(pk=payment(cast.bakery.test, title="Coffee", order_id="A-7")["id"])
+    few = read()
+    source = f"(SELECT * FROM stores_store WHERE id = '{first.store_id}') s"
+    named = {"id": "gen_random_uuid()", "name": "'Shop ' || n"}
+    copies(Store, named, f"{source}, generate_series(1, 500) n")
+    made = {
+        "id": "uuidv7()",
+        "store_id": "(SELECT id FROM stores_store WHERE name = 'Shop ' || (1 + mod(n, 500)))",
+        "reference": "upper(substr(md5(n::text), 1, 16))",
+        "created_at": "created_at - n * interval '2 minutes'",
+        "settlement_amount_cents": "100 + mod(n, 7)",
+        "idempotency_key": "NULL",
+    }
+    copies(Payment, made, "payments_payment s, generate_series(1, 10000) n")
+    many = read()
+    assert {typed: many[typed] for typed in many if many[typed] > few[typed] + READ_MORE_MAX} == {}
 
 
 def test_keys_links_and_what_is_sold_are_found(cast: Cast, finance: Browser) -> None:
