@@ -196,11 +196,13 @@ def resources(
         "from __future__ import annotations\n",
         "from typing import TYPE_CHECKING, List\n",
         "from .. import calls",
-        "from . import models\n",
+        "from ..later import Later\n",
         "if TYPE_CHECKING:",
         "    from typing_extensions import Unpack\n",
         "    from ..calls import Feed, Listing, Options",
-        "    from . import inputs",
+        "    from . import inputs, models",
+        "else:",
+        '    models = Later(".generated.models")',
     ]
     names = list(dict.fromkeys(one.resource for one in methods))
     for resource in names:

@@ -293,10 +293,21 @@ def test_every_event_that_can_be_triggered_comes(terminal: Terminal) -> None:
 def test_a_shell_can_complete_it(stranger: Terminal, shell: str) -> None:
     script = stranger("completion", shell).stdout
     assert "_TILLGATE_COMPLETE" in script and "tillgate" in script
+
+
+def test_a_shell_asks_it_what_may_follow(stranger: Terminal) -> None:
     told = stranger(
         _TILLGATE_COMPLETE="bash_complete", COMP_WORDS="tillgate pay", COMP_CWORD="1"
     ).stdout
     assert "payments" in told and "pay" in told
+
+
+def test_its_commands_load_no_class_of_a_document(stranger: Terminal) -> None:
+    """They take longer to make than all else that it loads."""
+    python = stranger.program.parent / "python"
+    asked = "import sys, tillgate.cli.app; print('tillgate.generated.models' in sys.modules)"
+    done = subprocess.run([python, "-c", asked], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.mark.whole  # in the suite everything is beside the sources

@@ -4,11 +4,12 @@ else. The suite runs its sources in an environment of their own instead, which i
 import os
 import subprocess
 import sys
-import sysconfig
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from dev import embedded
 from tests.whole import IS_WHOLE
@@ -59,17 +60,35 @@ def install(folder: Path, extra: str = "") -> Path:
 
 
 def _install_sources(folder: Path) -> Path:
-    """The sources as they stand, beside the packages of the tests: nothing is built or fetched."""
+    """The sources as they stand, beside what they ask for: nothing is built or fetched."""
     run([sys.executable, "-m", "venv", "--without-pip", folder / "environment"])
     python = folder / "environment" / "bin" / "python"
     (packages,) = (folder / "environment").glob("lib/python*/site-packages")
-    paths = (SOURCES / "src", sysconfig.get_path("purelib"))
-    (packages / "tillgate.pth").write_text("".join(f"{path}\n" for path in paths))
+    (packages / "tillgate.pth").write_text(f"{SOURCES / 'src'}\n")
+    for name in sorted(_asked_for("httpx") | _asked_for("click")):
+        _link(metadata.distribution(name), packages)
 
     program = python.parent / "tillgate"
     program.write_text(f"#!{python}\nfrom tillgate.cli import main\n\nmain()\n")
     program.chmod(0o755)
     return python
+
+
+def _asked_for(name: str) -> set[str]:
+    """A package of the tests, and those without which it doesn't work here."""
+    requirements = map(Requirement, metadata.requires(name) or ())
+    needed = {
+        item.name
+        for item in requirements
+        if item.marker is None or item.marker.evaluate({"extra": ""})
+    }
+    return {name}.union(*map(_asked_for, needed))
+
+
+def _link(package: metadata.Distribution, packages: Path) -> None:
+    names = {file.parts[0] for file in package.files or () if ".." not in file.parts}
+    for name in names:
+        (packages / name).symlink_to(package.locate_file(name))
 
 
 def run(

@@ -6,6 +6,8 @@ client = tillgate.Client("svc_sk_test_…", "https://pay.example.com")
 payment = client.payments.create(amount="10.00", currency="EUR")
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import webhooks
 from .calls import Feed, Listing, Options, Page
 from .client import Client
@@ -22,8 +24,10 @@ from .errors import (
     TimedOut,
     Unavailable,
 )
-from .generated import models
 from .version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from .generated import models
 
 __all__ = [
     "AuthenticationError",
@@ -46,3 +50,12 @@ __all__ = [
     "models",
     "webhooks",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`tillgate.models`, once somebody asks for it."""
+    if name != "models":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .generated import models
+
+    return models

@@ -8,9 +8,15 @@ import hmac
 import json
 import re
 import time
+from typing import TYPE_CHECKING
 
 from .decoding import decode
-from .generated.models import WebhookEvent
+from .later import Later
+
+if TYPE_CHECKING:
+    from .generated import models
+else:
+    models = Later(".generated.models")
 
 TOLERANCE_SECONDS = 300
 _TIME = re.compile(r"[0-9]{1,12}")
@@ -22,7 +28,7 @@ class VerificationError(Exception):
 
 def verify(
     payload: bytes | str, header: str | None, secret: str, tolerance: float = TOLERANCE_SECONDS
-) -> WebhookEvent:
+) -> models.WebhookEvent:
     """The event of a delivery, once its signature is verified; raises VerificationError.
 
     `payload` is the body exactly as it came, `header` is `Service-Signature`, and `tolerance` how
@@ -46,7 +52,7 @@ def verify(
         raise VerificationError("The delivery isn't JSON") from error
     if not isinstance(told, dict):
         raise VerificationError("The delivery isn't an event")
-    event: WebhookEvent = decode(WebhookEvent, told)
+    event: models.WebhookEvent = decode(models.WebhookEvent, told)
     return event
 
 

@@ -6,13 +6,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, List
 
 from .. import calls
-from . import models
+from ..later import Later
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..calls import Feed, Listing, Options
-    from . import inputs
+    from . import inputs, models
+else:
+    models = Later(".generated.models")
 
 
 class Payments(calls.Resource):
