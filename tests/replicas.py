@@ -178,17 +178,25 @@ class Cluster:
             server.remove()
 
 
+# How many transactions a page of their states holds: at its first one PostgreSQL begins a page.
+TRANSACTIONS_OF_PAGE = 32_768
+
+
 class OtherCluster(StreamingReplica):
     """A cluster of its own beside the server of an address: new, with its roles and an empty
-    database of the same name."""
+    database of the same name. Its transactions have numbers above one, if it is told."""
 
     def _fill(self, source: str) -> None:
         options = ("--encoding=UTF8", "--locale=C.UTF-8", "--auth=trust", "--no-sync")
         self._run("initdb", "-D", self.data, "-U", OWNER, *options)
         with (self.data / "postgresql.conf").open("a") as file:
             file.write("wal_level = logical\nfsync = off\ntimezone = 'UTC'\n")
+        if self._above:
+            page = self._above // TRANSACTIONS_OF_PAGE + 1
+            self._run("pg_resetwal", "-x", page * TRANSACTIONS_OF_PAGE, "-D", self.data)
 
-    def __init__(self, url: str, name: str = "other") -> None:
+    def __init__(self, url: str, name: str = "other", above: int = 0) -> None:
+        self._above = above
         super().__init__(url, name)
         wanted, self.database = self.database, OWNER
         for role in ROLES:

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -77,30 +78,31 @@ def _pack(place: Path) -> None:
     if not stamp.exists() or stamp.read_text() != locked:
         _fetch(place)
         stamp.write_text(locked)
-    run(["npm", "run", "--silent", "build"], place)
     for old in place.glob("*.tgz"):
         old.unlink()
-    run(["npm", "pack", "--silent"], place)
+    run(["npm", "pack", "--silent"], place)  # which builds it first
+    _install(place)
 
 
-@cache
-def tarball() -> Path:
-    """`npm pack`: what somebody else installs."""
-    return next(package().glob("*.tgz"))
+def _install(place: Path) -> None:
+    """What somebody else has: the tarball in an empty folder. It has no dependencies, so this asks
+    no registry."""
+    folder = place / "installed"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "package.json").write_text('{"name": "empty", "private": true, "type": "module"}')
+    (tarball,) = place.glob("*.tgz")
+    run(["npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", tarball], folder)
 
 
 def install(folder: Path) -> Path:
-    """The tarball in an empty folder. It has no dependencies, so this asks no registry."""
-    (folder / "package.json").write_text('{"name": "empty", "private": true, "type": "module"}')
-    run(
-        ["npm", "install", "--silent", "--offline", "--no-audit", "--no-fund", str(tarball())],
-        folder,
-    )
+    """A folder of one's own in which npm installed the tarball."""
+    shutil.copytree(package() / "installed", folder, symlinks=True, dirs_exist_ok=True)
     return folder
 
 
 def run(
-    command: list[str],
+    command: Sequence[str | Path],
     folder: Path,
     environment: dict[str, str] | None = None,
     seconds: int = SECONDS,
@@ -116,7 +118,7 @@ def run(
         check=False,
     )
     assert done.returncode == 0, (
-        f"{' '.join(command)}\n{done.stdout[-6000:]}\n{done.stderr[-4000:]}"
+        f"{' '.join(map(str, command))}\n{done.stdout[-6000:]}\n{done.stderr[-4000:]}"
     )
     return done
 

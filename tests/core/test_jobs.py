@@ -5,6 +5,7 @@ import ast
 import json
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -124,6 +125,7 @@ def test_what_is_announced_has_followers_and_the_table_has_nothing_else() -> Non
     assert {name for _, name in announced} | news == set(FOLLOWERS)
 
 
+@cache
 def storeys() -> dict[str, int]:
     """How high each app is, the lowest being 0."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]

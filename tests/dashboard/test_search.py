@@ -355,8 +355,9 @@ def copies(model: type[models.Model], made: dict[str, str], source: str) -> None
         cursor.execute(f"ANALYZE {table}")
 
 
-def month_of_payments(cast: Cast) -> Payment:
-    """20,000 payments, each with an address and a deposit of its own."""
+def month_of_payments(cast: Cast, **otherwise: str) -> Payment:
+    """20,000 payments, each with an address and a deposit of its own; columns may be otherwise than
+    those of a payment just made."""
     first = Payment.objects.get(pk=paid(cast.bakery.test, title="Coffee", order_id="A-0")["id"])
     made = {
         "id": "gen_random_uuid()",
@@ -367,6 +368,7 @@ def month_of_payments(cast: Cast) -> Payment:
         "settlement_amount_cents": "n",
         "idempotency_key": "NULL",
         "metadata": """jsonb_build_object('customer_email', 'buyer' || n || '@example.com')""",
+        **otherwise,
     }
     copies(Payment, made, f"payments_payment s, generate_series(1, {MANY}) n")
     address = "'0x' || lpad(to_hex(n), 40, '0')"

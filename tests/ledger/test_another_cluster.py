@@ -63,8 +63,18 @@ def here(_django_db_helper: None) -> Iterator[Server]:
 @pytest.fixture
 def there(here: Server) -> Iterator[Server]:
     """A cluster that has just begun to count its transactions."""
+    yield from other_cluster(here)
+
+
+@pytest.fixture
+def ahead(here: Server) -> Iterator[Server]:
+    """A cluster that has counted further."""
+    yield from other_cluster(here, above=newest_number(here) + TRANSACTIONS)
+
+
+def other_cluster(here: Server, above: int = 0) -> Iterator[Server]:
     url = f"postgresql://{OWNER}@/{NAME}?host={here['HOST']}&port={here['PORT']}"
-    cluster = OtherCluster(url)
+    cluster = OtherCluster(url, above=above)
     yield {"HOST": str(cluster.folder), "PORT": cluster.port}
     connection.close()
     cluster.remove()
@@ -203,35 +213,34 @@ def test_a_dump_goes_on_in_a_cluster_with_lower_numbers_and_back_in_one_with_hig
     go_on(books, before, 3)
 
 
-def test_a_logical_replica_takes_over(here: Server, there: Server, tmp_path: Path) -> None:
+def test_a_logical_replica_takes_over(here: Server, ahead: Server, tmp_path: Path) -> None:
     """As an upgrade without downtime does it: a cluster with lower numbers follows, then goes on
     alone."""
-    burn(there, newest_number(here) + TRANSACTIONS)
-    copy(here, there, tmp_path / "whole.dump")
-    connect(there)
+    copy(here, ahead, tmp_path / "whole.dump")
+    connect(ahead)
     call_command("migrate", verbosity=0)
     books = open_books()
     trade(books, Random(4))
 
     ask(here, f"DROP DATABASE {NAME} WITH (FORCE)", name=OWNER)
     ask(here, f"CREATE DATABASE {NAME}", name=OWNER)
-    copy(there, here, tmp_path / "tables.dump", "--schema-only")
-    ask(there, "CREATE PUBLICATION everything FOR ALL TABLES")
+    copy(ahead, here, tmp_path / "tables.dump", "--schema-only")
+    ask(ahead, "CREATE PUBLICATION everything FOR ALL TABLES")
     ask(
         here,
-        f"CREATE SUBSCRIPTION blue CONNECTION '{address(there)}' PUBLICATION everything",
+        f"CREATE SUBSCRIPTION blue CONNECTION '{address(ahead)}' PUBLICATION everything",
     )
     trade(books, Random(5))
-    _wait_until_copied(there, here)
+    _wait_until_copied(ahead, here)
     before = told(books), balances(books)
     connection.close()
     ask(here, "DROP SUBSCRIPTION blue")
     for name, last in ask(
-        there, "SELECT sequencename, last_value FROM pg_sequences WHERE last_value IS NOT NULL"
+        ahead, "SELECT sequencename, last_value FROM pg_sequences WHERE last_value IS NOT NULL"
     ):
         ask(here, f"SELECT setval('{name}', {last})")
 
-    assert newest_number(here) + TRANSACTIONS / 2 < newest_number(there)
+    assert newest_number(here) + TRANSACTIONS / 2 < newest_number(ahead)
     connect(here)
     call_command("migrate", verbosity=0)
     go_on(books, before, 6)

@@ -17,6 +17,7 @@ from tests.cast import PASSWORD, Cast
 from tests.contract.oauth.apps import BACK, VERIFIER, App
 from tests.stack import ROOT
 from tests.web.wire import Answer, Web, bearer
+from tests.whole import usually
 
 FORM = b"Content-Type: application/x-www-form-urlencoded"
 # Read by Django, and by what we name with a constant.
@@ -127,8 +128,10 @@ def test_no_header_makes_the_server_fail(web: Web, places: dict[str, Place], pla
         ("revocation", 401),
         ("authorize", 401),
     }, whole
+    # What may stand in a header is asked of the API; elsewhere each header has something odd in it.
+    every = ODD if place == "api" else usually(short=ODD[:2], whole=ODD)
     for name in askable(place, read_headers()):
-        for lines in (*((odd,) for odd in ODD), TWICE):
+        for lines in (*((odd,) for odd in every), TWICE):
             answer = places[place].ask(web, *(f"{name}: ".encode() + line for line in lines))
             assert answer.status < 500 and answer.status != 429, (name, lines, answer)
 
