@@ -35,8 +35,9 @@ def of_each_kind(paths: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
 
 
 def explorer(open_page: OpenPage, look: dict[str, Any]) -> Page:
-    """Its calls go to the server of the tests, which the description doesn't name. In the
-    suite they are of each kind: Swagger UI takes ten seconds of the processor's time to show all."""
+    """Its calls go to the server of the tests, which the description doesn't name. To show every
+    operation takes Swagger UI ten seconds of the processor's time: in the suite one of each kind
+    stands for all."""
     page = open_page("/docs", **look)
     origin = page.url.removesuffix("/docs")
 
