@@ -34,6 +34,7 @@ class PublicPage:
     name: str
     url: str
     act: Act = stay
+    is_letter: bool = False  # whose ground is the mail program's
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Customers:
         self.kind = kind
 
     def pages(self) -> Iterator[PublicPage]:
-        for name, url, act in chain(self._checkouts(), self._invoices()):
+        for name, url, act in chain(self._checkouts(), self._invoices(), self._languages()):
             yield PublicPage(f"{self.kind}-{name}", url, act)
 
     def _ask(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
@@ -109,8 +110,6 @@ class Customers:
         made = self._order()
         yield "checkout-pay", made["hosted_url"], stay
         yield "checkout-pay-unfolded", made["hosted_url"], unfold
-        for language in ("ar", "ja", "de"):
-            yield f"checkout-pay-{language}", f"{made['hosted_url']}?lang={language}", stay
         yield "checkout-embedded", f"{made['hosted_url']}?embed=1", stay
         yield "checkout-card", f"{made['hosted_url']}?pay=card", stay
         for scenario in ("underpaid", "unconfirmed", "exact", "overpaid", "failed"):
@@ -119,7 +118,13 @@ class Customers:
         self.filler.api.headers["Idempotency-Key"] = uuid.uuid4().hex
         self._ask(f"/payments/{refunded['id']}/refunds", {"refund": {}})
         del self.filler.api.headers["Idempotency-Key"]
-        yield "checkout-refunded", refunded["hosted_url"], stay
+        yield "checkout-refunded", refunded["hosted_url"], await_refund
+
+    def _languages(self) -> Iterator[Step]:
+        """At last: a customer's choice is kept."""
+        url = self._order()["hosted_url"]
+        for language in ("ar", "ja", "de"):
+            yield f"checkout-pay-{language}", f"{url}?lang={language}", stay
 
     def _invoice(self) -> dict[str, Any]:
         words = self.words
@@ -158,6 +163,14 @@ class Customers:
         yield "invoice-open", made["hosted_url"], stay
         yield "invoice-paying", made["hosted_url"], press_pay
         yield "invoice-paid", made["hosted_url"], simulate
+
+
+def await_refund(page: Page) -> None:
+    """The stage once the worker has sent it back."""
+    ends_at = time.monotonic() + LETTER_SECONDS
+    while not page.get_by_text("Refunded").count() and time.monotonic() < ends_at:
+        time.sleep(2)
+        page.reload()
 
 
 def press_pay(page: Page) -> None:
@@ -290,4 +303,4 @@ def letter_pages(page: Page, base: str) -> Iterator[PublicPage]:
             seen.add(subject)
             name = re.sub(r"[^a-z]+", "-", subject.lower()).strip("-")
             href = rows.nth(number).get_attribute("href")
-            yield PublicPage(f"letter-{name}", f"{base}{href}/html")
+            yield PublicPage(f"letter-{name}", f"{base}{href}/html", is_letter=True)

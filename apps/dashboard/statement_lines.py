@@ -81,7 +81,7 @@ def shown(
         result.append(
             ShownLine(
                 item,
-                kind_label(item.kind),
+                "Platform fee" if _is_platform_fee(item) else kind_label(item.kind),
                 subject,
                 bookings[item.entry_id],
                 account,
@@ -89,6 +89,11 @@ def shown(
             )
         )
     return result
+
+
+def _is_platform_fee(line: StatementLine) -> bool:
+    """Of a payment of a sub-merchant, which isn't the platform's own."""
+    return line.kind == "payment_settled" and line.role == "platform_fee"
 
 
 def _subjects(

@@ -27,6 +27,9 @@ class Heading(NamedTuple):
     title: str
 
 
+COLUMNS_ON_PHONE = 2
+
+
 class Rendered(NamedTuple):
     html: str
     headings: tuple[Heading, ...]
@@ -43,6 +46,7 @@ def render(text: str, own: str = "") -> Rendered:
     tokens = _grouped(parser.parse(text))
     headings = list(_with_anchors(tokens))
     _link(tokens, own)
+    _label_cells(tokens)
     count = 0
     for token in tokens:
         if token.type == "tabs":
@@ -56,9 +60,27 @@ def render(text: str, own: str = "") -> Rendered:
     html: str = parser.renderer.render(tokens, parser.options, {})
     html = _NAME.sub(lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), html)
     html = html.replace(
-        "<table>", '<div class="table-scroll" role="group" aria-label="Table" tabindex="0"><table>'
+        "<table", '<div class="table-scroll" role="group" aria-label="Table" tabindex="0"><table'
     )
     return Rendered(html.replace("</table>", "</table></div>"), tuple(headings))
+
+
+def _label_cells(tokens: list[Token]) -> None:
+    """On a phone a row of three cells and more is a card, whose cells say their columns."""
+    table = Token("", "", 0)
+    columns: list[str] = []
+    cells = 0
+    for token, content in pairwise(tokens):
+        if token.type == "table_open":
+            table, columns, cells = token, [], 0
+        elif token.type == "th_open":
+            columns.append(content.content.replace("`", ""))
+        elif token.type == "tbody_open" and len(columns) > COLUMNS_ON_PHONE:
+            table.attrSet("class", "rows")
+        elif token.type == "td_open" and table.attrs:
+            label = columns[cells % len(columns)]
+            token.attrSet("data-label", f"{label[:1].upper()}{label[1:]}")
+            cells += 1
 
 
 def code(text: str, name: str) -> str:

@@ -1,6 +1,7 @@
 """The documentation's addresses, all of them at the API's host."""
 
 from django.urls import path, re_path
+from django.views.generic import RedirectView
 
 from apps.docs import views
 
@@ -8,6 +9,7 @@ SLUG = r"(?P<slug>[a-z0-9][a-z0-9/_-]{0,80})"
 
 urlpatterns = [
     path("docs", views.show, name="docs"),
+    path("docs/", RedirectView.as_view(pattern_name="docs")),
     path("docs/try", views.explorer, name="docs_try"),
     path("docs/search", views.find, name="docs_search"),
     path("docs/search.json", views.index, name="docs_index"),

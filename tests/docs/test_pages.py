@@ -14,6 +14,7 @@ from django.urls import resolve
 
 from apps.docs import tree
 from apps.docs.drawing import changes_of
+from apps.docs.markdown import render
 from apps.docs.site import index_file, page, site
 
 INDEX_BYTES_MAX = 60 * 1024
@@ -112,6 +113,10 @@ def test_the_index_of_the_search_stays_small_and_finds_pages_and_their_parts() -
     assert "Nothing found" in none and "<script>zebra" not in none
 
 
+def test_an_address_with_a_slash_at_its_end_leads_to_the_first_page(db: None) -> None:
+    assert Client().get("/docs/").headers["Location"] == "/docs"
+
+
 def test_an_unknown_page_is_not_found(db: None) -> None:
     assert Client().get("/docs/nothing").status_code == 404
     assert Client().get("/docs/nothing.md").status_code == 404
@@ -120,6 +125,14 @@ def test_an_unknown_page_is_not_found(db: None) -> None:
 def test_addresses_are_those_of_this_service() -> None:
     quickstart = page("quickstart")
     assert quickstart is not None and f"{settings.API_URL}/api/v2" in quickstart.html
+
+
+def test_on_a_phone_the_cells_of_a_wide_table_say_their_columns() -> None:
+    wide = render("| `code` | what to do |  |\n|---|---|---|\n| a | b | c |\n| d | e | f |\n").html
+    assert '<table class="rows">' in wide and '<td data-label="Code">d</td>' in wide
+    assert '<td data-label="What to do">e</td>' in wide and '<td data-label="">f</td>' in wide
+    narrow = render("| code | what to do |\n|---|---|\n| a | b |\n").html
+    assert "<table>" in narrow and "data-label" not in narrow
 
 
 def test_tabs_need_no_script() -> None:

@@ -188,3 +188,10 @@ def test_an_account_without_an_approved_contact_says_what_that_means(
         "are on hold until the business has an approved contact" not in shown
         and "Submit business details" not in shown
     )
+
+
+def test_a_statement_calls_a_platforms_share_of_a_payment_by_its_name(platform: Platform) -> None:
+    make.paid(platform.sub().test, amount="24.00")
+    make.paid(platform.test, amount="10.00")
+    shown = text(Browser(platform.shop.owner).get("statement"))
+    assert shown.count("Platform fee</td>") == 1 and shown.count("Payment settled</td>") == 1
