@@ -138,6 +138,7 @@ class RequestEntry(Owned):
     body_digest = models.BinaryField(max_length=32, null=True)
     error_code = models.CharField(max_length=64, blank=True)
     error_message = models.CharField(max_length=200, blank=True)
+    record_id = models.UUIDField(null=True)  # the last id in the path
 
     # Of a replay, as apps.access.request_log reads it.
     first_body_digest: bytes | None = None
@@ -153,6 +154,11 @@ class RequestEntry(Owned):
                 name="request_by_key",
             ),
             models.Index(fields=["store", "request_id"], name="request_by_id"),
+            models.Index(
+                fields=["store", "record_id"],
+                condition=models.Q(record_id__isnull=False),
+                name="request_by_record",
+            ),
             BrinIndex(fields=["created_at"], name="request_by_age"),
         ]
 

@@ -28,11 +28,11 @@ from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.ids import new_id, time_of
 from apps.core.messages.fields import is_uuid
-from apps.core.searching import found_by_any
 
 log = structlog.get_logger(__name__)
 WAITING_MAX = 20_000
 BATCH_MAX = 2_000
+FOUND_MAX = 1_000
 _LATER = timedelta(minutes=10)
 _COLUMNS = (
     "id",
@@ -54,6 +54,7 @@ _COLUMNS = (
     "body_digest",
     "error_code",
     "error_message",
+    "record_id",
 )
 _TYPES = {
     "id": "uuid",
@@ -64,6 +65,7 @@ _TYPES = {
     "duration_ms": "int",
     "is_replay": "bool",
     "body_digest": "bytea",
+    "record_id": "uuid",
 }
 # Rows as arrays of JSON: COPY goes by no policy.
 _INSERT = f"""
@@ -155,7 +157,7 @@ def entries(
     access: Access, *, status: str = "", method: str = "", credential: str = "", q: str = ""
 ) -> "QuerySet[RequestEntry]":
     """Calls of a store, newest first. `status` is a class as `4`, `q` a request id, an idempotency
-    key or, of the newest, the id in a path."""
+    key or the id of a record that a call was about."""
     # Between these bounds every day has a partition, and the one of rows without a day is left
     # out: days are then read in their order, as far as the page goes.
     now = clock.real_now()
@@ -175,10 +177,26 @@ def entries(
             if is_uuid(credential)
             else rows.filter(credential_kind=credential)
         )
-    if q:
-        keys = (Q(request_id=q), Q(idempotency_key=q))
-        rows = found_by_any(rows, *keys, in_newest=Q(path__endswith=f"/{q}"))
-    return _compared(rows)
+    return _compared(_found(rows, q) if q else rows)
+
+
+def _found(rows: "QuerySet[RequestEntry]", q: str) -> "QuerySet[RequestEntry]":
+    """The newest FOUND_MAX calls of each thing that `q` may be. Their keys are found before the
+    rows: with a condition for both PostgreSQL walks all calls of the store to leave them out."""
+    keys = [Q(request_id=q), _with_key(idempotency_key=q)]
+    keys += [Q(record_id=q)] if is_uuid(q) else []
+    times: dict[uuid.UUID, datetime] = {}
+    for key in keys:
+        times.update(rows.filter(key).values_list("pk", "created_at")[:FOUND_MAX])
+    if not times:
+        return rows.none()
+    days = (min(times.values()), max(times.values()))
+    return rows.filter(pk__in=times, created_at__range=days)
+
+
+def _with_key(**condition: object) -> Q:
+    """A condition about idempotency keys, as their index needs it: it has no empty one."""
+    return ~Q(idempotency_key="") & Q(**condition)
 
 
 def one(access: Access, id: str) -> "QuerySet[RequestEntry]":
@@ -210,8 +228,8 @@ def _compare(replays: Sequence[RequestEntry]) -> None:
     if not replays:
         return
     calls = RequestEntry.objects.filter(
+        _with_key(idempotency_key__in={row.idempotency_key for row in replays}),
         store__in={row.store_id for row in replays},
-        idempotency_key__in={row.idempotency_key for row in replays},
         is_replay=False,
         status__range=(200, 299),
     )

@@ -52,6 +52,7 @@ def note(shop: Shop, at: datetime, **call: Any) -> None:
         "body_digest": None,
         "error_code": "",
         "error_message": "",
+        "record_id": None,
     }
     request_log.note(shop.access(), at, **{**values, **call})
     request_log.flush()

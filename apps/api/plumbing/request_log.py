@@ -18,6 +18,7 @@ from apps.api.plumbing.routes import Route
 from apps.core import clock
 from apps.core.logs import request_id
 from apps.core.messages.documents import Data
+from apps.core.messages.fields import is_uuid
 from apps.payments.documents.refund import RefundDocument
 
 _PART = re.compile(r"<str:(\w+)>")
@@ -56,6 +57,7 @@ def note(
         body_digest=_digest(path, getattr(request, "_full_data", None)) if has_key else None,
         error_code=code,
         error_message=message,
+        record_id=_record_id(arguments),
     )
 
 
@@ -68,6 +70,12 @@ def path_of(path: str, arguments: Mapping[str, object]) -> str:
         return value if name != "token" and _PLAIN.fullmatch(value) else f"{{{name}}}"
 
     return "/" + (_PART.sub(part, path) if "<" in path else path)[: _MESSAGE_MAX - 1]
+
+
+def _record_id(arguments: Mapping[str, object]) -> str | None:
+    """The last id in the path."""
+    ids = [str(value) for value in arguments.values() if is_uuid(str(value))]
+    return ids[-1] if ids else None
 
 
 def _digest(path: str, data: Any) -> bytes | None:
