@@ -352,10 +352,12 @@ class Invoice(Formed):
                 condition=models.Q(next_letter_at__isnull=False, mode="test"),
                 name="invoice_letter_due_in_test",
             ),
+            # What is owed is added up from it alone.
             models.Index(
                 fields=["store", "mode", "due_at"],
+                include=["currency", "total_cents", "amount_paid_cents"],
                 condition=models.Q(status="open"),
-                name="invoice_owed",
+                name="invoice_left",
             ),
             models.Index(
                 fields=["store", "mode", "-updated_at"],

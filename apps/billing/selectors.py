@@ -18,6 +18,7 @@ from apps.billing.models import (
     Subscription,
     SubscriptionItem,
 )
+from apps.core import searching
 from apps.core.db import tenancy
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
@@ -89,7 +90,12 @@ def search_customers(viewer: Viewer, text: str) -> "QuerySet[Customer]":
     if not text or "\x00" in text:
         return rows if not text else rows.none()
     parts = Q(email__icontains=text) | Q(name__icontains=text)
-    return found_by_any(rows, begins=(Term.of(text), ("email", "name")), in_newest=parts)
+    return found_by_any(
+        rows,
+        begins=(Term.of(text), ("email", "name")),
+        in_newest=parts,
+        most=searching.LOOKED_THROUGH_MAX,
+    )
 
 
 def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
@@ -168,7 +174,13 @@ def search_invoices(viewer: Viewer, rows: "QuerySet[Invoice]", text: str) -> "Qu
         lookups.append(Q(number=int(digits), custom_number=None))
     parts = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
     parts |= Q(customer__email__icontains=text) | Q(customer__name__icontains=text)
-    return found_by_any(rows, *lookups, begins=(term, ("custom_number",)), in_newest=parts)
+    return found_by_any(
+        rows,
+        *lookups,
+        begins=(term, ("custom_number",)),
+        in_newest=parts,
+        most=searching.LOOKED_THROUGH_MAX,
+    )
 
 
 @dataclass(frozen=True)

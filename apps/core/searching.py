@@ -30,6 +30,9 @@ _MONEY_SIGNS = re.compile(
 _LAST = "\U0010ffff"  # sorts behind whatever continues a prefix
 NEWEST_MAX = 10_000
 TYPED_MAX = 2_000
+# Of lists whose rows cost more to look through: rows of one store lie the farther apart the more
+# other stores there are.
+LOOKED_THROUGH_MAX = 2_000
 Row = TypeVar("Row", bound=Model)
 
 
@@ -135,11 +138,12 @@ def beginning(
     ]
 
 
-def newest(rows: "QuerySet[Row]") -> "QuerySet[Row]":
-    """The NEWEST_MAX newest of the rows, and those of the same moment as the last of them: what no
-    index finds is looked for there (decision 328)."""
+def newest(rows: "QuerySet[Row]", most: int | None = None) -> "QuerySet[Row]":
+    """The newest of the rows, NEWEST_MAX or `most`, and those of the same moment as the last of
+    them: what no index finds is looked for there (decision 328)."""
+    most = NEWEST_MAX if most is None else most
     bare = rows.select_related(None).order_by("-created_at")
-    for oldest in bare.values_list("created_at", flat=True)[NEWEST_MAX - 1 : NEWEST_MAX]:
+    for oldest in bare.values_list("created_at", flat=True)[most - 1 : most]:
         return rows.filter(created_at__gte=oldest)
     return rows
 
@@ -149,16 +153,17 @@ def found_by_any(
     *lookups: Q,
     begins: tuple[Term, Sequence[str]] | None = None,
     in_newest: Q | None = None,
+    most: int | None = None,
 ) -> "QuerySet[Row]":
     """The rows that one of the look-ups finds, the newest NEWEST_MAX of each, and those of which
     one of the columns begins with the term. Each is asked alone, so that its index answers; what
-    none serves is looked for `in_newest` rows (decision 328)."""
+    none serves is looked for `in_newest` rows, NEWEST_MAX or `most` (decision 328)."""
     every = rows.select_related(None).order_by("-created_at")
     queries = [every.filter(lookup)[:NEWEST_MAX] for lookup in lookups]
     if begins is not None:
         queries += beginning(every, *begins)
     if in_newest is not None:
-        queries.append(newest(every).filter(in_newest)[:NEWEST_MAX])
+        queries.append(newest(every, most).filter(in_newest)[:NEWEST_MAX])
     if not queries:
         return rows.none()
     first, *rest = (query.values("pk") for query in queries)

@@ -16,7 +16,7 @@ from django.http import HttpResponse
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets, daily_rates, with_chains
-from apps.core import list_pages, money
+from apps.core import list_pages, money, searching
 from apps.core.money import Fiat
 from apps.dashboard.filters import Filters
 from apps.dashboard.lists import Listing, Tab
@@ -24,7 +24,7 @@ from apps.dashboard.paging import counted_page
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
 
 Row = TypeVar("Row", bound=Model)
-SUMMED_MAX = 5_000
+SUMMED_MAX = 2_000
 
 
 @dataclass(frozen=True)
@@ -77,17 +77,16 @@ def worth_at(rate: Decimal | None, amount_atomic: int, asset: Asset, currency: s
     )
 
 
-def sums_of(worths: Sequence[Worth]) -> Sums:
-    """By coin; `worths` are at most one more than are added up."""
-    counted = worths[:SUMMED_MAX]
-    assets = with_chains({item.asset_id for item in counted})
+def sums_of(worths: Sequence[Worth], *, is_whole: bool) -> Sums:
+    """By coin."""
+    assets = with_chains({item.asset_id for item in worths})
     by_asset: dict[str, list[Worth]] = defaultdict(list)
-    for item in counted:
+    for item in worths:
         by_asset[item.asset_id].append(item)
     coins = [_sum(assets[asset_id], rows) for asset_id, rows in by_asset.items()]
     return Sums(
         sorted(coins, key=lambda item: (item.asset.position, item.asset.pk)),
-        len(worths) <= SUMMED_MAX,
+        is_whole,
     )
 
 
@@ -106,6 +105,11 @@ def _sum(asset: Asset, rows: Sequence[Worth]) -> Sum:
         worth,
         all(row_summed.fiat is not None for row_summed in rows),
     )
+
+
+def summed(rows: "QuerySet[Row]") -> "QuerySet[Row]":
+    """Those that are added up."""
+    return list_pages.part(rows, 0, SUMMED_MAX)
 
 
 def list_page(
@@ -128,10 +132,11 @@ def list_page(
             for status, name in tabs.items()
         ],
         "coins": active_assets(request.access.mode),
-        "sums": sums_of(add_up(request, list_pages.part(rows, 0, SUMMED_MAX + 1)))
+        "sums": sums_of(add_up(request, rows), is_whole=page.total <= SUMMED_MAX)
         if page.rows
         else Sums([], is_whole=True),
         "summed_max": SUMMED_MAX,
+        "looked_through_max": searching.LOOKED_THROUGH_MAX if listing.noun == "payouts" else None,
         "has_rows": bool(page.rows),
         **page.context(),
         "is_empty": not page.rows and not filters.is_any and page.number == 1,

@@ -12,7 +12,7 @@ from apps.assets.selectors import native_of
 from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.money import Fiat
-from apps.dashboard import confirming
+from apps.dashboard import confirming, money_lists
 from apps.dashboard.coins import spendable
 from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import PAYOUTS
@@ -55,11 +55,10 @@ def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Payout]":
 
 def _add_up(request: PageRequest, rows: "QuerySet[Payout]") -> list[Worth]:
     """What failed for good has come back, and counts for nothing."""
+    columns = rows.values_list("asset_id", "amount_atomic", "created_at", "funds")
     sales = [
         (asset_id, 0 if funds == Payout.Funds.RETURNED else int(amount), at)
-        for asset_id, amount, at, funds in rows.values_list(
-            "asset_id", "amount_atomic", "created_at", "funds"
-        )
+        for asset_id, amount, at, funds in columns[: money_lists.SUMMED_MAX]
     ]
     return worths_of([sale for sale in sales if sale[1]], request.access.store.settlement_currency)
 

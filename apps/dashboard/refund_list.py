@@ -5,7 +5,7 @@ from django.http import HttpResponse
 
 from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import REFUNDS, refund_worth
-from apps.dashboard.money_lists import Worth, list_page
+from apps.dashboard.money_lists import Worth, list_page, summed
 from apps.dashboard.plumbing import Answer, PageRequest
 from apps.payments import selectors
 from apps.payments.models import Refund
@@ -39,6 +39,6 @@ def _add_up(request: PageRequest, rows: "QuerySet[Refund]") -> list[Worth]:
     """What failed has come back, and counts for nothing."""
     return [
         Worth(refund.asset_id, refund.amount_atomic, refund_worth(refund))
-        for refund in rows
+        for refund in summed(rows)
         if refund.status != Refund.Status.FAILED
     ]

@@ -24,7 +24,7 @@ from apps.dashboard.coins import Spendable, atomic_typed, spendable
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import SWAPS
-from apps.dashboard.money_lists import Worth, list_page, worths_of
+from apps.dashboard.money_lists import Worth, list_page, summed, worths_of
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
 from apps.dashboard.reviews import Fact, Review, ReviewTransfer, coins, review_page
 from apps.stores import roles
@@ -109,7 +109,9 @@ def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Swap]":
 
 def _add_up(request: PageRequest, rows: "QuerySet[Swap]") -> list[Worth]:
     """What was sold; what wasn't amounts sold nothing."""
-    sales = rows.values_list("source_asset_id", "sell_amount_atomic", "created_at", "status")
+    sales = summed(rows).values_list(
+        "source_asset_id", "sell_amount_atomic", "created_at", "status"
+    )
     amounts = [
         (asset_id, int(amount), at)
         for asset_id, amount, at, status in sales

@@ -348,7 +348,12 @@ class Payout(Owned):
             ),
         ]
         indexes = [
-            models.Index(fields=["store", "mode", "-created_at"]),
+            # The list's totals are read from it alone.
+            models.Index(
+                fields=["store", "mode", "-created_at", "-id"],
+                include=["asset", "amount_atomic", "funds"],
+                name="payout_newest",
+            ),
             models.Index(fields=["store", "mode", "asset", "created_at"], name="payout_by_day"),
             models.Index(
                 fields=["store", "mode", "tx_hash"],

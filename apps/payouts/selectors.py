@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Sum
 
 from apps.chain.models import Deposit
+from apps.core import searching
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.core.searching import found_by_any
@@ -52,7 +53,10 @@ def search(rows: "models.QuerySet[Payout]", text: str) -> "models.QuerySet[Payou
         lookups.append(models.Q(pk=text))
     parts = models.Q(provider_tx_id=text) | models.Q(paid_external_reference=text)
     return found_by_any(
-        rows, *lookups, in_newest=parts | models.Q(destination__label__icontains=text)
+        rows,
+        *lookups,
+        in_newest=parts | models.Q(destination__label__icontains=text),
+        most=searching.LOOKED_THROUGH_MAX,
     )
 
 

@@ -13,6 +13,7 @@ from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers
 from apps.billing.services.portal import portal_url
 from apps.billing.subscriptions.upcoming import cycle_cents
+from apps.core import searching
 from apps.core.countries import countries, country_code, country_name
 from apps.dashboard import form_keys
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
@@ -31,6 +32,7 @@ def index(request: PageRequest) -> HttpResponse:
         "table": CUSTOMERS.table(request, page.rows, {"q": text} if text else {}),
         "window": page,
         "q": text,
+        "looked_through_max": searching.LOOKED_THROUGH_MAX,
         "is_empty": not page.rows and not text and "page" not in request.GET,
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")

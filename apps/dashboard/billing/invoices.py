@@ -17,7 +17,7 @@ from apps.billing.invoices import e_invoice, files
 from apps.billing.invoices import lifecycle as states
 from apps.billing.models import Invoice
 from apps.billing.states import DRAFT, OPEN
-from apps.core import money
+from apps.core import money, searching
 from apps.core.db.outage import unavailable
 from apps.core.documents.drawings import NotDrawn
 from apps.core.messages.fields import is_uuid
@@ -95,6 +95,7 @@ def index(request: PageRequest) -> HttpResponse:
             for value, name in _TABS.items()
         ],
         "owed": selectors.owed(request.access, request.access.now()),
+        "looked_through_max": searching.LOOKED_THROUGH_MAX,
         "now": request.access.now(),
         "is_empty": not page.rows and not filters.parameters() and "page" not in request.GET,
     }
