@@ -7,6 +7,7 @@ every due moment in order, asking the modules named in settings.DUE.
 
 import math
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from typing import Any, Protocol, cast, overload
@@ -63,9 +64,11 @@ def is_due(column: str, real: datetime) -> Q:
     return Q(mode="live", **{f"{column}__lte": real}) | Q(mode="test", **{f"{column}__lte": ahead})
 
 
-def is_due_apart(column: str, rows: "QuerySet[Any]", real: datetime) -> tuple[Q, Q]:
+def is_due_apart(
+    column: str, rows: "QuerySet[Any]", real: datetime, stores_ahead: Sequence[Any]
+) -> tuple[Q, Q]:
     """`is_due` in two halves, so that what isn't due is never read: what has come by the machine's
-    time too, and what only the clocks of stores that are ahead have come to.
+    time too, and what only the clocks of these stores, which are ahead, have come to.
 
     The second goes store by store, along an index of the model's test rows by store and column. At
     most AHEAD_MAX of each are found at once.
@@ -79,7 +82,7 @@ def is_due_apart(column: str, rows: "QuerySet[Any]", real: datetime) -> tuple[Q,
         store=OuterRef("pk"), mode="test", **{f"{column}__gt": real, f"{column}__lte": by_clock}
     )
     due = ArraySubquery(of_store.order_by(column).values("pk")[:AHEAD_MAX])
-    ahead = stores.filter(test_offset_seconds__gt=0).annotate(due=due)
+    ahead = stores.filter(pk__in=stores_ahead, test_offset_seconds__gt=0).annotate(due=due)
     is_ahead = Q(pk__in=[pk for pks in ahead.values_list("due", flat=True) for pk in pks])
     is_past = is_due(column, real)
     return is_past & Q(**{f"{column}__lte": real}), is_past & is_ahead

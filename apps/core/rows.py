@@ -33,6 +33,8 @@ log = structlog.get_logger(__name__)
 RUN_SECONDS_MAX = 200  # a job has 300
 PAUSE_SECONDS_MAX = 3600
 VITAL_PAUSE_SECONDS_MAX = 60
+# Stores whose test clocks are ahead, of which a run asks whether anything is due.
+AHEAD_STORES_MAX = 500
 FORGOTTEN_AFTER = timedelta(days=7)
 _ROOT = Path(__file__).parents[2]
 # A lost connection (08), no resources (53), a server that stops (57P), one that only reads (25006).
@@ -85,7 +87,8 @@ class Job:
         """The same for the ids of rows whose moment in `column` has come by their store's time.
         Those due by the machine's time and those of clocks that are ahead have half of the run
         each."""
-        parts = zip(("", "ahead"), is_due_apart(column, rows, real), strict=True)
+        apart = is_due_apart(column, rows, real, self.stores_ahead(rows.model))
+        parts = zip(("", "ahead"), apart, strict=True)
         return sum(
             self.walk(
                 rows.filter(is_due).values_list("pk", flat=True),
@@ -106,6 +109,22 @@ class Job:
         with self._ending() as run:
             run.over(find(), act, id_of or _id_of)
         return run.done
+
+    def stores_ahead(self, model: type[Model]) -> list[Any]:
+        """The stores of the model's rows whose test clocks are ahead, as many as a run asks: of
+        more than AHEAD_STORES_MAX, those that follow the last run's (decision 445)."""
+        related: Any = model._meta.get_field("store").related_model
+        ahead = related._default_manager.filter(test_offset_seconds__gt=0).order_by("pk")
+        ids = list(ahead.values_list("pk", flat=True)[: AHEAD_STORES_MAX + 1])
+        if len(ids) <= AHEAD_STORES_MAX:
+            return ids
+        turn = f"{self.name}:clocks"
+        last = RowTurn.objects.filter(job=turn).values_list("row_id", flat=True).first()
+        later = ahead.filter(pk__gt=last) if last else ahead
+        following = list(later.values_list("pk", flat=True)[:AHEAD_STORES_MAX])
+        following += ids[: AHEAD_STORES_MAX - len(following)]
+        RowTurn.objects.update_or_create(job=turn, defaults={"row_id": str(following[-1])})
+        return following
 
     def ready(self, rows: "QuerySet[Any]") -> "QuerySet[Any]":
         """The rows without those that wait out a pause or for staff."""

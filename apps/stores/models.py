@@ -231,6 +231,16 @@ class Store(models.Model):
                 condition=models.Q(test_offset_seconds__gt=0),
                 name="store_with_clock_ahead",
             ),
+            models.Index(
+                fields=["id"],
+                condition=models.Q(test_clock_target_seconds__isnull=False),
+                name="store_with_clock_asked",
+            ),
+            models.Index(
+                fields=["checkout_domain_checked_at"],
+                condition=~models.Q(checkout_domain="") & models.Q(deleted_at=None),
+                name="store_domain_to_check",
+            ),
         ]
 
     def __str__(self) -> str:

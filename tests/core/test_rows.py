@@ -11,13 +11,15 @@ from django.db import OperationalError
 from apps.core import clock, rows
 from apps.core.models import RowFailure, RowTurn
 from apps.core.rows import Job
-from apps.stores.models import User
+from apps.stores.models import Store, User
+from apps.stores.requests import StoreRequest
+from apps.stores.services import create_store
 from apps.webhooks.delivery import queue
 from apps.webhooks.models import Delivery, Endpoint
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
-from tests.cast import Shop
+from tests.cast import Cast, Shop
 from tests.console.test_figures import told
 from tests.core.loops import LOOPS, Loop, poison
 
@@ -196,3 +198,22 @@ def test_failures_of_rows_that_never_came_up_again_are_forgotten_but_not_dead_on
     RowFailure.objects.filter(row_id=str(people[0].pk)).update(dead_at=clock.real_now())
     rows.forget(clock.real_now() + timedelta(days=8))
     assert RowFailure.objects.get().row_id == str(people[0].pk)
+
+
+def test_stores_whose_clocks_are_ahead_are_asked_in_turns(
+    cast: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stores = [
+        create_store(cast.alice, StoreRequest(name="Branch", settlement_currency="EUR")).pk
+        for _ in range(3)
+    ]
+    Store.objects.filter(pk__in=stores).update(test_offset_seconds=60)
+    first, second, third = sorted(stores)
+    job = Job("in turns")
+    assert job.stores_ahead(Endpoint) == [first, second, third]
+    assert not RowTurn.objects.filter(job__startswith="in turns").exists()
+
+    monkeypatch.setattr(rows, "AHEAD_STORES_MAX", 2)
+    asked = [job.stores_ahead(Endpoint) for _ in range(4)]
+
+    assert asked == [[first, second], [third, first], [second, third], [first, second]]

@@ -77,8 +77,8 @@ class Values:
             return "NULL"
         literal = f"{quoted(value)}::{column.type}"
         if (table.name, column.name) == ("stores_store", "test_offset_seconds"):
-            # Few merchants have moved their test clock.
-            return f"CASE WHEN c.number > 3 THEN 0 ELSE {value} END"
+            # Some merchants have moved their test clock, and nothing is due by it.
+            return f"CASE WHEN mod(c.number, 2) = 0 THEN 0 ELSE {value} END"
         if (table.name, column.name) == ("chain_signedtransaction", "raw"):
             return f"'0x02' || c.hex || {quoted(value[16:])}"
         if column.refers_to or column.is_key:

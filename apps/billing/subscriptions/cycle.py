@@ -57,7 +57,8 @@ def run_cycles(limit: int = 20 * JOB.limit) -> int:
     """The sweep over every store: bring what is due up to date, the longest due first; how many
     subscriptions there were."""
     rows = Subscription.objects.filter(store__deleted_at=None)
-    due, due_ahead = clock.is_due_apart("next_step_at", rows, clock.real_now())
+    ahead = JOB.stores_ahead(Subscription)
+    due, due_ahead = clock.is_due_apart("next_step_at", rows, clock.real_now(), ahead)
     done = _run(due, limit)
     return done + _run(due_ahead, limit - done)
 
