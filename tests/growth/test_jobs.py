@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from django.test import override_settings
 
+from apps.chain.sending import sweeper
+from apps.core import rows
 from apps.core.db import tenancy
 from apps.payments.models import Payment
 from config.celery import PERIODIC
@@ -31,6 +33,10 @@ PRUNING_SPARE = 8 * 128
 # The claim expects a hundred endpoints that wait, and goes through all stores while there are no
 # more than that.
 CLAIM_SPARE = 1_000
+# So few stores whose clocks are ahead are asked in a run that both sizes have more.
+CLOCKS = 3
+# As few addresses are looked at for what a wallet lacks.
+FULLEST = 10
 # It wakes threads that send; what they ask for first is measured as a claim.
 SENDING = {"webhooks.deliver_due"}
 
@@ -114,7 +120,10 @@ def sizes(place: GrowingTown) -> list[Measured]:
         with (
             override_settings(CHAIN_URLS={}, SWEEP_MINIMUMS=SWEEP_MINIMUMS),
             tenancy.everyone("what runs by itself sees all rows"),
+            pytest.MonkeyPatch.context() as patch,
         ):
+            patch.setattr(rows, "AHEAD_STORES_MAX", CLOCKS)
+            patch.setattr(sweeper, "FULLEST_MAX", FULLEST)
             found.append(measured(place))
     return found
 

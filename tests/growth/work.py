@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from django.utils import timezone
 
+from apps.assets.models import Asset
 from apps.chain.metrics import ChainCollector
 from apps.chain.models import HotWallet
 from apps.chain.sending import sweeper
@@ -31,6 +32,14 @@ def _sweep() -> None:
         chain._found(timezone.now())
 
 
+def _sweep_what_lacks() -> None:
+    """What it asks when a wallet has promised more than it has."""
+    for wallet in HotWallet.objects.select_related("chain"):
+        chain = sweeper._ChainSweep(wallet.chain, [wallet], None, sweeper.Swept())  # type: ignore[arg-type]  # nothing is asked
+        for asset in Asset.objects.filter(chain=wallet.chain):
+            chain._fullest(asset, timezone.now())
+
+
 def work() -> dict[str, Callable[[], object]]:
     """Everything that runs by itself, by its name: a new job is in the table."""
     app.loader.import_default_modules()
@@ -45,5 +54,6 @@ def work() -> dict[str, Callable[[], object]]:
         "readiness": lambda: [check() for check in health._CHECKS.values()],
         "webhooks claim": _claim,
         "sweep": _sweep,
+        "sweep to a short wallet": _sweep_what_lacks,
     }
     return jobs | others

@@ -2,6 +2,7 @@
 twice."""
 
 import json
+from contextlib import closing
 from datetime import timedelta
 from io import StringIO
 from typing import Any
@@ -9,8 +10,16 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 
+from apps.assets.models import Asset, Chain
 from apps.assets.services import accept_all_active
-from apps.chain.models import Address, Deposit, OutgoingTransaction, UnmatchedTransfer
+from apps.chain.models import (
+    Address,
+    Deposit,
+    HotWallet,
+    OutgoingTransaction,
+    UnmatchedTransfer,
+)
+from apps.chain.nodes import nodes_of
 from apps.chain.sending import limits, sender, signing_rounds, sweeper
 from apps.core import clock
 from apps.ledger.selectors import account_balance
@@ -273,3 +282,32 @@ def test_a_stuck_sweep_offers_more_at_the_same_nonce(
     )  # type: ignore[union-attr]
     settle_deposits()
     assert is_exact()
+
+
+def test_what_was_fetched_from_an_address_isnt_looked_for_there_again(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
+    settings.SWEEP_MINIMUMS = ["SETH=10000", "USDC_SETH=10000"]
+    place.fund_hot(1)
+    address = paid_in(place, bakery, "USDC_SETH")
+    deposits = Deposit.objects.filter(address=address)
+    assert sweeper.sweep_due() == sweeper.Swept()
+    assert deposits.get().left_atomic == amount_at(address)
+    chain = Chain.objects.get(pk="sepolia")
+    wallets = list(HotWallet.objects.filter(chain=chain))
+    coin = Asset.objects.get(pk="USDC_SETH")
+    with closing(nodes_of(chain)) as nodes:
+        sweep = sweeper._ChainSweep(chain, wallets, nodes, sweeper.Swept())
+        assert sweep._fullest(coin, clock.real_now()) == [(address, amount_at(address))]
+        for _ in range(2):
+            sweep._sweep_token(
+                sweeper._Found(coin, address, amount_at(address), is_wanted=True),
+                10**9,
+                clock.real_now(),
+            )
+            assert sweep._fullest(coin, clock.real_now()) == []
+            assert deposits.get().left_atomic == amount_at(address), "it may still fail"
+            place.work()
+        assert place.tokens(address) == 0
+        assert sweep._fullest(coin, clock.real_now()) == []
+    assert deposits.get().left_atomic == 0

@@ -5,7 +5,7 @@ from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.ids import IdField
-from apps.core.models import AtomicField
+from apps.core.models import AtomicField, OptionalAtomicField
 
 
 class Address(models.Model):
@@ -114,6 +114,9 @@ class Deposit(models.Model):
     is_unswept = models.BooleanField(
         default=True, db_default=True
     )  # what is left at its address may be worth a sweep
+    left_atomic = OptionalAtomicField(
+        null=True, blank=True
+    )  # at its address, when that was found to be worth none
 
     is_simulated = models.BooleanField(default=False)
     simulated_reference = models.CharField(max_length=255, null=True, blank=True)
@@ -163,6 +166,11 @@ class Deposit(models.Model):
                     handled_status="confirmed",
                 ),
                 name="deposit_unswept",
+            ),
+            models.Index(
+                fields=["chain", "asset", "-left_atomic"],
+                condition=models.Q(is_unswept=False, left_atomic__gt=0),
+                name="deposit_set_aside",
             ),
             models.Index(fields=["from_address", "asset"], name="deposit_by_payer"),
             BrinIndex(fields=["detected_at"], name="deposit_by_age"),

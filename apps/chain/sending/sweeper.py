@@ -41,9 +41,10 @@ WORTH_TIMES = 20
 _Purpose = OutgoingTransaction.Purpose
 _Status = OutgoingTransaction.Status
 
-# What is left at the addresses of an asset: of all, or of those where it may be worth a sweep. A
-# deposit may be until what is left at its address was found to be less. Transactions are asked for
-# address by address: each of the three questions is answered by a partial index.
+# What is left at the addresses of an asset: of those where it may be worth a sweep, or of those
+# where less was left. A deposit may be worth one until what is left at its address was found to be
+# less, which is kept then. Transactions are asked for address by address: each of the three
+# questions is answered by a partial index.
 _LEFT = """
 SELECT a.address, a.native_chain_id, a.watch_balance_until, d.amount - coalesce(o.amount, 0)
     AS amount, EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
@@ -67,6 +68,13 @@ CROSS JOIN LATERAL (SELECT sum(CASE WHEN status <> 'failed' AND asset_id = %(ass
     WHERE chain_id = %(chain)s AND from_address = a.address AND purpose = 'sweep') o
 """
 _UNSWEPT = _LEFT.format(which="AND is_unswept")
+# Those with the most, by what was left when they were set aside: no less than is left now, but
+# where something has come since, which is unswept.
+_SET_ASIDE_WITH = """
+SELECT address_id FROM chain_deposit WHERE chain_id = %(chain)s AND asset_id = %(asset)s
+    AND NOT is_unswept AND left_atomic > 0 ORDER BY left_atomic DESC LIMIT %(fullest)s
+"""
+_FULLEST = _LEFT.format(which=f"AND address_id IN ({_SET_ASIDE_WITH})")
 _CANDIDATES = f"""
 SELECT address, amount FROM ({{addresses}}) rest
 WHERE amount >= %(least)s AND NOT is_under_way AND address NOT IN ({PAUSED_SQL})
@@ -75,18 +83,27 @@ WHERE amount >= %(least)s AND NOT is_under_way AND address NOT IN ({PAUSED_SQL})
 ORDER BY amount DESC LIMIT %(limit)s
 """  # noqa: S608  # our own text
 _SET_ASIDE = f"""
-UPDATE chain_deposit SET is_unswept = false WHERE id IN (
-    SELECT d.id FROM ({_UNSWEPT}) rest JOIN chain_deposit d ON d.address_id = rest.address
+UPDATE chain_deposit SET is_unswept = false, left_atomic = found.amount FROM (
+    SELECT d.id, rest.amount FROM ({_UNSWEPT}) rest
+    JOIN chain_deposit d ON d.address_id = rest.address
     WHERE rest.amount < %(least)s AND NOT rest.is_under_way AND d.chain_id = %(chain)s
       AND d.asset_id = %(asset)s AND d.is_unswept AND NOT d.is_simulated AND NOT d.is_lost
-      AND d.status = 'confirmed' AND d.handled_status = 'confirmed' LIMIT %(limit)s)
+      AND d.status = 'confirmed' AND d.handled_status = 'confirmed' LIMIT %(limit)s) found
+WHERE chain_deposit.id = found.id
 """  # noqa: S608  # our own text
-_LOOK_AGAIN = f"""
-UPDATE chain_deposit d SET is_unswept = true FROM ({_LEFT.format(which="")}) rest
-WHERE rest.amount >= %(least)s AND d.address_id = rest.address AND d.chain_id = %(chain)s
-  AND d.asset_id = %(asset)s AND NOT d.is_unswept
+_LOOK_AGAIN = """
+UPDATE chain_deposit SET is_unswept = true
+WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_unswept
+    AND left_atomic > 0 AND left_atomic >= %(least)s
+"""
+# What was brought from an address since it was set aside isn't left there any more.
+_CORRECT = f"""
+UPDATE chain_deposit d SET left_atomic = greatest(rest.amount, 0) FROM ({_FULLEST}) rest
+WHERE d.address_id = rest.address AND d.chain_id = %(chain)s AND d.asset_id = %(asset)s
+    AND NOT d.is_unswept AND d.left_atomic > greatest(rest.amount, 0) AND NOT rest.is_under_way
 """  # noqa: S608  # our own text
 SET_ASIDE_AT_ONCE = 5_000
+FULLEST_MAX = 4 * JOB.limit
 
 
 @dataclass
@@ -212,7 +229,7 @@ class _ChainSweep:
         wallet = self._shares.neediest(asset)
         missing = short_atomic - balances.free(asset, wallet, self.nodes)
         holdings: list[_Found] = []
-        for address, remainder in self._candidates(asset, 1, at, is_wanted=True):
+        for address, remainder in self._fullest(asset, at):
             if missing <= 0:
                 break
             missing -= remainder
@@ -227,13 +244,25 @@ class _ChainSweep:
         assets = [asset for asset in rows if threshold(asset) is not None or asset.pk in short]
         return [asset for asset in assets if asset.is_native or asset.contract_address]
 
-    def _candidates(
-        self, asset: Asset, least: int, at: datetime, *, is_wanted: bool = False
-    ) -> list[tuple[str, int]]:
-        addresses = _LEFT.format(which="") if is_wanted else _UNSWEPT
-        arguments = self._arguments(asset, least, at) | {"is_wanted": is_wanted, "limit": JOB.limit}
+    def _candidates(self, asset: Asset, least: int, at: datetime) -> list[tuple[str, int]]:
+        return self._found_in(_UNSWEPT, self._arguments(asset, least, at) | {"is_wanted": False})
+
+    def _fullest(self, asset: Asset, at: datetime) -> list[tuple[str, int]]:
+        """The addresses at which the most is left, whatever it is worth."""
+        arguments = self._arguments(asset, 1, at) | {"is_wanted": True, "fullest": FULLEST_MAX}
         with connection.cursor() as cursor:
-            cursor.execute(_CANDIDATES.format(addresses=addresses), arguments)
+            cursor.execute(_CORRECT, arguments)
+        holdings = {
+            **dict(self._found_in(_UNSWEPT, arguments)),
+            **dict(self._found_in(_FULLEST, arguments)),
+        }
+        return sorted(holdings.items(), key=lambda holding: -holding[1])[: JOB.limit]
+
+    def _found_in(self, addresses: str, arguments: dict[str, Value]) -> list[tuple[str, int]]:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _CANDIDATES.format(addresses=addresses), arguments | {"limit": JOB.limit}
+            )
             return [(address, int(remainder)) for address, remainder in cursor.fetchall()]
 
     def _set_aside(self, asset: Asset, least: int, at: datetime) -> None:
