@@ -1,6 +1,7 @@
 """What the audit finds of some invariants alone: whoever plants one fault needn't have all others
 arguments about."""
 
+import pytest
 from django.db import connection, transaction
 
 from apps.audit import points, touched, verify
@@ -8,6 +9,10 @@ from apps.audit.invariants import INVARIANTS, parameters
 from apps.audit.models import VerifiedPoint
 from apps.audit.verify import Finding
 from apps.core import clock
+from apps.ledger import balance_marks
+from apps.ledger.models import Account
+from apps.payments import daily_sums, hourly_sums
+from apps.reports import hourly_bookings
 
 
 def found_of(*names: str) -> list[Finding]:
@@ -57,3 +62,14 @@ def _found(names: tuple[str, ...], point: VerifiedPoint | None) -> list[Finding]
     if point is not None:
         arguments = {**arguments, **touched.touched_since(point.boundary_xid)}
     return [finding for item in some for finding in verify._ask(item, arguments).findings]
+
+
+def add_up() -> None:
+    """What jobs keep of the accounts of stores, which here are short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(balance_marks, "ENTRIES_PER_MARK", 1)
+        for account_id in Account.objects.exclude(store=None).values_list("pk", flat=True):
+            daily_sums.sum_account(account_id)
+            hourly_bookings.sum_account(account_id)
+            balance_marks.mark_account(account_id)
+    hourly_sums.sum_hours()

@@ -56,6 +56,13 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
             *BOOKS,
             "payments_payment",
         ),
+        "apps/reports/hourly_bookings.py": (
+            "assets_asset",
+            "assets_dailyrate",
+            *BOOKS,
+            "payments_payment",
+            "stores_store",
+        ),
         "apps/reports/selectors.py": (
             "assets_asset",
             "assets_dailyrate",

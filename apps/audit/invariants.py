@@ -28,6 +28,7 @@ from apps.payments.invariants.treasury import TREASURY
 from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 from apps.payouts import states as payout_states
 from apps.payouts.invariants import PAYOUTS
+from apps.reports.invariants import BOOKINGS
 from apps.stores.invariants.seals import AUDIT_LOG
 from apps.stores.invariants.staff import STAFF
 from apps.swaps.invariants import SWAPS
@@ -74,6 +75,7 @@ INVARIANTS = (
     + CARDS
     + X402
     + TREASURY
+    + BOOKINGS
     + STAFF
     + AUDIT_LOG
 )

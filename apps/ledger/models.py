@@ -97,6 +97,27 @@ class Movement(models.Model):
         return self.key
 
 
+class BalanceMark(models.Model):
+    """What an account's balance was after one of its entries, and after all before it
+    (apps.ledger.balance_marks)."""
+
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
+    entry_id = models.BigIntegerField()
+    balance_atomic = AtomicField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "entry_id"],
+                include=["balance_atomic"],
+                name="balance_mark_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id}, {self.entry_id}"
+
+
 class Entry(models.Model):
     """One leg of a movement."""
 

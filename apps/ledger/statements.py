@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from apps.core.db.sql import array
+from apps.ledger.balance_marks import BALANCE_BEFORE
 
 PAGE_MAX = 1_000
 # Of an account with few entries of the kind that is looked for, so many are looked through before
 # the page ends as it is.
 SCAN_MAX = 10_000
+SCANS = (2, 20)  # before that, so many times a page
 # Entries of one moment may stand in another order than their times, by no more than this.
 DISORDER = timedelta(minutes=10)
 _CURSOR = re.compile(r"([0-9]{1,19})\.(-?[0-9]{1,78})", re.ASCII)
@@ -156,11 +158,7 @@ _PROBE = """
 SELECT m.at FROM ledger_entry e JOIN ledger_movement m ON m.id = e.movement_id
 WHERE e.account_id = %s AND e.id >= %s ORDER BY e.id LIMIT 1
 """
-_BALANCE_BEFORE = """
-SELECT ledger_balance(%(account)s) - coalesce(
-    (SELECT sum(amount_atomic) FROM ledger_entry WHERE account_id = %(account)s
-        AND id >= %(id)s), 0)
-"""
+_BALANCE_BEFORE = f"SELECT {BALANCE_BEFORE.format(account='%(account)s')}"
 
 
 def _newest(account_id: int, until: datetime | None) -> _Place:
@@ -186,7 +184,7 @@ def _newest(account_id: int, until: datetime | None) -> _Place:
 
 
 # Every account's own newest entries before a place, each with the balance it left, as one list.
-_MERGED = """
+_MERGED = f"""
 WITH told AS (
     SELECT asked.account AS account_id, t.*
         FROM unnest(%(accounts)s::bigint[]) AS asked (account), LATERAL (
@@ -194,9 +192,7 @@ WITH told AS (
                    + s.amount_atomic - sum(s.amount_atomic) OVER newest AS balance,
                row_number() OVER newest AS number
         FROM (
-            SELECT ledger_balance(asked.account) - coalesce((
-                SELECT sum(l.amount_atomic) FROM ledger_entry l
-                WHERE l.account_id = asked.account AND l.id >= %(id)s), 0) AS balance
+            SELECT {BALANCE_BEFORE.format(account="asked.account")} AS balance
         ) start, (
             SELECT e.id, e.movement_id, e.amount_atomic, e.role FROM ledger_entry e
             WHERE e.account_id = asked.account AND e.id < %(id)s
@@ -212,7 +208,7 @@ SELECT id, at, kind, role, reference, amount_atomic, balance, account_id,
               AND (%(until)s::timestamptz IS NULL OR at < %(until)s) AS is_wanted
     FROM told
 ) every WHERE is_wanted OR number = %(scan)s ORDER BY every.id DESC LIMIT %(limit)s
-"""
+"""  # noqa: S608  # our own text
 _MERGED_CURSOR = re.compile(r"[0-9]{1,19}", re.ASCII)
 ACCOUNTS_MAX = 100
 
@@ -232,8 +228,21 @@ def merged(
     """
     limit = max(1, min(limit, PAGE_MAX))
     ids = list(account_ids)[:ACCOUNTS_MAX]
-    scan = limit + 1 if filters == LineFilter() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
-    entry_id = _merged_place(before) if before is not None else _newest_of(ids, filters.until)
+    most = limit + 1 if filters == LineFilter() else max(limit + 1, SCAN_MAX // max(1, len(ids)))
+    place = _merged_place(before) if before is not None else _newest_of(ids, filters.until)
+    page_reached = StatementPage([], None)
+    # Most pages are full of what is nearest: only those that aren't look further.
+    for scan in (*(limit * times for times in SCANS if limit * times < most), most):
+        page_reached = _merged_page(ids, place, filters, limit, scan)
+        if len(page_reached.lines) == limit or page_reached.older is None:
+            break
+    return page_reached
+
+
+def _merged_page(
+    ids: Sequence[int], entry_id: int, filters: LineFilter, limit: int, scan: int
+) -> StatementPage:
+    """A page of what is found in as many entries of each account before a place."""
     arguments: Arguments = {
         "accounts": array(ids),
         "id": entry_id,

@@ -8,10 +8,11 @@ the same that reports use.
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import NamedTuple
 
 from django.db import connection
 
@@ -22,10 +23,10 @@ from apps.ledger.statements import LineFilter
 from apps.reports.selectors import CURRENCY, RATES
 
 Arguments = dict[str, str | int | uuid.UUID | datetime | None]
-# Of each account so many entries are added up, the newest ones.
+# Of the entries of an account that are in no sum of an hour, so many are added up, the newest ones.
 SUMMED_MAX = 10_000
 
-_FEE = """
+FEE = """
 LEFT JOIN LATERAL (
     SELECT coalesce(sum(f.amount_atomic), 0) AS atomic FROM ledger_entry f
     WHERE e.role = 'net' AND f.movement_id = m.id AND f.asset_id = e.asset_id
@@ -63,7 +64,7 @@ JOIN ledger_account a ON a.id = e.account_id AND a.store_id = %(store)s AND a.mo
 JOIN ledger_movement m ON m.id = e.movement_id
 JOIN assets_asset s ON s.id = e.asset_id
 LEFT JOIN payments_payment p ON p.id = m.reference
-{CURRENCY} {RATES.format(condition="true")} {_FEE.format(condition="true")}
+{CURRENCY} {RATES.format(condition="true")} {FEE.format(condition="true")}
 WHERE e.id = ANY (%(entries)s::bigint[])
 """  # noqa: S608  # only fragments of ours are put in
 
@@ -93,8 +94,8 @@ class BookingSums:
     """A coin in a range: what was there, came in, went out, and is there; what of it is valued, by
     currency, in cents.
 
-    `is_whole` is False when the account has more entries than are added up; then there are no
-    balances. `valued` is None for a currency of which an entry has no known rate.
+    `is_whole` is False when the account has more entries in no sum than are added up; then there
+    are no balances. `valued` is None for a currency of which an entry has no known rate.
     """
 
     asset_id: str
@@ -115,7 +116,7 @@ class BookingSums:
         return self.in_atomic + self.out_atomic
 
 
-def _half_even(amount: str) -> str:
+def half_even(amount: str) -> str:
     """Cents of an amount at the entry's rate as money.cents_for_atomic rounds them, exactly: no
     numeric is divided."""
     exact = (
@@ -126,44 +127,116 @@ def _half_even(amount: str) -> str:
     return f"(sign({amount}) * CASE WHEN {even} THEN floor({exact}) ELSE round({exact}) END)"
 
 
+# Sums of days, of the hours of a day that the range begins or ends within, and the entries that are
+# in none, or in one of such an hour: all in one statement, as a place may move between two.
 _SUMS = f"""
-WITH scanned AS (
-    SELECT a.asset_id, ledger_balance(a.id) AS balance, e.id, e.movement_id, e.amount_atomic, e.role
-    FROM ledger_account a
-    CROSS JOIN LATERAL (
-        SELECT o.id, o.movement_id, o.amount_atomic, o.role FROM ledger_entry o
-        WHERE o.account_id = a.id ORDER BY o.id DESC LIMIT %(scan)s
-    ) e
+WITH account AS MATERIALIZED (
+    SELECT a.id, a.asset_id, ledger_balance(a.id) AS balance, nullif(p.newest_id, 0) AS place
+    FROM ledger_account a LEFT JOIN reports_hourlybookingplace p
+        ON p.account_id = a.id AND p.currency = %(store_currency)s
     WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND a.kind = %(account)s
+), kept AS (
+    SELECT a.asset_id, a.balance, h.entries, h.in_atomic, h.out_atomic, h.fee_atomic, h.cents,
+        h.fee_cents, h.unvalued, coalesce(nullif(h.currency, ''), %(store_currency)s) AS code,
+        (%(since)s::timestamptz IS NULL OR h.hour >= %(since)s) AS is_since,
+        (%(until)s::timestamptz IS NULL OR h.hour < %(until)s) AS is_until,
+        (%(kind)s = '' OR h.kind = %(kind)s) AS is_kind
+    FROM account a CROSS JOIN LATERAL (
+        SELECT * FROM reports_hourlybooking d WHERE d.account_id = a.id AND d.is_day
+            AND d.hour >= coalesce(%(since)s::timestamptz, '-infinity')
+            AND d.hour <> ALL (%(days)s::timestamptz[])
+        UNION ALL
+        SELECT * FROM reports_hourlybooking o WHERE o.account_id = a.id AND NOT o.is_day
+            AND o.hour = ANY (%(hours)s::timestamptz[])
+    ) h
+    WHERE a.place IS NOT NULL
+), scanned AS (
+    SELECT a.asset_id, a.balance, e.id, e.movement_id, e.amount_atomic, e.role, true AS is_tail,
+        NULL::timestamptz AS hour
+    FROM account a CROSS JOIN LATERAL (
+        SELECT o.id, o.movement_id, o.amount_atomic, o.role FROM ledger_entry o
+        WHERE o.account_id = a.id AND o.id > coalesce(a.place, 0) ORDER BY o.id DESC LIMIT %(scan)s
+    ) e
+    UNION ALL
+    SELECT a.asset_id, a.balance, o.id, o.movement_id, o.amount_atomic, o.role, false, edge.hour
+    FROM account a CROSS JOIN LATERAL (
+        SELECT h.hour, min(h.first_id) AS first_id, max(h.last_id) AS last_id
+        FROM reports_hourlybooking h WHERE h.account_id = a.id AND a.place IS NOT NULL
+            AND NOT h.is_day AND h.hour = ANY (%(edges)s::timestamptz[]) GROUP BY h.hour
+    ) edge JOIN ledger_entry o ON o.account_id = a.id AND o.id >= edge.first_id
+        AND o.id <= edge.last_id
 ), e AS (
     SELECT c.*, (%(since)s::timestamptz IS NULL OR m.at >= %(since)s) AS is_since,
            (%(until)s::timestamptz IS NULL OR m.at < %(until)s) AS is_until, (%(kind)s = ''
                OR m.kind = %(kind)s) AS is_kind
     FROM scanned c JOIN ledger_movement m ON m.id = c.movement_id
+    WHERE c.is_tail OR date_trunc('hour', m.at, 'UTC') = c.hour
 )
-SELECT e.asset_id, s.atomic_decimals, min(e.balance), currency.code, count(*),
-    bool_or(NOT is_since),
-       count(*) FILTER (WHERE is_since AND is_until AND is_kind),
-       coalesce(sum(e.amount_atomic)
-           FILTER (WHERE is_since AND is_until AND is_kind AND e.amount_atomic > 0), 0),
-       coalesce(sum(e.amount_atomic)
-           FILTER (WHERE is_since AND is_until AND is_kind AND e.amount_atomic < 0), 0),
-       coalesce(sum(fee.atomic), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE NOT is_until), 0),
-       coalesce(sum(e.amount_atomic) FILTER (WHERE is_since AND is_until), 0),
-       coalesce(sum({_half_even("e.amount_atomic")}), 0),
-       coalesce(sum({_half_even("fee.atomic")}), 0),
-       count(*) FILTER (WHERE is_since AND is_until AND is_kind
-           AND coalesce(k.exchange_rate, d.rate) IS NULL)
-FROM e
-JOIN ledger_movement m ON m.id = e.movement_id
-JOIN assets_asset s ON s.id = e.asset_id
-LEFT JOIN payments_payment p ON p.id = m.reference AND is_since AND is_until AND is_kind
-{CURRENCY} {RATES.format(condition="is_since AND is_until AND is_kind")}
-{_FEE.format(condition="is_since AND is_until AND is_kind")}
-GROUP BY e.asset_id, s.atomic_decimals, s.position, currency.code
-    ORDER BY s.position, e.asset_id, currency.code
+SELECT found.asset_id, s.atomic_decimals, found.balance, found.code, found.is_kept, found.tail,
+    found.is_before, found.entries, found.went_in, found.went_out, found.fee, found.later,
+    found.within, found.cents, found.fee_cents, found.unvalued
+FROM (
+    SELECT e.asset_id, min(e.balance) AS balance, currency.code, false AS is_kept,
+        count(*) FILTER (WHERE is_tail) AS tail,
+        coalesce(bool_or(NOT is_since) FILTER (WHERE is_tail), false) AS is_before,
+        count(*) FILTER (WHERE is_since AND is_until AND is_kind) AS entries,
+        coalesce(sum(e.amount_atomic)
+            FILTER (WHERE is_since AND is_until AND is_kind AND e.amount_atomic > 0), 0) AS went_in,
+        coalesce(sum(e.amount_atomic)
+            FILTER (WHERE is_since AND is_until AND is_kind AND e.amount_atomic < 0), 0)
+            AS went_out,
+        coalesce(sum(fee.atomic), 0) AS fee,
+        coalesce(sum(e.amount_atomic) FILTER (WHERE NOT is_until), 0) AS later,
+        coalesce(sum(e.amount_atomic) FILTER (WHERE is_since AND is_until), 0) AS within,
+        coalesce(sum({half_even("e.amount_atomic")}), 0) AS cents,
+        coalesce(sum({half_even("fee.atomic")}), 0) AS fee_cents,
+        count(*) FILTER (WHERE is_since AND is_until AND is_kind
+            AND coalesce(k.exchange_rate, d.rate) IS NULL) AS unvalued
+    FROM e
+    JOIN ledger_movement m ON m.id = e.movement_id
+    JOIN assets_asset s ON s.id = e.asset_id
+    LEFT JOIN payments_payment p ON p.id = m.reference AND is_since AND is_until AND is_kind
+    {CURRENCY} {RATES.format(condition="is_since AND is_until AND is_kind")}
+    {FEE.format(condition="is_since AND is_until AND is_kind")}
+    GROUP BY e.asset_id, currency.code
+    UNION ALL
+    SELECT asset_id, min(balance), code, true, 0, false,
+        coalesce(sum(entries) FILTER (WHERE is_since AND is_until AND is_kind), 0)::bigint,
+        coalesce(sum(in_atomic) FILTER (WHERE is_since AND is_until AND is_kind), 0),
+        coalesce(sum(out_atomic) FILTER (WHERE is_since AND is_until AND is_kind), 0),
+        coalesce(sum(fee_atomic) FILTER (WHERE is_since AND is_until AND is_kind), 0),
+        coalesce(sum(in_atomic + out_atomic) FILTER (WHERE NOT is_until), 0),
+        coalesce(sum(in_atomic + out_atomic) FILTER (WHERE is_since AND is_until), 0),
+        coalesce(sum(cents) FILTER (WHERE is_since AND is_until AND is_kind), 0),
+        coalesce(sum(fee_cents) FILTER (WHERE is_since AND is_until AND is_kind), 0),
+        coalesce(sum(unvalued) FILTER (WHERE is_since AND is_until AND is_kind), 0)::bigint
+    FROM kept GROUP BY asset_id, code
+    UNION ALL
+    SELECT asset_id, balance, %(store_currency)s, true, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    FROM account WHERE place IS NOT NULL
+) found JOIN assets_asset s ON s.id = found.asset_id
+ORDER BY s.position, found.asset_id, found.code
 """  # noqa: S608  # only fragments of ours are put in
+
+
+class _Part(NamedTuple):
+    """Of a coin, of one currency: what is kept of hours, or entries."""
+
+    atomic_decimals: int
+    balance: int
+    code: str
+    is_kept: bool
+    tail: int
+    is_before: bool
+    entries: int
+    in_atomic: int
+    out_atomic: int
+    fee_atomic: int
+    later: int
+    within: int
+    cents: int
+    fee_cents: int
+    unvalued: int
 
 
 def sums_of(
@@ -176,56 +249,50 @@ def sums_of(
     scan: int | None = None,
 ) -> list[BookingSums]:
     """Of every coin that the store has such an account of, in the order of the assets. One
-    question; of each account SUMMED_MAX entries are added up, or `scan`."""
+    question; what is in no sum of an hour is added up to SUMMED_MAX entries of an account, or
+    `scan` (decision 444)."""
     scan = scan or SUMMED_MAX
     arguments: Arguments = {"store": store_id, "mode": mode, "store_currency": currency}
-    arguments |= {"account": account, "scan": scan}
+    arguments |= {"account": account, "scan": scan, **_edges(criteria)}
     arguments |= {"kind": criteria.kind, "since": criteria.since, "until": criteria.until}
-    by_asset: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
+    by_asset: dict[str, list[_Part]] = defaultdict(list)
     with connection.cursor() as cursor:
         cursor.execute(_SUMS, arguments)
-        for row in cursor.fetchall():
-            by_asset[row[0]].append(row[1:])
-    return [_sums(asset_id, rows, scan) for asset_id, rows in by_asset.items()]
+        for asset_id, *values in cursor.fetchall():
+            by_asset[asset_id].append(_Part(*values))
+    return [_sums(asset_id, parts, scan) for asset_id, parts in by_asset.items()]
 
 
-def _sums(asset_id: str, rows: list[tuple[Any, ...]], scan: int) -> BookingSums:
-    """The rows of a coin, one a currency."""
-    sums = BookingSums(asset_id, rows[0][0])
-    balance = int(rows[0][1])
-    scanned = 0
-    after = 0
-    within = 0
-    reaches_back = False
-    for (
-        _,
-        _,
-        code,
-        count,
-        is_before,
-        entries,
-        came,
-        went,
-        fee,
-        later,
-        moved,
-        cents,
-        fee_cents,
-        unvalued,
-    ) in rows:
-        scanned = scanned + count
-        after = after + int(later)
-        within = within + int(moved)
-        reaches_back = reaches_back or is_before
-        sums.entries += entries
-        sums.in_atomic += int(came)
-        sums.out_atomic += int(went)
-        sums.fee_atomic += int(fee)
-        sums.unvalued += unvalued
-        if entries:
-            sums.worth[code] = int(cents)
-            sums.fees_worth[code] = int(fee_cents)
-    sums.closing_atomic = balance - after
-    sums.opening_atomic = sums.closing_atomic - within
-    sums.is_whole = scanned < scan or reaches_back
+def _edges(criteria: LineFilter) -> dict[str, str]:
+    """The days (UTC) that the range begins or ends within, their hours, and of these apart those
+    that it begins or ends within."""
+    days: set[datetime] = set()
+    edges: set[datetime] = set()
+    for moment in (criteria.since, criteria.until):
+        if moment is not None:
+            with suppress(OverflowError):  # before or after all that is booked
+                hour = moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+                edges |= {hour} - {moment}
+                days |= {hour.replace(hour=0)} - {moment}
+    hours = {day.replace(hour=hour) for day in days for hour in range(24)} - edges
+    return {"days": array(days), "hours": array(hours), "edges": array(edges)}
+
+
+def _sums(asset_id: str, parts: list[_Part], scan: int) -> BookingSums:
+    sums = BookingSums(asset_id, parts[0].atomic_decimals)
+    is_cut = sum(part.tail for part in parts) >= scan
+    sums.is_whole = not is_cut or any(part.is_before for part in parts)
+    # Of a tail that is cut, what came before it would stand without what is missing between.
+    counted = [part for part in parts if sums.is_whole or not part.is_kept]
+    for part in counted:
+        sums.entries += part.entries
+        sums.in_atomic += int(part.in_atomic)
+        sums.out_atomic += int(part.out_atomic)
+        sums.fee_atomic += int(part.fee_atomic)
+        sums.unvalued += part.unvalued
+        if part.entries:
+            sums.worth[part.code] = sums.worth.get(part.code, 0) + int(part.cents)
+            sums.fees_worth[part.code] = sums.fees_worth.get(part.code, 0) + int(part.fee_cents)
+    sums.closing_atomic = int(parts[0].balance) - sum(int(part.later) for part in counted)
+    sums.opening_atomic = sums.closing_atomic - sum(int(part.within) for part in counted)
     return sums

@@ -5,7 +5,7 @@ One record per store, mode, type, range, currency and format; asking again finds
 
 from django.db import models
 
-from apps.core.models import Owned
+from apps.core.models import AtomicField, Owned
 from apps.reports import states
 
 
@@ -91,3 +91,60 @@ class AccountCodes(models.Model):
 
     def __str__(self) -> str:
         return str(self.store_id)
+
+
+class HourlyBooking(models.Model):
+    """What the entries of a store's account come to over an hour or a day (UTC), by the kind of
+    movement and the currency of the payments that they serve; empty for none. Of the entries up to
+    the account's place (apps.reports.hourly_bookings).
+
+    Cents are what the entries, and the fees taken with them, were worth, each rounded by itself;
+    `unvalued` is how many have no known rate. The entries of an hour stand between the first and
+    the last, beside those of other hours.
+    """
+
+    account = models.ForeignKey(
+        "ledger.Account", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    is_day = models.BooleanField()
+    hour = models.DateTimeField()  # or the first of the day
+    kind = models.CharField(max_length=40)
+    currency = models.CharField(max_length=3, blank=True)
+    entries = models.PositiveIntegerField()
+    in_atomic = AtomicField()
+    out_atomic = AtomicField()
+    fee_atomic = AtomicField()
+    cents = AtomicField()
+    fee_cents = AtomicField()
+    unvalued = models.PositiveIntegerField()
+    first_id = models.BigIntegerField()
+    last_id = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["account", "is_day", "hour", "kind", "currency"],
+                include=[
+                    *("entries", "in_atomic", "out_atomic", "fee_atomic", "cents", "fee_cents"),
+                    *("unvalued", "first_id", "last_id"),
+                ],
+                name="hourly_booking_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.account_id}, {self.hour}"
+
+
+class HourlyBookingPlace(models.Model):
+    """Up to which entry of an account its hourly sums go, 0 before the first, and in which currency
+    what belongs to no payment was valued."""
+
+    account = models.OneToOneField(
+        "ledger.Account", primary_key=True, on_delete=models.PROTECT, related_name="+"
+    )
+    newest_id = models.BigIntegerField(default=0)
+    currency = models.CharField(max_length=3, blank=True, default="")
+
+    def __str__(self) -> str:
+        return str(self.account_id)

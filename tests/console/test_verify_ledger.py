@@ -15,13 +15,13 @@ from apps.audit import verify
 from apps.audit.invariants import INVARIANTS, LEDGER, PAYMENTS
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import clock
-from apps.ledger.models import Account, Movement
-from apps.payments import daily_sums, hourly_sums
+from apps.ledger.models import Movement
 from apps.payments.models import Payment, Refund
+from apps.reports.invariants import BOOKINGS
 from apps.stores.services import change_store
 from apps.webhooks.invariants import TOLD
 from tests import make
-from tests.auditing import found_of, found_since, point_here
+from tests.auditing import add_up, found_of, found_since, point_here
 from tests.cast import Cast, Shop, assemble
 from tests.stage import standing
 
@@ -60,7 +60,7 @@ def trade() -> Cast:
     _listen(shop)
     make.paid(shop.test)
     _send(shop)
-    _sum_days()
+    add_up()
     return cast
 
 
@@ -83,12 +83,6 @@ def _listen(shop: Shop) -> None:
     }
     answer = shop.test.post("/webhook_endpoints", body)
     assert answer.status_code == 201, answer.content
-
-
-def _sum_days() -> None:
-    for account_id in Account.objects.exclude(store=None).values_list("pk", flat=True):
-        daily_sums.sum_account(account_id)
-    hourly_sums.sum_hours()
 
 
 def _send(shop: Shop) -> None:
@@ -205,6 +199,9 @@ CORRUPTIONS: dict[str, tuple[str, str]] = {
         "UPDATE payments_dailysum SET amount_atomic = amount_atomic + 1",
         "daily_sums_true",
     ),
+    "bookings grow": ("UPDATE reports_hourlybooking SET in_atomic = 1", "hourly_bookings_true"),
+    "bookings are deleted": ("DELETE FROM reports_hourlybooking", "hourly_bookings_true"),
+    "a mark has more": ("UPDATE ledger_balancemark SET balance_atomic = 1", "balance_marks_true"),
     "an hour has more payments": ("UPDATE payments_hourlysum SET payments = 9", "hourly_sums_true"),
     "what a merchant sold is deleted": ("DELETE FROM payments_soldsum", "sold_sums_true"),
     "an amount is raised by one": (
@@ -481,7 +478,7 @@ def test_the_audit_finds(name: str, world: Cast) -> None:
 
 def test_every_invariant_has_a_corruption_that_breaks_it() -> None:
     assert {invariant for _, invariant in CORRUPTIONS.values()} == {
-        invariant.name for invariant in LEDGER + PAYMENTS + TOLD
+        invariant.name for invariant in LEDGER + PAYMENTS + TOLD + BOOKINGS
     }
 
 

@@ -11,8 +11,9 @@ from apps.access import request_log
 from apps.access.models import AccessToken, Application, Grant, RefreshToken, RequestEntry
 from apps.audit.grants import WEB, WORKER
 from apps.core import clock, mail
-from apps.core.models import Drawing, OutgoingMail, RowFailure
+from apps.core.models import Drawing, OutgoingMail, RowFailure, RowTurn
 from apps.payments.models import DailySumPlace, HourlySum, PaymentChange
+from apps.reports.models import HourlyBookingPlace
 from apps.stores import verification_documents
 from apps.stores.models import VerificationDocument
 from apps.stores.notification_models import Notification
@@ -123,6 +124,30 @@ def test_payments_sum_days_sums_a_long_account(
 
     # What this transaction has booked isn't finished, so the sums come later; the statements ran.
     assert DailySumPlace.objects.exists()
+    assert not RowFailure.objects.exists()
+
+
+def test_reports_sum_bookings_sums_a_long_account(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make.store_coins(bakery.store, "SETH", 10**18)
+    monkeypatch.setattr("apps.reports.hourly_bookings.sum_bookings.__defaults__", (0,))
+
+    run("reports.sum_bookings")
+
+    assert HourlyBookingPlace.objects.exists()
+    assert not RowFailure.objects.exists()
+
+
+def test_ledger_mark_balances_marks_a_long_account(
+    bakery: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make.store_coins(bakery.store, "SETH", 10**18)
+    monkeypatch.setattr("apps.ledger.balance_marks.mark_balances.__defaults__", (0,))
+
+    run("ledger.mark_balances")
+
+    assert RowTurn.objects.filter(job="ledger.mark_balances:read").exists()
     assert not RowFailure.objects.exists()
 
 

@@ -5,18 +5,23 @@ from django.db import transaction
 
 from apps.billing.invoices import payment_intents
 from apps.core.models import RowTurn
-from apps.ledger import checkpoints
-from apps.ledger.long_tails import TAIL_MAX
+from apps.ledger import balance_marks, checkpoints
+from apps.ledger.long_tails import ENTRIES_AT_ONCE, TAIL_MAX
 from apps.payments import daily_sums, hourly_sums
+from apps.reports import hourly_bookings
 from tests.growth.catalog import ask
 from tests.growth.copies import run_all
 
 # Jobs that read a table on from a place, each with the table.
 READ_ON = {
     checkpoints.TAILS.mark.name: "ledger_entry",
+    balance_marks.TAILS.mark.name: "ledger_entry",
     daily_sums.MARK.name: "ledger_entry",
+    hourly_bookings.TAILS.mark.name: "ledger_entry",
     payment_intents.MARK.name: "ledger_movement",
 }
+# Of accounts; all but the first, of those of stores.
+SUMS = (balance_marks.mark_account, daily_sums.sum_account, hourly_bookings.sum_account)
 # As the triggers write them, which don't look at copies.
 _CHANGES = """
 INSERT INTO payments_paymentchange (store_id, mode, platform_id, hour, sold_on, currency, status,
@@ -71,17 +76,21 @@ def _fold() -> None:
 
 
 def _sum_days() -> None:
-    """Of the accounts that are so long that the job sums them."""
-    ask("TRUNCATE payments_dailysum, payments_dailysumplace")  # older entries have come
+    """Of the accounts that are so long that the jobs sum them."""
+    ask(
+        "TRUNCATE payments_dailysum, payments_dailysumplace, reports_hourlybooking,"
+        " reports_hourlybookingplace, ledger_balancemark"
+    )  # older entries have come
     long = ask(
-        "SELECT e.account_id, count(*) FROM ledger_entry e JOIN ledger_account a"
-        " ON a.id = e.account_id WHERE a.store_id IS NOT NULL GROUP BY 1 HAVING count(*) > %s",
+        "SELECT e.account_id, a.store_id, count(*) FROM ledger_entry e JOIN ledger_account a"
+        " ON a.id = e.account_id GROUP BY 1, 2 HAVING count(*) > %s",
         TAIL_MAX,
     )
-    for account_id, entries in long:
-        for _ in range(0, entries, daily_sums.ENTRIES_AT_ONCE):
-            with transaction.atomic():
-                daily_sums.sum_account(account_id)
+    for account_id, store_id, entries in long:
+        for _ in range(0, entries, ENTRIES_AT_ONCE):
+            for keep in SUMS if store_id else SUMS[:1]:
+                with transaction.atomic():
+                    keep(account_id)
 
 
 def _sum_hours() -> None:

@@ -46,6 +46,7 @@ PAGE = 5
 CAPS = (
     (list_pages, "COUNTED_MAX", CAP),
     (searching, "NEWEST_MAX", CAP),
+    (searching, "LOOKED_THROUGH_MAX", CAP),
     (exports, "EXPORT_MAX", CAP),
     (money_lists, "SUMMED_MAX", CAP),
     (bookings, "SUMMED_MAX", CAP),

@@ -93,4 +93,21 @@ FROM ledger_account a LEFT JOIN (SELECT account_id, sum(amount_atomic) AS total 
 ON t.account_id = a.id WHERE ledger_balance(a.id) <> coalesce(t.total, 0)
 """,
     ),
+    Invariant(
+        "balance_marks_true",
+        "Every mark of an account's balance equals its entries up to the mark",
+        "SELECT count(*) FROM ledger_balancemark",
+        """
+WITH summed AS (
+    SELECT e.account_id, e.id, sum(e.amount_atomic) OVER (PARTITION BY e.account_id ORDER BY e.id)
+        AS balance
+    FROM ledger_entry e WHERE e.account_id IN (SELECT account_id FROM ledger_balancemark)
+)
+SELECT 'account ' || b.account_id, 'its balance after entry ' || b.entry_id || ' isn''t '
+    || b.balance_atomic
+FROM ledger_balancemark b
+LEFT JOIN summed s ON s.account_id = b.account_id AND s.id = b.entry_id
+WHERE s.balance IS DISTINCT FROM b.balance_atomic
+""",
+    ),
 )
