@@ -132,3 +132,22 @@ def test_the_room_lists_filters_and_shows_one(cast: Cast) -> None:
     page = browser.get(f"requests/{line.pk}").content.decode()
     assert "order-7" in page and "differs from the first request" in page
     assert Browser(cast.charlie).get(f"requests/{line.pk}").status_code == 404
+
+
+def test_calls_are_found_by_the_record_that_they_were_about(cast: Cast) -> None:
+    shop = cast.bakery
+    id, other = (make.payment(shop.test)["id"] for _ in range(2))
+    for path in (f"/payments/{id}", f"/payments/{id}/events", f"/payments/{other}", "/payments"):
+        shop.test.get(path)
+    cast.strangers.test.get(f"/payments/{id}")
+
+    assert [line.path for line in logged(shop, q=id)] == [
+        f"/payments/{id}/events",
+        f"/payments/{id}",
+    ]
+    assert [line.path for line in logged(shop, q=id.upper())] == [
+        f"/payments/{id}/events",
+        f"/payments/{id}",
+    ]
+    assert logged(shop, "live", q=id) == logged(shop, q="/payments") == []
+    assert [line.path for line in logged(shop, q=other, method="GET")] == [f"/payments/{other}"]

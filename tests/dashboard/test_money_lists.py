@@ -182,6 +182,20 @@ def test_sums_of_a_long_list_say_that_they_are_not_whole(
     assert coin.count == 2 and "Totals cover the newest 2" in text(page)
 
 
+def test_what_was_returned_leaves_no_list_whole(
+    cast: Cast, browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It counts for nothing, and takes its place among the newest all the same."""
+    for _ in range(3):
+        fill(cast, "payouts")
+    newest = Payout.objects.order_by("-created_at").values("pk")[:1]
+    Payout.objects.filter(pk__in=newest).update(status="failed", funds="returned")
+    monkeypatch.setattr(money_lists, "SUMMED_MAX", 2)
+    page = browser.get("payouts")
+    (coin,) = page.context["sums"].coins
+    assert coin.count == 1 and "Totals cover the newest 2" in text(page)
+
+
 def test_htmx_gets_the_rows_alone(cast: Cast, browser: Browser) -> None:
     fill(cast, "refunds")
     advance_refunds()

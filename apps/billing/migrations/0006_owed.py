@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies = [("billing", "0002_customers_by_name")]
+    dependencies = [("billing", "0005_email_keys_so_far")]
 
     operations = [
         AddIndexConcurrently(
