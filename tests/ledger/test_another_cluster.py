@@ -24,6 +24,7 @@ from tests.ledger.books import Books, open_books
 from tests.ledger.test_daily_sums import check, sell, sum_all, told
 from tests.replicas import OWNER, OtherCluster
 from tests.stack import wait_for
+from tests.whole import usually
 
 # Dumps, replication and databases that Django moves between.
 pytestmark = pytest.mark.direct
@@ -177,7 +178,7 @@ def go_on(books: Books, before: tuple[Any, Any], seed: int) -> None:
     folded = dict(Account.objects.values_list("pk", "checkpoint_atomic"))
     summed = DailySum.objects.count()
     random = Random(seed)
-    for _ in range(2):
+    for _ in range(usually(short=1, whole=2)):
         trade(books, random)
         check(books, sum_all)
         balances(books)
