@@ -19,7 +19,7 @@ KINDS: dict[str, str] = {
     "transfer_return_released": "Transfer return failed, returned to balance",
     "platform_fee_returned": "Platform fee returned",
     "swap_created": "Swap reserved",
-    "swap_completed": "Swapped",
+    "swap_completed": "Swap completed",
     "swap_exchanged": "Swap executed on-chain",
     "swap_released": "Swap failed, returned to balance",
     "swap_approval_paid": "Gas for a swap approval",
