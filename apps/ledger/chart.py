@@ -40,7 +40,7 @@ CHART: dict[str, AccountKind] = {
         True,
         "confirmed deposits of payments not settled: unfinished, failed or late",
     ),
-    RESERVED: AccountKind(STORE, "credit", True, "payouts, refunds and swaps under way"),
+    RESERVED: AccountKind(STORE, "credit", True, "payouts, refunds and swaps in progress"),
     CUSTODY_DEPOSITS: AccountKind(SERVICE, "debit", False, "coins on deposit addresses"),
     CUSTODY_SIMULATED: AccountKind(
         SERVICE, "debit", False, "simulated test deposits, and what was simulated out again"

@@ -250,12 +250,13 @@ class AcceptedAssetAdmin(Queue):
     actions = ["end_review"]
     noun = "accepted_asset"
     approving = rejecting = roles.ASSET_REVIEW
+    asked = "What was stopped"
     approves = "Accept the asset again"
     rejects = "Keep it stopped"
     rejection_is_told_to = "The store sees this if you keep it stopped."
 
     def title_of(self, row: AcceptedAsset) -> str:
-        return f"{row.store}: {row.asset.full_name}"
+        return row.asset.full_name
 
     def subject_of(self, row: AcceptedAsset) -> str:
         return f"{row.asset.full_name} for {row.store}"

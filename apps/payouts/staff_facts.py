@@ -82,7 +82,7 @@ def _lost(accepted: AcceptedAsset) -> Section:
         facts.append(("Worth now", worth))
     page = reverse("admin:chain_deposit_changelist") + "?days=all&is_lost__exact=1"
     return Section(
-        "Lost deposits", facts, page, "All lost deposits", without="None is lost any more."
+        "Lost deposits", facts, page, "All lost deposits", without="No deposit is lost anymore."
     )
 
 

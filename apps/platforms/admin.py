@@ -40,6 +40,9 @@ class AccessRequestAdmin(Queue):
     noun = "access_request"
     approving = rejecting = roles.PLATFORM_ACCESS
 
+    def title_of(self, row: AccessRequest) -> str:
+        return f"of {row.store}"
+
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [("reason", row.reason), ("requested", moment(row.created_at))]
 

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from apps.core.countries import country_name
 from apps.core.staff.pages import Section
-from apps.core.templatetags.tillgate import day
+from apps.core.templatetags.tillgate import day, status_words
 from apps.stores.models import AuditEntry, Store, Verification
 
 LINES_MAX = 5
@@ -34,7 +34,9 @@ def _business(store: Store, last: Verification | None) -> str:
     name = last.business_legal_name if last is not None else ""
     if store.kyc_confirmed_at is not None:
         return f"Verified: {name}" if name else "Verified"
-    return f"Not verified: {name} ({last.status})" if last is not None else "Nothing submitted"
+    if last is None:
+        return "Nothing submitted"
+    return f"{status_words('verification', last.status)}: {name}"
 
 
 def decisions(store: Store, *actions: str) -> list[tuple[str, Any]]:
