@@ -3,6 +3,7 @@ CSV of exactly that list."""
 
 import csv
 import io
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -240,6 +241,17 @@ def test_payments_are_filtered_by_coin_network_amount_and_customer(cast: Cast) -
     answer = browser.get(f"payments?customer={ann}&status=completed")
     assert references(answer) == [bought] and "Customer: ann@rye.example" in text(answer)
     assert references(Browser(cast.charlie).get(f"payments?customer={ann}")) == []
+
+
+def test_a_time_in_a_list_has_its_year_when_it_is_another_one(cast: Cast) -> None:
+    """A test clock may be ahead."""
+    now = datetime.fromisoformat(payment(cast.bakery.test)["created_at"])
+    shown = text(Browser(cast.alice).get("payments")).partition("<tbody>")[2]
+    assert f">{now.day} {now:%b}, " in shown and f"{now:%b %Y}, " not in shown
+    advance(cast.bakery.test, 366 * 86_400)
+    payment(cast.bakery.test)
+    shown = text(Browser(cast.alice).get("payments")).partition("<tbody>")[2]
+    assert f"{now.year + 1}, " in shown
 
 
 def test_a_coin_is_looked_for_in_the_newest_payments_and_the_page_says_so(
