@@ -88,7 +88,7 @@ def _asked_for(name: str) -> set[str]:
 def _link(package: metadata.Distribution, packages: Path) -> None:
     names = {file.parts[0] for file in package.files or () if ".." not in file.parts}
     for name in names:
-        (packages / name).symlink_to(package.locate_file(name))
+        (packages / name).symlink_to(str(package.locate_file(name)))
 
 
 def run(
