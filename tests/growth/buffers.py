@@ -14,6 +14,8 @@ import psycopg
 from django.db import connection
 from psycopg import ClientCursor
 
+# Of eight times the rows, beside what is named where it is spared.
+GROWTH_MAX = 1.3
 _READS = re.compile(r"\s*\(?\s*(SELECT|WITH|UPDATE|DELETE|INSERT)\b", re.IGNORECASE)
 _LISTS = re.compile(r"(%s|\$\d+)(::\w+)?(, (%s|\$\d+)(::\w+)?)+")
 

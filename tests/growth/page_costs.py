@@ -1,10 +1,7 @@
-"""What people and programs read costs by what it shows, not by all there ever was: of eight times
-the rows no page, list, search or summary reads more buffers, but for those that are named."""
+"""What pages, lists, searches and summaries read of the database, with caps so low that few rows
+reach them."""
 
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -28,16 +25,9 @@ from tests import make
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
 from tests.growth import pages
-from tests.growth.buffers import reading
-from tests.growth.reports import month_report
-from tests.growth.seed import GrowingTown, town
+from tests.growth.buffers import GROWTH_MAX, reading
+from tests.growth.seed import GrowingTown
 
-# Settings of a session, and VACUUM, which a pooler refuses.
-pytestmark = pytest.mark.direct
-
-FEW = 2_000
-MANY = 8 * FEW
-GROWTH_MAX = 1.3
 # Each index that a page goes through is a level deeper.
 BUFFERS_SPARE = 100
 # What is counted, summed, looked through or shown is so few here that both sizes have more.
@@ -69,12 +59,6 @@ GROWING = {
 }
 
 
-@pytest.fixture(scope="module")
-def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[GrowingTown]:
-    with django_db_blocker.unblock(), town(MANY) as built:
-        yield built
-
-
 def asks(place: GrowingTown) -> list[pages.Ask]:
     people = Browser(place.shop.owner).prove()
     clerk = signed_in(make.clerk("finance"))
@@ -90,12 +74,15 @@ def asks(place: GrowingTown) -> list[pages.Ask]:
 def measured(place: GrowingTown) -> dict[str, int]:
     """Buffers by what was asked."""
     found = {}
-    for ask in asks(place):
-        buckets.client().flushdb()
-        with reading() as read:
-            answer = ask.get()
-        assert answer.status_code in pages.ANSWERS, f"{ask.name}: {answer.status_code}"
-        found[ask.name] = sum(read.buffers.values())
+    with pytest.MonkeyPatch.context() as patch:
+        for place_of, name, most in CAPS:
+            patch.setattr(place_of, name, most)
+        for ask in asks(place):
+            buckets.client().flushdb()
+            with reading() as read:
+                answer = ask.get()
+            assert answer.status_code in pages.ANSWERS, f"{ask.name}: {answer.status_code}"
+            found[ask.name] = sum(read.buffers.values())
     return found
 
 
@@ -103,40 +90,11 @@ def allowed(buffers: int) -> float:
     return GROWTH_MAX * buffers + BUFFERS_SPARE
 
 
-@pytest.mark.whole  # in the suite what runs by itself, and the plans of lists in tests/dashboard
-def test_what_is_asked_reads_no_more_of_eight_times_the_rows(
-    place: GrowingTown, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for place_of, name, most in CAPS:
-        monkeypatch.setattr(place_of, name, most)
-    place.grow(FEW)
-    place.put_in_order()
-    few = measured(place)
-    place.grow(MANY)
-    place.put_in_order()
-    many = measured(place)
-
-    grown = {
+def grown(few: dict[str, int], many: dict[str, int]) -> dict[str, tuple[int, int]]:
+    """What reads more of more rows, each with what it read at both sizes."""
+    return {
         name: (few.get(name, 0), buffers)
         for name, buffers in many.items()
         if buffers > allowed(few.get(name, 0))
+        and not any(fnmatchcase(name, pattern) for pattern in GROWING)
     }
-    unexpected = {
-        name: sizes
-        for name, sizes in grown.items()
-        if not any(fnmatchcase(name, pattern) for pattern in GROWING)
-    }
-    assert unexpected == {}, "\n".join(f"{name}: {sizes}" for name, sizes in unexpected.items())
-
-
-@pytest.mark.whole
-def test_a_report_reads_no_more_of_ten_times_the_older_history(place: GrowingTown) -> None:
-    """Of the town that the test before this one has left: a month near the year's beginning, and
-    one near its end, which have as many lines."""
-    place.grow(MANY)
-    today = datetime.now(UTC).date()
-    reports = {days: month_report(place, today - timedelta(days=days)) for days in (340, 70)}
-
-    (early_lines, early), (late_lines, late) = reports[340], reports[70]
-    assert late_lines == pytest.approx(early_lines, rel=0.1) and late_lines > 300
-    assert late < GROWTH_MAX * early
