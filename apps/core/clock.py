@@ -14,7 +14,18 @@ from typing import Any, Protocol, cast, overload
 
 from django.conf import settings
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import DateTimeField, ExpressionWrapper, F, OuterRef, Q, QuerySet, Value
+from django.db.models import (
+    DateTimeField,
+    ExpressionWrapper,
+    F,
+    Field,
+    Func,
+    OuterRef,
+    Q,
+    QuerySet,
+    Value,
+)
+from django.db.models.lookups import GreaterThan
 
 from apps.core import jobs
 from apps.core.db import locks
@@ -78,8 +89,14 @@ def is_due_apart(
         Value(real) + OuterRef("test_offset_seconds") * Value(timedelta(seconds=1)),
         output_field=DateTimeField(),
     )
+    # As a pair no index serves it but one by store: of a range PostgreSQL expects so few rows that
+    # it went through those of all stores as well.
+    is_later = GreaterThan(
+        Func(F("store"), F(column), function="ROW", output_field=Field()),
+        Func(OuterRef("pk"), Value(real), function="ROW", output_field=Field()),
+    )
     of_store = rows.filter(
-        store=OuterRef("pk"), mode="test", **{f"{column}__gt": real, f"{column}__lte": by_clock}
+        is_later, store=OuterRef("pk"), mode="test", **{f"{column}__lte": by_clock}
     )
     due = ArraySubquery(of_store.order_by(column).values("pk")[:AHEAD_MAX])
     ahead = stores.filter(pk__in=stores_ahead, test_offset_seconds__gt=0).annotate(due=due)
