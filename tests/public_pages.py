@@ -95,7 +95,7 @@ class Customers:
         }
         made = self._ask("/payments", {"payment_intent": order | more})
         if scenario:
-            simulated = {"scenario": scenario}
+            simulated: dict[str, Any] = {"scenario": scenario}
             if scenario == "unconfirmed":
                 simulated["confirmations"] = 3
             self._ask(f"/payments/{made['id']}/simulated_payments", simulated)
