@@ -165,7 +165,7 @@ def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
     return Notice(
         f"{asset.full_name} is stopped for review",
         accepted.review_reason
-        or "A confirmed deposit left the chain. Payments in it wait until we have looked.",
+        or "A confirmed deposit left the chain. Payments in it wait for our review.",
         at,
         "View coins",
         url_of("settings_assets"),

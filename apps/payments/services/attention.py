@@ -69,7 +69,7 @@ def asset_stopped(payment: Payment, deposit: Deposit, asset: Asset) -> None:
             deposit.pk,
             f"{asset.full_name} is stopped for review",
             "/dashboard/settings/assets",
-            "A confirmed deposit left the chain. Payments in it wait until we have looked.",
+            "A confirmed deposit left the chain. Payments in it wait for our review.",
         )
     )
 
