@@ -47,6 +47,17 @@ def role_of(cast: Cast, user: User) -> str | None:
     )
 
 
+@pytest.mark.parametrize(
+    ("role", "words"), [("admin", "as an admin."), ("developer", "as a developer.")]
+)
+def test_an_invitation_says_the_role_in_a_sentence(alice: Browser, role: str, words: str) -> None:
+    invite(alice, role=role)
+    shown = text(Browser().get(link(NEW)))
+    (letter,) = [item for item in django_mail.outbox if item.to == [NEW]]
+    assert words in shown and words in " ".join(letter.body.split())
+    assert words in " ".join(str(letter.alternatives[0][0]).split())
+
+
 def test_an_accountant_is_invited_keeps_the_books_and_changes_nothing(
     cast: Cast, alice: Browser
 ) -> None:
