@@ -172,6 +172,11 @@ def test_each_error_stands_at_its_input_which_has_the_focus(
     assert re.findall(marked, page) == [name] and 'id="errors"' not in page
 
 
+def test_the_form_begins_at_the_amount(alice: Browser) -> None:
+    page = alice.get("payouts/new").content.decode()
+    assert page.count("autofocus") == 1 and re.search(r'<input id="amount"[^>]*autofocus', page)
+
+
 def test_what_belongs_to_no_input_stands_above_them_all(alice: Browser) -> None:
     page = alice.post("payouts/new", **{**wish(alice), "form_key": "x"}).content.decode()
     assert (
