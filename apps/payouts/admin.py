@@ -250,7 +250,7 @@ class AcceptedAssetAdmin(Queue):
     actions = ["end_review"]
     noun = "accepted_asset"
     approving = rejecting = roles.ASSET_REVIEW
-    asked = "What was stopped"
+    heading = "What was stopped"
     approves = "Accept the asset again"
     rejects = "Keep it stopped"
     rejection_is_told_to = "The store sees this if you keep it stopped."

@@ -312,7 +312,7 @@ class Queue(ReadOnly):
     rejecting: StaffOperation
     takes_code = False  # whether an approval takes a code of the authenticator app
     rejection_is_told_to = "The store sees this if you reject."
-    asked = "What is requested"
+    heading = "What is requested"  # of what the decision is about
     # What the buttons say.
     approves = "Approve"
     rejects = "Reject"
@@ -428,7 +428,7 @@ class Queue(ReadOnly):
             "may_reject": may(request, self.rejecting),
             "takes_code": self.takes_code,
             "rejection_is_told_to": self.rejection_is_told_to,
-            "asked": self.asked,
+            "heading": self.heading,
             "approves": self.approves,
             "rejects": self.rejects,
         }
