@@ -117,8 +117,11 @@ def test_an_overpayment_that_is_left_alone_is_shown_for_a_month(cast: Cast) -> N
 def test_a_title_from_right_to_left_leaves_the_amounts_beside_it_in_order(cast: Cast) -> None:
     made = make.payment(cast.bakery.test, title="قهوة", amount="24.00")
     make.simulated(cast.bakery.test, made["id"], "underpaid")
-    detail = only(Browser(cast.alice)).notice.detail
+    browser = Browser(cast.alice)
+    detail = only(browser).notice.detail
     assert detail.startswith("\N{FIRST STRONG ISOLATE}قهوة\N{POP DIRECTIONAL ISOLATE} · €12.00 of")
+    # The first letter of a <bdi> decides, also one that is isolated.
+    assert f'<bdi dir="ltr">{detail[:8]}' in text(browser.get("attention"))
 
 
 def test_a_payment_that_is_short_is_told_until_the_rest_has_come_or_its_time_is_over(
