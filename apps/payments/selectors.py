@@ -225,7 +225,8 @@ def _kind_of(reference: str) -> str:
 _ROW = Columns(Payment, "p")
 _LIKE = "'%' || %({})s::text || '%'"
 # Those whose reference holds the part, of those that hold all of its threes: by the index of them.
-# Those of the store are read once, whose number and page both come from that.
+# Those of the store are read once, whose number and page both come from that: by their keys alone,
+# for PostgreSQL would look for them among all payments of a store.
 _NAMED = f"""
 WITH named AS MATERIALIZED (
     SELECT payment_id FROM payments_paymentreference
@@ -233,8 +234,9 @@ WITH named AS MATERIALIZED (
             @> %(threes)s::text[]
         AND reference LIKE {_LIKE.format("reference_part")}
 ), named_ones AS MATERIALIZED (
-    SELECT id, created_at FROM payments_payment
-    WHERE id = ANY (ARRAY(SELECT payment_id FROM named)) AND {{own}}
+    SELECT id, created_at FROM (
+        SELECT * FROM payments_payment WHERE id = ANY (ARRAY(SELECT payment_id FROM named)) OFFSET 0
+    ) found WHERE {{own}}
 )
 """  # noqa: S608  # our own text
 # What has an index of its own. Without any of it a range of time, if of all time, says which index

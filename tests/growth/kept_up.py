@@ -39,6 +39,7 @@ CHANGES_AT_ONCE = 1_000_000
 def keep_up(lanes: int) -> None:
     ask("ANALYZE ledger_account, ledger_entry, ledger_movement, payments_payment")
     _count()
+    _rate_days()
     _fold()
     _sum_days()
     _sum_hours()
@@ -60,6 +61,18 @@ def _count() -> None:
         "UPDATE billing_invoicecounter c SET last_number = s.number FROM (SELECT store_id,"
         " mode, max(number) AS number FROM billing_invoice GROUP BY 1, 2) s"
         " WHERE s.store_id = c.store_id AND s.mode = c.mode AND s.number IS NOT NULL"
+    )
+
+
+def _rate_days() -> None:
+    """A service that ran for the year has a rate of each of its days, and of those that the clocks
+    of its stores have come to."""
+    columns = "asset_id, currency, rate, source, as_of"
+    ask(
+        f"INSERT INTO assets_dailyrate (day, {columns}) SELECT d.day::date, {columns}"
+        " FROM assets_dailyrate r CROSS JOIN generate_series(r.day - 370, r.day + 10,"
+        " interval '1 day') d (day) WHERE r.day = (SELECT max(day) FROM assets_dailyrate"
+        " WHERE day <= (now() AT TIME ZONE 'UTC')::date) ON CONFLICT DO NOTHING"
     )
 
 
