@@ -187,7 +187,7 @@ def _found(rows: "QuerySet[RequestEntry]", q: str) -> "QuerySet[RequestEntry]":
     keys += [Q(record_id=q)] if is_uuid(q) else []
     times: dict[uuid.UUID, datetime] = {}
     for key in keys:
-        times.update(rows.filter(key).values_list("pk", "created_at")[:FOUND_MAX])
+        times |= dict(rows.filter(key).values_list("pk", "created_at")[:FOUND_MAX])
     if not times:
         return rows.none()
     days = (min(times.values()), max(times.values()))

@@ -146,7 +146,9 @@ def _actor(line: AuditLine) -> SafeString:
         else ""
     )
     return format_html(
-        "<bdi>{}</bdi>{}", Truncator(entry.actor_name or "Tillgate").chars(_ACTOR_SHOWN), kind
+        '<bdi class="person">{}</bdi>{}',
+        Truncator(entry.actor_name or "Tillgate").chars(_ACTOR_SHOWN),
+        kind,
     )
 
 

@@ -139,7 +139,7 @@ def of_bank_account(account: Destination) -> Notice:
         "Business isn’t verified",
         detail,
         account.created_at,
-        "Verify business",
+        "View verification",
         reverse("dashboard:verification"),
         icon="building-library",
     )

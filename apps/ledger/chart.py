@@ -43,7 +43,7 @@ CHART: dict[str, AccountKind] = {
     RESERVED: AccountKind(STORE, "credit", True, "payouts, refunds and swaps in progress"),
     CUSTODY_DEPOSITS: AccountKind(SERVICE, "debit", False, "coins on deposit addresses"),
     CUSTODY_SIMULATED: AccountKind(
-        SERVICE, "debit", False, "simulated test deposits, and what was simulated out again"
+        SERVICE, "debit", False, "simulated test deposits, net of simulated payouts"
     ),
     CUSTODY_HOT: AccountKind(SERVICE, "debit", False, "coins in the hot wallet"),
     CUSTODY_COLD: AccountKind(SERVICE, "debit", False, "coins in cold storage"),
@@ -52,10 +52,8 @@ CHART: dict[str, AccountKind] = {
     OFFRAMP_CLEARING: AccountKind(
         SERVICE, "debit", False, "handed to the off-ramp, not yet reported settled"
     ),
-    SWAP_CLEARING: AccountKind(SERVICE, "either", False, "the far side of swaps"),
-    X402_CLEARING: AccountKind(
-        SERVICE, "credit", False, "debited settlements not, or not yet, dispatched"
-    ),
+    SWAP_CLEARING: AccountKind(SERVICE, "either", False, "counterpart of swaps in progress"),
+    X402_CLEARING: AccountKind(SERVICE, "credit", False, "settlements debited but not sent"),
     WITHDRAWAL_CLEARING: AccountKind(
         SERVICE, "credit", False, "earnings on their way to the operator"
     ),

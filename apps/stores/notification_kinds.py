@@ -43,7 +43,7 @@ VERIFICATION = "verification"
 KINDS: Mapping[str, NotificationKind] = {
     PAYMENT_COMPLETED: NotificationKind(
         "Payments completed",
-        "How many, and how much they come to.",
+        "The number of payments and their total.",
         default=DAILY,
         choices=(IMMEDIATELY, DAILY, OFF),
         is_shown=False,

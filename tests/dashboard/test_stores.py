@@ -131,7 +131,7 @@ def test_who_was_paid_live_keeps_a_list_of_what_is_open_until_everything_is_done
     shown = text(browser.get())
     assert "Get ready to accept payments" not in shown and "Finish your setup" in shown
     assert "2 of 7 done" in shown
-    for title in ("Protect your sign-in.", "Verify your business.", "Add a webhook endpoint."):
+    for title in ("Protect your sign-in", "Verify your business", "Add a webhook endpoint"):
         assert f"<strong>{title}</strong>" in shown
     assert "Make your first API call." not in shown
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
