@@ -1,5 +1,5 @@
 """What the audit finds of some invariants alone: whoever plants one fault needn't have all others
-arguments about."""
+asked about."""
 
 import pytest
 from django.db import connection, transaction
@@ -29,7 +29,7 @@ def found_since(point: VerifiedPoint, *names: str) -> list[Finding]:
 
 
 def counted_since(point: VerifiedPoint) -> dict[str, int]:
-    """Over how many things each invariant is arguments in a run since that point."""
+    """Over how many things each invariant is asked about in a run since that point."""
     arguments = {**parameters(), **touched.touched_since(point.boundary_xid)}
     return {item.name: verify._ask(item, arguments).counted for item in INVARIANTS}
 

@@ -9,12 +9,12 @@ import pytest
 from django.db import connection, transaction
 from django.db.models import Count
 
-from apps.audit import verify
 from apps.core.models import RowTurn
 from apps.ledger import balance_marks, statements
 from apps.ledger.models import Account, BalanceMark, Entry
 from apps.ledger.statements import LineFilter, StatementPage
 from apps.ledger.tasks import mark_balances
+from tests.auditing import found_of
 from tests.ledger.books import AT, Books
 from tests.reports.test_bookings import DAYS, story
 
@@ -48,16 +48,11 @@ def told(books: Books) -> list[StatementPage]:
     ]
 
 
-def broken() -> list[str]:
-    found = (verdict for verdict in verify.verdicts() if verdict.name == "balance_marks_true")
-    return [verdict.name for verdict in found if verdict.findings]
-
-
 def check(books: Books, change: Callable[[], object]) -> None:
     before = told(books)
     change()
     assert told(books) == before
-    assert broken() == []
+    assert found_of("balance_marks_true") == []
 
 
 def mark_all(books: Books) -> None:

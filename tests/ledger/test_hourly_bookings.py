@@ -12,7 +12,6 @@ import pytest
 from django.db import connection, transaction
 
 from apps.assets.models import DailyRate
-from apps.audit import verify
 from apps.core import clock
 from apps.core.models import RowTurn
 from apps.ledger import chart, movements
@@ -23,6 +22,7 @@ from apps.reports.bookings import BookingSums, sums_of
 from apps.reports.models import HourlyBooking, HourlyBookingPlace
 from apps.reports.tasks import sum_bookings
 from apps.stores.models import Store
+from tests.auditing import found_of
 from tests.ledger.books import AT, COIN, Books
 from tests.ledger.test_daily_sums import FIRST, sell
 from tests.reports.test_bookings import rate, story
@@ -74,16 +74,11 @@ def told(books: Books, currency: str = "EUR") -> list[BookingSums]:
     ]
 
 
-def broken() -> list[str]:
-    found = (verdict for verdict in verify.verdicts() if verdict.name == "hourly_bookings_true")
-    return [verdict.name for verdict in found if verdict.findings]
-
-
 def check(books: Books, change: Callable[[], object]) -> None:
     before = told(books)
     change()
     assert told(books) == before
-    assert broken() == []
+    assert found_of("hourly_bookings_true") == []
 
 
 def sum_all(books: Books) -> None:
@@ -171,4 +166,4 @@ def test_a_store_in_another_currency_is_summed_anew(sold: Books) -> None:
 
     assert told(sold, "JPY") == expected
     assert set(HourlyBookingPlace.objects.values_list("currency", flat=True)) == {"JPY"}
-    assert broken() == []
+    assert found_of("hourly_bookings_true") == []

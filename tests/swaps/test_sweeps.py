@@ -133,7 +133,7 @@ def test_what_is_small_simulated_watched_or_not_yet_booked_stays(
     Deposit.objects.filter(address=unbooked).update(handled_status="confirmed")
     settings.SWEEP_MINIMUMS = ["SETH=0.0001"]
     assert sweeper.sweep_due() == sweeper.Swept(sweeps=2 if place.native(small) > 10**15 else 1)
-    settings.SWEEP_MINIMUMS = []
+    settings.SWEEP_MINIMUMS = ["SETH=0.000001"]
     assert sweeper.sweep_due() == sweeper.Swept()
 
 
@@ -311,3 +311,15 @@ def test_what_was_fetched_from_an_address_isnt_looked_for_there_again(
         assert place.tokens(address) == 0
         assert sweep._fullest(coin, clock.real_now()) == []
     assert deposits.get().left_atomic == 0
+
+
+def test_a_lower_minimum_looks_at_what_was_set_aside_before_amounts_were_kept(
+    place: Venue, bakery: Shop, settings: Any
+) -> None:
+    settings.SWEEP_MINIMUMS = ["SETH=10000", "USDC_SETH=10000"]
+    place.fund_hot(1)
+    address = paid_in(place, bakery, "SETH")
+    assert sweeper.sweep_due() == sweeper.Swept()
+    Deposit.objects.filter(address=address).update(left_atomic=None)
+    settings.SWEEP_MINIMUMS = ["SETH=0.000001"]
+    assert sweeper.sweep_due().sweeps == 1

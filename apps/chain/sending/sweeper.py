@@ -91,10 +91,11 @@ UPDATE chain_deposit SET is_unswept = false, left_atomic = found.amount FROM (
       AND d.status = 'confirmed' AND d.handled_status = 'confirmed' LIMIT %(limit)s) found
 WHERE chain_deposit.id = found.id
 """  # noqa: S608  # our own text
+# And of which nobody knows what was left: they were set aside before that was kept.
 _LOOK_AGAIN = """
 UPDATE chain_deposit SET is_unswept = true
 WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_unswept
-    AND left_atomic > 0 AND left_atomic >= %(least)s
+    AND (left_atomic IS NULL OR (left_atomic > 0 AND left_atomic >= %(least)s))
 """
 # What was brought from an address since it was set aside isn't left there any more.
 _CORRECT = f"""
