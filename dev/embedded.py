@@ -30,6 +30,7 @@ from typing import Any, TextIO
 from apps.core import local_chain
 from apps.core.local_chain import CHAIN_IDS, ETHEREUM, NAMES_VARIABLE, SEPOLIA, local_chains
 from dev import anvil, processes, template_database, waiting
+from dev.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = "demo"
@@ -388,9 +389,7 @@ def _chain(folder: ServicesFolder, name: str) -> str | None:
     published = processes.published(folder.path, name)
     if published.get("url") and local_chain.is_chain(published["url"], CHAIN_IDS[name]):
         return str(published["url"])
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     url = f"http://127.0.0.1:{port}"
     command = [
         program,

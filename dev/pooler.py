@@ -18,6 +18,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from dev import bootstrap, processes
+from dev.ports import free_port
 
 POOL = 5
 # From here on it follows which client has prepared what.
@@ -54,7 +55,7 @@ class Pooler:
         self.user = parts.username or getpass.getuser()
         self.folder = Path(tempfile.mkdtemp(prefix="pooler-"))
         self.folder.chmod(0o755)
-        self.port = _free_port()
+        self.port = free_port()
         users = self.folder / "users.txt"
         users.write_text("".join(f'"{name}" ""\n' for name in {self.user, *roles}))
         prepared = f"max_prepared_statements = {PREPARED_MAX}\n" if prepares() else ""
@@ -98,9 +99,3 @@ class Pooler:
         self.process.kill()
         self.process.wait(20)
         shutil.rmtree(self.folder)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

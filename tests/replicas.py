@@ -15,7 +15,8 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 
 from apps.audit.grants import ROLES
-from tests.stack import free_port, wait_for
+from dev.ports import free_port
+from tests.stack import wait_for
 
 OWNER = "postgres"
 # After so long without an answer of the primary its standby takes over.

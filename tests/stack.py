@@ -6,7 +6,6 @@ import json
 import os
 import select
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -19,6 +18,7 @@ import requests
 
 from apps.core import local_chain
 from dev import embedded
+from dev.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 120.0
@@ -35,12 +35,6 @@ OWN = (
     "DJANGO_SETTINGS_MODULE",
 )
 T = TypeVar("T")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_for(read: Callable[[], T], until: Callable[[T], bool], seconds: float = WAIT_SECONDS) -> T:

@@ -12,8 +12,9 @@ wait long, and with one, as FastAPI does.
 import json
 import sys
 
+from dev.ports import free_port
 from tests.bench.harness import bench_database, print_table
-from tests.bench.load import WORKERS, Contender, free_port, measure, product, request_of, serving
+from tests.bench.load import WORKERS, Contender, measure, product, request_of, serving
 
 BODY = {
     "payment_intent": {

@@ -7,7 +7,6 @@ their ratio.
 
 import asyncio
 import os
-import socket
 import statistics
 import subprocess
 import sys
@@ -64,12 +63,6 @@ def request_of(method: str, path: str, key: str, body: bytes = b"") -> bytes:
     head = [f"{method} {path} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {key}"]
     head += ["Content-Type: application/json", f"Content-Length: {len(body)}"] if body else []
     return "\r\n".join([*head, "", ""]).encode() + body
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 @contextmanager

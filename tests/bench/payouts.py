@@ -23,12 +23,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from dev.ports import free_port
 from tests.bench.harness import bench_database, chain_program, print_table
 from tests.bench.load import (
     CONNECTIONS,
     ROOT,
     environment,
-    free_port,
     length_of,
     product,
     request_of,

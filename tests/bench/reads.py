@@ -8,8 +8,9 @@ All stand in one server with the same middleware, asked in turns over eight conn
 
 import sys
 
+from dev.ports import free_port
 from tests.bench.harness import bench_database, print_table
-from tests.bench.load import Contender, free_port, measure, product, request_of, serving
+from tests.bench.load import Contender, measure, product, request_of, serving
 
 PAYMENTS = 300
 PAID = 30

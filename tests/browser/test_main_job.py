@@ -20,9 +20,10 @@ from playwright.sync_api import Page, expect
 
 from apps.core import local_chain
 from dev.demo.chain import GWEI, DemoWallet
+from dev.ports import free_port
 from tests.agents.paying import Payer
 from tests.browser.conftest import OpenPage
-from tests.stack import ROOT, Demo, Remote, free_port, mine, wait_for
+from tests.stack import ROOT, Demo, Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver
 
 EVENTS = [

@@ -4,7 +4,6 @@ customers' contracts do."""
 import atexit
 import itertools
 import json
-import socket
 import subprocess
 import time
 from datetime import datetime
@@ -16,6 +15,7 @@ from eth_abi.abi import encode
 
 from apps.chain.watching.blocks import TRANSFER_TOPIC
 from dev import anvil
+from dev.ports import free_port
 
 SEPOLIA_ID = 11155111
 ARTIFACT = Path(__file__).parents[2] / "dev" / "demo" / "tokens" / "DevToken.json"
@@ -38,9 +38,7 @@ class Node:
     """An anvil that has been started, and may not answer yet."""
 
     def __init__(self, program: str, *options: str, chain_id: int = SEPOLIA_ID) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self.began = time.monotonic()
         command = [program, "--port", str(port), "--chain-id", str(chain_id), "--quiet", *options]

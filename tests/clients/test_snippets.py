@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from apps.webhooks import signing
+from dev.ports import free_port
 from tests import snippets
 from tests.clients import npm
 from tests.snippets import Delivery, Reader, Snippet
-from tests.stack import ROOT, Demo, Remote, free_port
+from tests.stack import ROOT, Demo, Remote
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 RUN = {"sh": "bash", "python": "python3", "ts": "node", "php": "php", "ruby": "ruby"}

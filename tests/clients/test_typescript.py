@@ -12,9 +12,10 @@ import pytest
 
 from apps.api.description import _document
 from apps.webhooks import signing
+from dev.ports import free_port
 from tests import snippets
 from tests.clients import npm
-from tests.stack import Demo, free_port
+from tests.stack import Demo
 
 SECRETS = [f"whsec_{character * 64}" for character in "0af"]
 BODIES = [

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.stack import ROOT, Demo, free_port, wait_for
+from dev.ports import free_port
+from tests.stack import ROOT, Demo, wait_for
 
 PLACE = ROOT / "clients" / "woocommerce"
 PLUGIN = PLACE / "tillgate"

@@ -23,8 +23,9 @@ from psycopg import sql
 from apps.audit.grants import WEB, WORKER
 from config.databases import CONSOLE, DatabaseAddress, address_of
 from dev import bootstrap, pooler, template_database
+from dev.ports import free_port
 from tests import postgres
-from tests.stack import free_port, wait_for
+from tests.stack import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 START = ROOT / "config/pooler/start.sh"

@@ -19,6 +19,7 @@ import pytest
 from dev import anvil, demo_environment, embedded
 from dev.demo import runner
 from dev.management.commands.demo import Command as DemoCommand
+from dev.ports import free_port
 from tests.stack import processes_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,9 +71,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    return free_port()
 
 
 @pytest.fixture

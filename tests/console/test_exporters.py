@@ -11,8 +11,9 @@ import pytest
 import requests
 
 from apps.core import buckets
+from dev.ports import free_port
 from tests import background
-from tests.stack import ROOT, free_port, wait_for
+from tests.stack import ROOT, wait_for
 
 START_SECONDS = 60.0
 

@@ -4,7 +4,6 @@ letter; a refusal is final or waits."""
 import email
 import email.policy
 import json
-import socket
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from pytest_httpserver import HTTPServer
 
 from apps.core import mail, mailbox
 from apps.core.models import OutgoingMail
+from dev.ports import free_port
 
 VALUES = {
     "store": "Alice's Bäckerei",
@@ -46,19 +46,13 @@ class Post:
 @pytest.fixture
 def smtp(settings: Any) -> Iterator[Post]:
     post = Post()
-    controller = Controller(post, hostname="127.0.0.1", port=_free_port())
+    controller = Controller(post, hostname="127.0.0.1", port=free_port())
     controller.start()
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST = "127.0.0.1"
     settings.EMAIL_PORT = controller.port
     yield post
     controller.stop()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture

@@ -25,13 +25,14 @@ from apps.payments.models import Payment
 from apps.stores.models import Store
 from config import databases
 from config.reader import Reader
+from dev.ports import free_port
 from tests import make, postgres
 from tests.cast import Cast, assemble
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
 from tests.platforms.conftest import platform_of
 from tests.replicas import OWNER, StreamingReplica
-from tests.stack import ROOT, free_port, wait_for
+from tests.stack import ROOT, wait_for
 
 pytestmark = pytest.mark.direct  # a replica is reached directly
 

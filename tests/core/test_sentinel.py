@@ -1,6 +1,7 @@
 """A Redis that is found by sentinels: when its master is killed, limits and jobs go on with the
 next one, and no process is started anew."""
 
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,18 @@ def sentinels() -> Iterator[Sentinels]:
     running = Sentinels()
     yield running
     running.close()
+
+
+class OnePort(Sentinels):
+    """Its replica is to listen where its master does."""
+
+    def _server(self, port: int, *more: str) -> "subprocess.Popen[bytes]":
+        return super()._server(self.master_port, *more)
+
+
+def test_a_redis_that_ends_at_once_is_told_with_its_log_instead_of_waited_for() -> None:
+    with pytest.raises(AssertionError, match="Address already in use"):
+        OnePort()
 
 
 @pytest.fixture

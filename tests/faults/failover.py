@@ -25,11 +25,12 @@ from django.conf import settings
 from apps.audit.grants import SIGNER, WEB, WORKER
 from apps.core.published_secrets import CHAIN_KEYS
 from dev.demo.chain import DemoWallet
+from dev.ports import free_port
 from tests.faults.caller import MADE, Caller
 from tests.faults.outages import Service, afterwards
 from tests.faults.running import Stack
 from tests.replicas import Cluster
-from tests.stack import Remote, free_port, mine, wait_for
+from tests.stack import Remote, mine, wait_for
 
 CALLERS = 3
 REFUSALS_SECONDS_MAX = 30.0

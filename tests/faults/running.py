@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from dev.demo.runner import jobs, of_role
-from tests.stack import OWN, ROOT, free_port, wait_for
+from dev.ports import free_port
+from tests.stack import OWN, ROOT, wait_for
 
 KEEPER = """
 import json, os, sys

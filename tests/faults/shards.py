@@ -22,11 +22,12 @@ from apps.core import local_chain
 from apps.core.published_secrets import CHAIN_KEYS
 from dev import machine
 from dev.demo.chain import DemoWallet
+from dev.ports import free_port
 from tests.faults.outages import COINS, OPEN
 from tests.faults.running import Stack
 from tests.federation import Federation, own_sums
 from tests.router import Router
-from tests.stack import Remote, free_port, mine, wait_for
+from tests.stack import Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver
 
 HOME, SECOND = "01", "02"

@@ -15,8 +15,9 @@ from apps.access import credentials
 from apps.core.ids import SHARD_CHARACTERS, behind_shard, led_by_shard, new_id
 from apps.platforms.services.onboarding import TOKEN_PREFIX
 from dev import machine
+from dev.ports import free_port
 from tests.router import FILES, Router, place_files
-from tests.stack import free_port, wait_for
+from tests.stack import wait_for
 
 pytestmark = pytest.mark.router
 SHARD = "2V"

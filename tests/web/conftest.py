@@ -14,7 +14,8 @@ from django.conf import settings
 from django.db import connection
 
 from apps.audit.grants import WEB
-from tests.bench.load import free_port, serving
+from dev.ports import free_port
+from tests.bench.load import serving
 from tests.cast import Cast, Shop, assemble
 from tests.stack import ROOT
 from tests.web.wire import Web

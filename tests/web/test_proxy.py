@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from apps.core.clock import real_now
-from tests.bench.load import free_port
+from dev.ports import free_port
 from tests.cast import Shop
 from tests.stack import ROOT, wait_for
 from tests.web.wire import Request, Web

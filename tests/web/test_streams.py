@@ -7,7 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from tests.bench.load import free_port, product, serving
+from dev.ports import free_port
+from tests.bench.load import product, serving
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,39 @@
+"""A port for a server that a process starts (decision 462): no other process of ours gets it before
+that server listens, and the kernel gives it to no client in between.
+"""
+
+import itertools
+import os
+import socket
+
+# Below those that Linux gives to clients of its own accord (32768 to 60999, unless configured).
+PORTS = range(20_000, 32_768)
+
+# Every process begins somewhere else, so that none meets the ports that one before it has left.
+_first = os.getpid() * 61 % len(PORTS)
+_upcoming = itertools.cycle([*PORTS[_first:], *PORTS[:_first]])
+_claims = list[socket.socket]()
+
+
+def free_port() -> int:
+    """One that nobody listens at; claimed until this process ends, whatever becomes of its
+    server. Raises RuntimeError when every port is claimed or taken."""
+    for port in itertools.islice(_upcoming, len(PORTS)):
+        if _claim(port):
+            return port
+    raise RuntimeError(f"no port from {PORTS[0]} to {PORTS[-1]} is free")
+
+
+def _claim(port: int) -> bool:
+    """Whether this process is the first to claim the port, and nobody listens there."""
+    # A name that only one process can have, and that goes with it however it ends.
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0tillgate-port-{port}")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+    except OSError:
+        claim.close()
+        return False
+    _claims.append(claim)
+    return True
