@@ -35,6 +35,7 @@ RULES = {
     "service": f"((((store_id IS NULL) OR {_STORE}) AND {_MODE}) OR {_EVERYONE})",
     "books": f"((((store_id IS NULL) OR {_TOLD}) AND {_MODE}) OR {_EVERYONE})",
     "shared": f"((({_STORE} OR {_PLATFORM}) AND {_MODE}) OR {_EVERYONE})",
+    "platform": f"(({_STORE.replace('store_id', 'platform_id')} AND {_MODE}) OR {_EVERYONE})",
     "told": f"(({_TOLD} AND {_MODE}) OR {_EVERYONE})",
     "store": f"({_STORE} OR {_EVERYONE})",
 }

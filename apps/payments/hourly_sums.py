@@ -1,13 +1,16 @@
-"""Sums of payments by hour of UTC, and of what platforms' merchants sold by day of UTC. They change
-nothing that is read: what a payment adds, and takes when it changes however late, is a row of its
-own from the same transaction on, and then in a sum, never in both (decision 425).
+"""Sums of payments by hour of UTC, and of what platforms' merchants sold by day of UTC
+(apps.payments.sold_sums). They change nothing that is read: what a payment adds, and takes when it
+changes however late, is a row of its own from the same transaction on, and then in a sum, never in
+both (decision 425).
 
 Figures of a store are by when its payments were made; a platform's by when they completed.
 """
 
 from django.db import connection
 
+from apps.core import clock
 from apps.core.db.sql import Arguments
+from apps.payments import sold_sums
 from apps.payments.models import HourlySum, SoldSum
 
 AT_ONCE = 10_000
@@ -57,30 +60,6 @@ split AS MATERIALIZED (
     {net}
 )"""
 
-# Of a platform, between the same: whole days from their sums, the days within which the range
-# begins and ends payment by payment.
-SOLD = """
-sold AS (
-    SELECT store_id, currency, day, payments, cents FROM payments_soldsum
-    WHERE platform_id = %(platform_id)s AND mode = %(mode)s AND day >= %(first_whole)s
-        AND day <= %(last_whole)s
-    UNION ALL
-    SELECT store_id, currency, sold_on, completed, completed_cents FROM payments_paymentchange
-    WHERE platform_id = %(platform_id)s AND mode = %(mode)s AND sold_on IS NOT NULL
-        AND sold_on >= %(first_whole)s AND sold_on <= %(last_whole)s
-    UNION ALL
-    SELECT p.store_id, p.settlement_currency, s.day, 1, p.settlement_amount_cents
-    FROM unnest(%(edges)s::date[]) s(day)
-    CROSS JOIN LATERAL (
-        SELECT store_id, settlement_currency, settlement_amount_cents FROM payments_payment
-        WHERE platform_id = %(platform_id)s AND mode = %(mode)s
-            AND completed_at >= greatest(s.day::timestamp AT TIME ZONE 'UTC', %(begin)s)
-            AND completed_at < (s.day + 1)::timestamp AT TIME ZONE 'UTC'
-            AND completed_at <= %(end)s
-        OFFSET 0
-    ) p
-)"""
-
 _SUM = """
 WITH taken AS (
     DELETE FROM payments_paymentchange WHERE id = ANY (ARRAY(
@@ -120,6 +99,7 @@ SELECT (SELECT count(*) FROM taken),
 def sum_hours(at_once: int = AT_ONCE) -> int:
     """Add what has changed to the sums; how many changes there were. One statement takes and adds
     them, so that readers find each in one place."""
+    sold_sums.move_newest_days(clock.real_now().date())
     summed = 0
     for _ in range(RUNS_MAX):
         count = _sum(at_once)

@@ -4,6 +4,7 @@ And a flood of findings stays readable.
 """
 
 from datetime import timedelta
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from tests.webhooks.aging import older_ids
 
 day = test_verify_ledger.day
 world = test_verify_ledger.world
+sold_spans = import_module("apps.payments.migrations.0009_sold_spans")
 _MOMENTS = """
 SELECT c.table_name, c.column_name
 FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
@@ -58,7 +60,8 @@ def age(days: int) -> None:
     tamper(
         f"UPDATE payments_dailysum SET day = day - {days};"
         f" UPDATE payments_soldsum SET day = day - {days};"
-        f" UPDATE payments_paymentchange SET sold_on = sold_on - {days}"
+        f" UPDATE payments_paymentchange SET sold_on = sold_on - {days};"
+        f" DELETE FROM payments_soldspan; DELETE FROM payments_platformsum; {sold_spans.FILL}"
     )
     tamper(older_ids(days))
     tamper(

@@ -204,6 +204,8 @@ CORRUPTIONS: dict[str, tuple[str, str]] = {
     "a mark has more": ("UPDATE ledger_balancemark SET balance_atomic = 1", "balance_marks_true"),
     "an hour has more payments": ("UPDATE payments_hourlysum SET payments = 9", "hourly_sums_true"),
     "what a merchant sold is deleted": ("DELETE FROM payments_soldsum", "sold_sums_true"),
+    "a merchant's month grows": ("UPDATE payments_soldspan SET cents = 1", "sold_spans_true"),
+    "a platform's day is lost": ("DELETE FROM payments_platformsum", "sold_spans_true"),
     "an amount is raised by one": (
         (
             "UPDATE ledger_entry SET amount_atomic = amount_atomic + 1 WHERE movement_id ="

@@ -41,6 +41,8 @@ SHARED = frozenset(
         "payments_hourlysum",  # sums are made of the copies
         "payments_paymentchange",
         "payments_paymentseal",
+        "payments_platformsum",
+        "payments_soldspan",
         "payments_soldsum",
         "payments_withdrawal",
         "stores_auditseal",

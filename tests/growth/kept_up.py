@@ -48,7 +48,9 @@ def keep_up(lanes: int) -> None:
 
 
 def postpone() -> None:
-    """What waits goes on waiting in a town that was founded hours ago."""
+    """What waits goes on waiting in a town that was founded hours ago, and its newest days are
+    today's."""
+    hourly_sums.sum_hours()
     ask(
         "UPDATE payments_payment SET expires_at = expires_at + interval '30 days'"
         " WHERE status IN ('pending', 'processing')"
@@ -107,7 +109,10 @@ def _sum_days() -> None:
 
 
 def _sum_hours() -> None:
-    ask("TRUNCATE payments_paymentchange, payments_hourlysum, payments_soldsum")
+    ask(
+        "TRUNCATE payments_paymentchange, payments_hourlysum, payments_soldsum, payments_soldspan,"
+        " payments_platformsum"
+    )
     ask(_CHANGES)
     hourly_sums.sum_hours(CHANGES_AT_ONCE)
 

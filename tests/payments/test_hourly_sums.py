@@ -26,7 +26,7 @@ from apps.payments import hourly_sums, net
 from apps.payments.daily_sums import Span
 from apps.payments.documents import summary
 from apps.payments.models import HourlySum, Payment, PaymentChange, PaymentNet, SoldSum
-from apps.platforms.services import overview
+from apps.platforms.services import overview, ranking
 from tests.cast import Cast
 from tests.growth.buffers import reading
 from tests.taken_out import committed_cast
@@ -165,14 +165,14 @@ def sold_by_rows(access: Access, days: Days) -> tuple[Any, Any]:
         Sum("settlement_amount_cents"), Count("id")
     )
     by_currency = sorted((code, int(cents), number) for code, cents, number in volumes)
-    rates = overview._Rates(access.store.settlement_currency, {code for code, _, _ in by_currency})
+    rates = ranking.Rates(access.store.settlement_currency, {code for code, _, _ in by_currency})
     worth: dict[Any, Fraction] = defaultdict(Fraction)
     days_of_stores = paid.annotate(day=TruncDate("completed_at", tzinfo=UTC)).values_list(
         "store_id", "settlement_currency", "day"
     )
     for store_id, code, day, cents in days_of_stores.annotate(Sum("settlement_amount_cents")):
         worth[store_id] += rates.converted(int(cents), code, day)
-    best = sorted(worth.items(), key=lambda pair: (-pair[1], str(pair[0])))[: overview.TOP_MAX]
+    best = sorted(worth.items(), key=lambda pair: (-pair[1], str(pair[0])))[: ranking.TOP_MAX]
     return by_currency, [(str(pk), round(cents)) for pk, cents in best]
 
 
@@ -282,7 +282,7 @@ def test_a_month_is_read_from_its_sums(cast: Cast) -> None:
             cursor.execute("ANALYZE payments_payment, payments_hourlysum, payments_soldsum")
         access = Access.for_public(store, "live")
         month = [Days(FIRST.date(), last, ZoneInfo(zone)) for zone in ("UTC", "America/New_York")]
-        sold = overview._extent(
+        sold = ranking.extent_of(
             Access.for_public(platform, "live"), Span.of(month[0].begin, month[0].end)
         )
         read.append(

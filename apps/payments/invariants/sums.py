@@ -2,6 +2,7 @@
 
 from apps.core.invariant import Invariant
 from apps.payments.daily_sums import PLACE
+from apps.payments.sold_sums import RECENT, RECENT_DAYS, TURN
 
 SUMS = (
     Invariant(
@@ -101,5 +102,41 @@ FROM kept k FULL JOIN sold s ON s.platform_id = k.platform_id AND s.mode = k.mod
 WHERE (coalesce(k.payments, 0), coalesce(k.cents, 0))
     <> (coalesce(s.payments, 0), coalesce(s.cents, 0))
 """,
+    ),
+    Invariant(
+        "sold_spans_true",
+        "What is kept of each month of a platform's merchant, of the newest thirty days and of all"
+        " merchants' days equals the sums of each merchant's days",
+        "SELECT (SELECT count(*) FROM payments_soldspan)"
+        " + (SELECT count(*) FROM payments_platformsum)",
+        f"""
+WITH newest AS (
+    SELECT row_id::date AS day FROM core_rowturn WHERE job = '{TURN}'
+), spans AS (
+    SELECT s.platform_id, s.mode, n.span, s.store_id, s.currency, sum(s.payments) AS payments,
+        sum(s.cents) AS cents
+    FROM payments_soldsum s CROSS JOIN LATERAL (
+        SELECT to_char(s.day::timestamp, 'YYYY-MM') AS span
+        UNION ALL SELECT '{RECENT}' FROM newest
+        WHERE s.day <= newest.day AND s.day > newest.day - {RECENT_DAYS}
+    ) n GROUP BY 1, 2, 3, 4, 5
+), days AS (
+    SELECT platform_id, mode, day, currency, sum(payments) AS payments, sum(cents) AS cents
+    FROM payments_soldsum GROUP BY 1, 2, 3, 4
+)
+SELECT 'store ' || coalesce(k.store_id, s.store_id), 'what it sold in ' || coalesce(k.span, s.span)
+    || ' isn''t what its days come to'
+FROM payments_soldspan k FULL JOIN spans s ON s.platform_id = k.platform_id AND s.mode = k.mode
+    AND s.span = k.span AND s.store_id = k.store_id AND s.currency = k.currency
+WHERE (coalesce(k.payments, 0), coalesce(k.cents, 0))
+    <> (coalesce(s.payments, 0), coalesce(s.cents, 0))
+UNION ALL
+SELECT 'store ' || coalesce(k.platform_id, d.platform_id), 'what its merchants sold on '
+    || coalesce(k.day, d.day) || ' isn''t what their days come to'
+FROM payments_platformsum k FULL JOIN days d ON d.platform_id = k.platform_id AND d.mode = k.mode
+    AND d.day = k.day AND d.currency = k.currency
+WHERE (coalesce(k.payments, 0), coalesce(k.cents, 0))
+    <> (coalesce(d.payments, 0), coalesce(d.cents, 0))
+""",  # noqa: S608  # our own text
     ),
 )

@@ -15,7 +15,7 @@ from apps.payments.models.payments import (
     Renewal,
     TestPayment,
 )
-from apps.payments.models.sums import HourlySum, PaymentChange, SoldSum
+from apps.payments.models.sums import HourlySum, PaymentChange, PlatformSum, SoldSpan, SoldSum
 
 __all__ = [
     "DailySum",
@@ -30,9 +30,11 @@ __all__ = [
     "PaymentNet",
     "PaymentReference",
     "PaymentSeal",
+    "PlatformSum",
     "ReconciliationTask",
     "Refund",
     "Renewal",
+    "SoldSpan",
     "SoldSum",
     "TestPayment",
     "TransferReturn",

@@ -1,5 +1,5 @@
-"""Sums of payments by hour and of platforms' sales by day, and what has changed since
-(apps.payments.hourly_sums)."""
+"""Sums of payments by hour and of platforms' sales by day, month and newest thirty days, and what
+has changed since (apps.payments.hourly_sums, apps.payments.sold_sums)."""
 
 from typing import Any
 
@@ -92,10 +92,73 @@ class SoldSum(models.Model):
 
     class Meta:
         constraints = [
+            # A merchant's days lie together.
             models.UniqueConstraint(
-                fields=["platform", "mode", "day", "store", "currency"],
+                fields=["platform", "mode", "store", "day", "currency"],
                 include=["payments", "cents"],
-                name="sold_sum_once",
+                name="sold_sum_of_merchant",
+            )
+        ]
+        indexes = [
+            # A day's merchants, the largest first.
+            models.Index(
+                fields=["platform", "mode", "day", "currency", "-cents", "store"],
+                include=["payments"],
+                name="sold_sum_by_cents",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.platform_id}, {self.day}"
+
+
+class SoldSpan(models.Model):
+    """The sums of a merchant's days of a month, which is the span's name (2026-03), or of the
+    newest thirty days (recent). Written by a trigger of those sums, and by the job that moves the
+    newest days on."""
+
+    platform = _store()
+    mode = models.CharField(max_length=4)
+    span = models.CharField(max_length=7, db_collation="C")
+    store = _store()
+    currency = models.CharField(max_length=3)
+    payments = models.BigIntegerField()
+    cents = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["platform", "mode", "span", "store", "currency"], name="sold_span_once"
+            )
+        ]
+        indexes = [
+            models.Index(
+                fields=["platform", "mode", "span", "currency", "-cents", "store"],
+                name="sold_span_by_cents",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.platform_id}, {self.span}"
+
+
+class PlatformSum(models.Model):
+    """What all merchants of a platform sold on a UTC day, by currency. Written by the same
+    trigger."""
+
+    platform = _store()
+    mode = models.CharField(max_length=4)
+    day = models.DateField()
+    currency = models.CharField(max_length=3)
+    payments = models.BigIntegerField()
+    cents = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["platform", "mode", "day", "currency"],
+                include=["payments", "cents"],
+                name="platform_sum_once",
             )
         ]
 

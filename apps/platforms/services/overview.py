@@ -1,22 +1,14 @@
 """The figures of a platform: its merchants as they are now; payments, volume and fees of a range of
 days (both inclusive; the API's are UTC, those of a page its reader's).
 
-Volumes stay in their currencies. Only the ranking needs one: a day's volume counts at that day's
-booked rates.
+Volumes stay in their currencies.
 """
 
-from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, date, timedelta, tzinfo
-from decimal import Context, Decimal
-from fractions import Fraction
-from typing import Any
 
 from django.db import connection
 
 from apps.access.access import Access
-from apps.assets.models import DailyRate
 from apps.core.days import Days
 from apps.core.db import tenancy
 from apps.core.db.replica import reads_may_lag
@@ -24,40 +16,24 @@ from apps.core.db.sql import Statement
 from apps.core.messages.fields import parse_date
 from apps.payments import daily_sums
 from apps.payments.daily_sums import AFTER_PLACE, PLACE
-from apps.payments.hourly_sums import SOLD
+from apps.payments.sold_sums import SOLD_IN_ALL
 from apps.platforms.documents import (
     FeeEarned,
     PlatformOverviewDocument,
-    TopAccount,
     VolumeInCurrency,
 )
 from apps.platforms.selectors import accounts_of
-from apps.stores.models import Store, Verification
+from apps.platforms.services.ranking import extent_of, top
+from apps.stores.models import Verification
 
 DAYS_DEFAULT = 30
 DAYS_MAX = 365
-TOP_MAX = 5
 FIRST_DAY = date(1970, 1, 1)
-EXACT = Context(prec=60)
 
 _SOLD = Statement(f"""
-WITH {SOLD}
+WITH {SOLD_IN_ALL}
 SELECT currency, sum(cents)::bigint, sum(payments)::bigint
 FROM sold GROUP BY currency HAVING sum(payments) <> 0
-""")  # noqa: S608  # our own text
-# The days of the merchants with the most.
-_BEST = Statement(f"""
-WITH {SOLD}, best AS (
-    SELECT s.store_id, sum(s.cents * CASE s.currency WHEN %(target)s::text THEN 1
-        ELSE coalesce(w.factor, 0) END) AS worth
-    FROM sold s
-    LEFT JOIN unnest(%(currencies)s::text[], %(days)s::date[], %(factors)s::numeric[])
-        w(currency, day, factor) ON w.currency = s.currency AND w.day = s.day
-    GROUP BY s.store_id HAVING sum(s.payments) <> 0
-    ORDER BY 2 DESC, 1 LIMIT (SELECT %(limit)s::int)
-)
-SELECT s.store_id, s.currency, s.day, sum(s.cents)::bigint
-FROM best JOIN sold s ON s.store_id = best.store_id GROUP BY 1, 2, 3
 """)  # noqa: S608  # our own text
 
 
@@ -73,7 +49,7 @@ def days_of(first: str | None, last: str | None, today: date, zone: tzinfo = UTC
 def overview(access: Access, days: Days) -> PlatformOverviewDocument:
     """What GET /platform/overview answers."""
     span = daily_sums.Span.of(days.begin, days.end)
-    by_currency = sorted(_SOLD.rows(**_extent(access, span)))
+    by_currency = sorted(_SOLD.rows(**extent_of(access, span)))
     return PlatformOverviewDocument(
         first=days.first.isoformat(),
         last=days.last.isoformat(),
@@ -85,7 +61,7 @@ def overview(access: Access, days: Days) -> PlatformOverviewDocument:
             for currency, cents, _ in by_currency
         ],
         platform_fee_earned=fees_earned(access, days),
-        top_sub_merchants=_top(access, span, {currency for currency, _, _ in by_currency}),
+        top_sub_merchants=top(access, span, {currency for currency, _, _ in by_currency}),
     )
 
 
@@ -144,81 +120,3 @@ def fees_earned(access: Access, days: Days) -> list[FeeEarned]:
         FeeEarned(asset_id=asset_id, amount_atomic=str(int(amount)), atomic_decimals=places)
         for asset_id, places, amount in rows
     ]
-
-
-def _extent(access: Access, span: daily_sums.Span) -> Mapping[str, Any]:
-    return {"platform_id": access.store_id, "mode": access.mode, **span.arguments()}
-
-
-def _top(access: Access, span: daily_sums.Span, currencies: Iterable[str]) -> list[TopAccount]:
-    """The merchants with the most volume, told and ranked in the platform's settlement currency:
-    ranked where the sums are, by rates that are exact to more places than any two differ in."""
-    rates = _Rates(access.store.settlement_currency, currencies)
-    weights = list(rates.weights(span))
-    rows = _BEST.rows(
-        **_extent(access, span),
-        target=rates.target,
-        currencies=[currency for currency, _, _ in weights],
-        days=[day for _, day, _ in weights],
-        factors=[factor for _, _, factor in weights],
-        limit=TOP_MAX,
-    )
-    sums: dict[Any, Fraction] = defaultdict(Fraction)
-    for store_id, currency, day, cents in rows:
-        sums[store_id] += rates.converted(cents, currency, day)
-    best = sorted(sums.items(), key=lambda pair: (-pair[1], str(pair[0])))
-    names = dict(Store.objects.filter(pk__in=list(sums)).values_list("pk", "name"))
-    return [
-        TopAccount(account_id=str(pk), name=names[pk], amount_cents=round(cents))
-        for pk, cents in best
-    ]
-
-
-class _Rates:
-    """What cents of a currency are worth in another on a day, through the booked rates of one
-    coin."""
-
-    def __init__(self, target: str, currencies: Iterable[str]) -> None:
-        self.target = target
-        foreign = set(currencies) - {target}
-        self.days: dict[str, list[date]] = defaultdict(list)
-        self.rates: dict[str, list[Decimal]] = defaultdict(list)
-        if not foreign:
-            return
-        booked = DailyRate.objects.filter(currency__in=[target, *foreign])
-        coin = (
-            booked.filter(currency=target)
-            .order_by("asset_id")
-            .values_list("asset_id", flat=True)
-            .first()
-        )
-        for currency, day, rate in (
-            booked.filter(asset_id=coin).order_by("day").values_list("currency", "day", "rate")
-        ):
-            self.days[currency].append(day)
-            self.rates[currency].append(rate)
-
-    def weights(self, span: daily_sums.Span) -> Iterator[tuple[str, date, Decimal]]:
-        """What a cent of each other currency is worth, by the days of a range."""
-        first = min([span.first_whole, *span.edges])
-        last = max([span.last_whole, *span.edges])
-        for currency in self.days:
-            for number in range((last - first).days + 1):
-                day = first + timedelta(days=number)
-                worth = self.converted(1, currency, day)
-                if currency != self.target:
-                    factor = EXACT.divide(Decimal(worth.numerator), Decimal(worth.denominator))
-                    yield currency, day, factor
-
-    def converted(self, cents: int, currency: str, day: date) -> Fraction:
-        """Without any rate of a currency its volume doesn't count."""
-        if currency == self.target:
-            return Fraction(cents)
-        own = self._on(currency, day)
-        other = self._on(self.target, day)
-        return Fraction(cents) * Fraction(other) / Fraction(own) if own and other else Fraction(0)
-
-    def _on(self, currency: str, day: date) -> Decimal | None:
-        """The last rate that the day knew, else the first there ever was."""
-        days = self.days[currency]
-        return self.rates[currency][max(0, bisect_right(days, day) - 1)] if days else None
