@@ -110,9 +110,15 @@ class Shop:
     def test(self) -> Api:
         return Api(self.secrets["test"])
 
+    @cached_property
+    def _rows(self) -> tuple[Store, User]:
+        """As they stand when the first of the tests begins from it, and so at each one's
+        beginning."""
+        return Store.objects.get(pk=self.store.pk), User.objects.get(pk=self.owner.pk)
+
     def again(self) -> "Shop":
         """The same with rows of its own, for one of several tests that begin from it."""
-        found = Shop(Store.objects.get(pk=self.store.pk), User.objects.get(pk=self.owner.pk))
+        found = Shop(*deepcopy(self._rows))
         found.secrets.update(self.secrets)
         return found
 
@@ -177,12 +183,16 @@ class Cast:
         alice, store = deepcopy((self.alice, self.bakery.store))
         return Cast(alice, Shop(store, alice))
 
+    @cached_property
+    def _bob(self) -> User:
+        return User.objects.get(pk=self.bob.pk)
+
     def again(self) -> "Cast":
         """As Shop.again, for everybody who has been made."""
         bakery = self.bakery.again()
         found = Cast(bakery.owner, bakery)
         if "bob" in vars(self):
-            found.bob = User.objects.get(pk=self.bob.pk)
+            found.bob = deepcopy(self._bob)
         if "strangers" in vars(self):
             found.strangers = self.strangers.again()
         return found

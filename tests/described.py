@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from django.urls import Resolver404
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from apps.api.plumbing.description import answers, refusals
 from apps.api.plumbing.routes import Route
@@ -48,7 +48,7 @@ def check(method: str, answer: Any) -> None:
         None,
     )
     if error is not None:
-        where = "/".join(map(str, error.absolute_path))
+        where = "/".join(map(str, error.instance_path))
         raise Undescribed(f"{method} {route.path} {status}: {where}: {error.message[:300]}")
 
 
