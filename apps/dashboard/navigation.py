@@ -3,6 +3,7 @@ has as tabs."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cache
 
 from django.urls import reverse
 
@@ -11,6 +12,12 @@ from apps.stores import roles
 APPROVALS = "approvals"
 PLATFORM = "platform"
 AGENTS = "agents"
+
+
+@cache
+def _address(name: str) -> str:
+    """Each page of the dashboard asks for those of all entries; they never change."""
+    return reverse(f"dashboard:{name}")
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class MenuEntry:
 
     @property
     def url(self) -> str:
-        return reverse(f"dashboard:{self.name}")
+        return _address(self.name)
 
     def holds(self, path: str) -> bool:
         url = self.url
@@ -220,4 +227,4 @@ def _line(section: MenuSection, entries: tuple[MenuEntry, ...], *, is_current: b
 
 
 def _is_list(entry: MenuEntry, path: str) -> bool:
-    return path in {entry.url, *(reverse(f"dashboard:{name}") for name in entry.pages)}
+    return path in {entry.url, *map(_address, entry.pages)}

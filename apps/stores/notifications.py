@@ -8,13 +8,15 @@ Only live mode is emailed: the pages of test mode show theirs.
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 from django.core import signing
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import CharField, DateTimeField, Exists, OuterRef, Q, QuerySet, UUIDField
 
 from apps.core import clock, jobs, mail
+from apps.core.db.sql import Blank, Statement, statement_of
 from apps.core.errors import NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode
@@ -222,8 +224,12 @@ def read_until(member: Member, mode: str) -> datetime | None:
 def shown_to(member: Member, rows: "QuerySet[Notification]") -> "QuerySet[Notification]":
     """Those of the kinds that the member sees in the dashboard, which the rows are asked
     themselves: no statement more."""
+    return _shown(member.store_id, member.user_id, rows)
+
+
+def _shown(store_id: Any, user_id: Any, rows: "QuerySet[Notification]") -> "QuerySet[Notification]":
     own = NotificationChoice.objects.filter(
-        store_id=member.store_id, user_id=member.user_id, kind=OuterRef("kind")
+        store_id=store_id, user_id=user_id, kind=OuterRef("kind")
     )
     requests = own.filter(Q(is_shown=True) | Q(is_shown=None, choice=IMMEDIATELY))
     is_hidden = Exists(own.filter(is_shown=False))
@@ -235,11 +241,29 @@ _UNASKED = [name for name, kind in KINDS.items() if not kind.is_shown]
 
 def unread(member: Member, mode: str) -> int:
     """How many of the newest the member hasn't seen in a mode, 99 at most."""
-    since = read_until(member, mode) or member.created_at
-    rows = Notification.objects.filter(store_id=member.store_id, mode=mode, created_at__gt=since)
+    found = _finding_unread().rows(
+        store_id=member.store_id,
+        user_id=member.user_id,
+        mode=mode,
+        since=read_until(member, mode) or member.created_at,
+    )
+    return len(found)
+
+
+@cache
+def _finding_unread() -> Statement:
+    """Every page of the dashboard asks for them, so it's drawn up once."""
+    store_id = Blank("store_id", UUIDField())
+    rows = Notification.objects.filter(
+        store_id=store_id,
+        mode=Blank("mode", CharField()),
+        created_at__gt=Blank("since", DateTimeField()),
+    )
     newest = rows.order_by("-created_at").values("pk")[:NEWEST_MAX]
-    visible = shown_to(member, Notification.objects.filter(pk__in=newest))
-    return len(visible.values_list("pk", flat=True)[:UNREAD_MAX])
+    visible = _shown(
+        store_id, Blank("user_id", UUIDField()), Notification.objects.filter(pk__in=newest)
+    )
+    return statement_of(visible.values_list("pk", flat=True)[:UNREAD_MAX])
 
 
 def mark_read(member: Member, mode: str) -> None:
