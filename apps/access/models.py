@@ -12,7 +12,6 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django_otp.models import Device, ThrottlingMixin
 from django_otp.oath import TOTP
@@ -159,7 +158,19 @@ class RequestEntry(Owned):
                 condition=models.Q(record_id__isnull=False),
                 name="request_by_record",
             ),
-            BrinIndex(fields=["created_at"], name="request_by_age"),
+            # The few that didn't succeed.
+            *(
+                models.Index(
+                    fields=["store", "mode", "-created_at"],
+                    condition=models.Q(status__gte=first, status__lt=first + 100),
+                    name=name,
+                )
+                for name, first in (
+                    ("request_redirected", 300),
+                    ("request_rejected", 400),
+                    ("request_failed", 500),
+                )
+            ),
         ]
 
 

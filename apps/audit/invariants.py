@@ -29,6 +29,7 @@ from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 from apps.payouts import states as payout_states
 from apps.payouts.invariants import PAYOUTS
 from apps.reports.invariants import BOOKINGS
+from apps.stores.invariants.merchants import MERCHANTS
 from apps.stores.invariants.seals import AUDIT_LOG
 from apps.stores.invariants.staff import STAFF
 from apps.swaps.invariants import SWAPS
@@ -77,5 +78,6 @@ INVARIANTS = (
     + TREASURY
     + BOOKINGS
     + STAFF
+    + MERCHANTS
     + AUDIT_LOG
 )

@@ -202,10 +202,11 @@ def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> lis
         rows = rows.filter(customer=customer)
     remaining = Sum(F("total_cents") - F("amount_paid_cents"))
     late = Q(due_at__lt=now)
+    # No column but those of the index that adds them up alone.
     sums = rows.values("currency").annotate(
-        count=Count("id"),
+        count=Count("*"),
         left_cents=remaining,
-        late_count=Count("id", filter=late),
+        late_count=Count("due_at", filter=late),
         late_cents=Sum(F("total_cents") - F("amount_paid_cents"), filter=late),
     )
     totals = [Owed(**{**row, "late_cents": row["late_cents"] or 0}) for row in sums]

@@ -105,7 +105,7 @@ list AS MATERIALIZED (
 
 
 @dataclass(frozen=True)
-class List:
+class SoldList:
     """The merchants of a span, or of one day, by what they sold; `days` of it are asked about."""
 
     span: str | None
@@ -119,23 +119,23 @@ def newest_day() -> date | None:
     return date.fromisoformat(text) if text else None
 
 
-def lists_of(first: date, last: date, newest: date | None) -> list[List]:
+def lists_of(first: date, last: date, newest: date | None) -> list[SoldList]:
     """As few as have all days between, both inclusive. What a list has of other days makes nobody's
     sum less."""
     days = [first + ONE_DAY * number for number in range((last - first).days + 1)]
-    found = []
+    lists = []
     if newest:
         recent = tuple(day for day in days if timedelta(0) <= newest - day < RECENT_DAYS * ONE_DAY)
         if len(recent) >= MONTH_DAYS_MIN:
-            found.append(List(RECENT, None, recent))
+            lists.append(SoldList(RECENT, None, recent))
             days = [day for day in days if day not in recent]
     for month, in_month in groupby(days, lambda day: f"{day:%Y-%m}"):
         of_month = tuple(in_month)
         if len(of_month) >= MONTH_DAYS_MIN:
-            found.append(List(month, None, of_month))
+            lists.append(SoldList(month, None, of_month))
         else:
-            found += [List(None, day, (day,)) for day in of_month]
-    return found
+            lists += [SoldList(None, day, (day,)) for day in of_month]
+    return lists
 
 
 _MOVE = """
@@ -180,9 +180,9 @@ def move_newest_days(today: date) -> None:
         newest = date.fromisoformat(turn.row_id)
         if newest >= today:
             return
-        left = _newest_days(newest)
-        here = _newest_days(today)
-        signs = {**dict.fromkeys(left - here, -1), **dict.fromkeys(here - left, 1)}
+        before = _newest_days(newest)
+        after = _newest_days(today)
+        signs = {**dict.fromkeys(before - after, -1), **dict.fromkeys(after - before, 1)}
         _move(sorted(signs), [signs[day] for day in sorted(signs)])
         turn.row_id = today.isoformat()
         turn.save()

@@ -5,7 +5,6 @@ A payout's status changes only through services.moves; `funds` says where its co
 books.
 """
 
-from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
@@ -404,7 +403,6 @@ class Payout(Owned):
                 condition=models.Q(destination_address__isnull=False),
                 name="payout_to_address",
             ),
-            BrinIndex(fields=["created_at"], name="payout_by_age"),
             models.Index(
                 fields=["mode", "created_at"],
                 condition=models.Q(status__in=["pending", "retrying"]),

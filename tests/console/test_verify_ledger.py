@@ -205,6 +205,8 @@ CORRUPTIONS: dict[str, tuple[str, str]] = {
     "an hour has more payments": ("UPDATE payments_hourlysum SET payments = 9", "hourly_sums_true"),
     "what a merchant sold is deleted": ("DELETE FROM payments_soldsum", "sold_sums_true"),
     "a merchant's month grows": ("UPDATE payments_soldspan SET cents = 1", "sold_spans_true"),
+    "a platform has more": ("UPDATE stores_merchantcount SET accounts = 9", "merchants_counted"),
+    "a merchant isn't counted": ("DELETE FROM stores_countedmerchant", "merchants_counted"),
     "a platform's day is lost": ("DELETE FROM payments_platformsum", "sold_spans_true"),
     "an amount is raised by one": (
         (

@@ -8,13 +8,15 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.audit.grants import WEB
 from apps.billing.models import Customer
-from apps.core import clock
+from apps.billing.selectors import owed
+from apps.core import clock, searching
 from apps.core.db import tenancy
 from apps.payments.models import Payment
 from tests.billing import records
 from tests.cast import Cast
 from tests.dashboard.browse import Browser
-from tests.dashboard.test_search import month_of_payments
+from tests.dashboard.test_search import explained, month_of_payments
+from tests.growth.buffers import reading
 from tests.roles import acting_as
 
 TABLES = (
@@ -83,3 +85,30 @@ def test_a_month_of_payments_is_listed_and_filtered_by_indexes(cast: Cast) -> No
                 rows = re.search(rf"Seq Scan on {table}\b.*?rows=(\d+)", plan)
                 assert rows is None, f"{query}\n{plan}"
             assert took < 500, f"{query}\n{plan}"
+
+
+def test_the_newest_are_told_in_the_order_of_their_list(cast: Cast) -> None:
+    """The search looks through some of them: what the rest comes to isn't read to find those."""
+    month_of_payments(cast)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE payments_payment")
+    viewer = cast.bakery.access()
+    with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
+        rows = Payment.objects.visible_to(viewer)
+        with reading() as read:
+            newest = searching.newest(rows, 1_000)
+        assert newest.count() == 1_000
+        assert searching.newest(rows, 30_000).count() == rows.count() > 20_000
+        assert searching.newest(rows.none(), 1_000).count() == 0
+    assert 0 < sum(read.buffers.values()) < 5_000, read.buffers
+
+
+def test_what_invoices_leave_is_added_up_by_an_index_alone(cast: Cast) -> None:
+    viewer = cast.bakery.access()
+    with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
+        with CaptureQueriesContext(connection) as seen:
+            owed(viewer, clock.real_now())
+        (statement,) = (item["sql"] for item in seen if "billing_invoice" in item["sql"])
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        assert "Index Only Scan using invoice_left" in explained(statement)

@@ -46,6 +46,8 @@ SHARED = frozenset(
         "payments_soldsum",
         "payments_withdrawal",
         "stores_auditseal",
+        "stores_countedmerchant",
+        "stores_merchantcount",
         "stores_staffrequest",
         "webhooks_host",
     }

@@ -1,6 +1,8 @@
 """What jobs and PostgreSQL would have kept up while a town grew: balances, sums of days, how far
 tables were read, statistics and the maps of what is visible."""
 
+from importlib import import_module
+
 from django.db import transaction
 
 from apps.billing.invoices import payment_intents
@@ -39,6 +41,7 @@ CHANGES_AT_ONCE = 1_000_000
 def keep_up(lanes: int) -> None:
     ask("ANALYZE ledger_account, ledger_entry, ledger_movement, payments_payment")
     _count()
+    _count_merchants()
     _rate_days()
     _fold()
     _sum_days()
@@ -64,6 +67,11 @@ def _count() -> None:
         " mode, max(number) AS number FROM billing_invoice GROUP BY 1, 2) s"
         " WHERE s.store_id = c.store_id AND s.mode = c.mode AND s.number IS NOT NULL"
     )
+
+
+def _count_merchants() -> None:
+    ask("TRUNCATE stores_countedmerchant, stores_merchantcount")
+    ask(import_module("apps.stores.migrations.0004_merchants_counted").FILL)
 
 
 def _rate_days() -> None:

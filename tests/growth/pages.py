@@ -91,7 +91,7 @@ DASHBOARD_QUERIES = {
     "customers": ("q=zz-nothing", "q=ann"),
     "products": ("q=zz-nothing",),
     "payment-links": ("status=active", "q=zz-nothing"),
-    "requests": ("q=zz-nothing", "status=4", "method=POST"),
+    "requests": ("q=zz-nothing", "status=4", "status=5", "method=POST"),
     "events": ("type=payment_intent.completed", "q=zz-nothing"),
     "statement": ("kind=payment_settled", "to=2026-06-01"),
     "search": ("q=zz-nothing", "q=Bread", "q=20.00", "q=ann"),

@@ -4,7 +4,6 @@ signed for them."""
 from typing import Any
 
 from django.conf import settings
-from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 from django.db.models.functions import Cast, Concat
 
@@ -262,7 +261,6 @@ class OutgoingTransaction(models.Model):
                 condition=models.Q(purpose="sweep_gas"),
                 name="outgoing_sweep_gas",
             ),
-            BrinIndex(fields=["requested_at"], name="outgoing_by_age"),
         ]
 
 

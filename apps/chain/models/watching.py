@@ -1,7 +1,6 @@
 """What was read of the chains: our addresses, blocks, the deposits found in them, and transfers
 nobody claimed."""
 
-from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.ids import IdField
@@ -173,7 +172,6 @@ class Deposit(models.Model):
                 name="deposit_set_aside",
             ),
             models.Index(fields=["from_address", "asset"], name="deposit_by_payer"),
-            BrinIndex(fields=["detected_at"], name="deposit_by_age"),
         ]
 
 

@@ -19,6 +19,7 @@ else:
 
 COUNTED_MAX = 1_000
 HOURS = (1, 24, 60 * 24)
+TIMES = ("created_at", "requested_at", "detected_at")
 BY_KEY = "-id"  # the ordering of a list whose rows stand as they were made
 
 
@@ -76,8 +77,7 @@ def _keys_by_key(rows: "QuerySet[Any]", length: int) -> list[Any]:
     keys = list(made_last(bare)[:length])
     if len(keys) < length:
         before = bare.filter(pk__gte=_first_id_to_come())
-        times = _by_age(rows) or ["created_at"]
-        keys += before.order_by(f"-{times[0]}", BY_KEY)[: length - len(keys)]
+        keys += before.order_by(f"-{_time_of(rows)}", BY_KEY)[: length - len(keys)]
     return keys
 
 
@@ -89,6 +89,12 @@ def made_last(rows: "QuerySet[Any]") -> "QuerySet[Any]":
 def _first_id_to_come() -> uuid.UUID:
     """No row has been made with it, whatever the clocks of several machines say."""
     return ids.first_id(clock.real_now() + timedelta(days=1))
+
+
+def _time_of(rows: "QuerySet[Any]") -> str:
+    """When a row was made, by the name that its table has for it."""
+    names = {field.name for field in rows.model._meta.fields}
+    return next(name for name in TIMES if name in names)
 
 
 def _by_age(rows: "QuerySet[Any]") -> list[str]:

@@ -1,7 +1,6 @@
 """What goes back or leaves because of payments: refunds, returned transfers and withdrawals."""
 
 from django.conf import settings
-from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
 from apps.core.ids import IdField
@@ -73,7 +72,6 @@ class Refund(Owned):
                 fields=["store", "mode", "status", "-created_at", "-id"],
                 name="refund_of_status",
             ),
-            BrinIndex(fields=["created_at"], name="refund_by_age"),
             # Searched for: by staff in all stores, by merchants in theirs.
             models.Index(fields=["destination_address"], name="refund_by_address"),
             # Few: what of late deposits has gone back (apps.payments.attention).

@@ -8,7 +8,7 @@ import uuid
 from datetime import datetime
 
 from django.contrib.postgres.fields import ArrayField
-from django.contrib.postgres.indexes import BrinIndex, GinIndex
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models.functions import Substr
 
@@ -230,7 +230,6 @@ class Payment(Owned):
                 condition=models.Q(status__in=["pending", "processing"], mode="test"),
                 name="payment_open_in_test",
             ),
-            BrinIndex(fields=["created_at"], name="payment_by_age"),
         ]
 
 

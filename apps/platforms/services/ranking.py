@@ -99,24 +99,24 @@ class _Ranking:
         """None when somebody who leads no list may be among the best."""
         newest = sold_sums.newest_day()
         lists = [
-            (found, currency)
-            for found in sold_sums.lists_of(self.first, self.last, newest)
+            (entry, currency)
+            for entry in sold_sums.lists_of(self.first, self.last, newest)
             for currency in self.currencies
         ]
-        asked = {
+        question = {
             **self.question,
             "first": self.first,
             "last": self.last,
-            "spans": [found.span for found, _ in lists],
-            "span_days": [found.day for found, _ in lists],
+            "spans": [entry.span for entry, _ in lists],
+            "span_days": [entry.day for entry, _ in lists],
             "span_currencies": [currency for _, currency in lists],
-            "span_weights": [self._weight(found, currency) for found, currency in lists],
+            "span_weights": [self._weight(entry, currency) for entry, currency in lists],
         }
         is_order = len(lists) == 1 and self.is_of_whole_days and self._is_exact(lists[0][0])
         for depth in DEPTHS:
             if depth * len(lists) > LEADERS_MAX:
                 break
-            rows = _BEST_OF_LEADERS.rows(**asked, depth=depth)
+            rows = _BEST_OF_LEADERS.rows(**question, depth=depth)
             sums = self._sums([row[:4] for row in rows])
             if rows and rows[0][6] == (newest and newest.isoformat()):
                 worth, longer = Fraction(rows[0][4]), rows[0][5]
@@ -125,18 +125,18 @@ class _Ranking:
                     return sums
         return None
 
-    def _weight(self, found: sold_sums.List, currency: str) -> Decimal:
+    def _weight(self, entry: sold_sums.SoldList, currency: str) -> Decimal:
         """The most that a cent was worth on a day of the list."""
         if currency == self.rates.target:
             return Decimal(1)
-        return max(self.factors.get((currency, day), Decimal(0)) for day in found.days)
+        return max(self.factors.get((currency, day), Decimal(0)) for day in entry.days)
 
-    def _is_exact(self, found: sold_sums.List) -> bool:
+    def _is_exact(self, entry: sold_sums.SoldList) -> bool:
         """Whether what the list has is what the range has, so that its order is the ranking's."""
-        days = found.days
-        if found.span is None:
+        days = entry.days
+        if entry.span is None:
             return True
-        if found.span == sold_sums.RECENT:
+        if entry.span == sold_sums.RECENT:
             return len(days) == sold_sums.RECENT_DAYS
         return days[0].day == 1 and (days[-1] + timedelta(days=1)).day == 1
 
