@@ -49,7 +49,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "connection": request.META.get("REMOTE_ADDR") or "a local socket",
         "hops": settings.TRUSTED_PROXY_HOPS,
         "own_address": exact_address(request) or "none",
-        "counted": client_address(request) or "together with all who have none",
+        "counted": client_address(request) or "none, shared with all clients without one",
         "is_secure": request.is_secure(),
         "verdict": judge(
             forwarded,
@@ -74,7 +74,7 @@ def entries(request: HttpRequest) -> list[str]:
 def judge(forwarded: list[str], connection: str, hops: int, own_address: str = "") -> HopsVerdict:
     """What the setting should be, and what happens while it isn't."""
     if own_address and not plain_address(own_address):
-        return HopsVerdict(None, f"{own_address} is not an address.")
+        return HopsVerdict(None, f"{own_address} isn’t an address.")
     position = (
         _position(forwarded, connection, plain_address(own_address))
         if own_address
@@ -83,21 +83,21 @@ def judge(forwarded: list[str], connection: str, hops: int, own_address: str = "
     if position is None:
         return HopsVerdict(
             None,
-            f"{plain_address(own_address)} stands nowhere: a proxy in front keeps it to itself,"
-            " or it is not yours here.",
+            f"{plain_address(own_address)} isn’t in this request. Either a proxy in front doesn’t"
+            " pass it on, or it isn’t your public address.",
         )
     if position == hops:
         return HopsVerdict(position, _right(forwarded, connection, hops))
     if position > hops:
         return HopsVerdict(
             position,
-            f"Set TRUSTED_PROXY_HOPS={position}. Now everybody who comes through the same proxy"
-            " counts as one client.",
+            f"Set TRUSTED_PROXY_HOPS={position}. Until then, everyone behind the same proxy counts"
+            " as one client.",
         )
     return HopsVerdict(
         position,
-        f"Set TRUSTED_PROXY_HOPS={position}. Now a client can write any address into"
-        " X-Forwarded-For and is believed.",
+        f"Set TRUSTED_PROXY_HOPS={position}. Until then, clients can write any address into"
+        " X-Forwarded-For, and it is believed.",
     )
 
 
@@ -114,7 +114,7 @@ def _right(forwarded: list[str], connection: str, hops: int) -> str:
     address = plain_address(forwarded[-hops] if hops else connection)
     if address and not ipaddress.ip_address(address).is_global:
         return (
-            f"The setting fits what arrived, but {address} is an address of a private network."
-            " If you came over the internet, a proxy in front does not write X-Forwarded-For."
+            f"The setting matches this request, but {address} is a private address. If you"
+            " connected over the internet, a proxy in front doesn’t add X-Forwarded-For."
         )
-    return "The setting fits what arrived."
+    return "The setting matches this request."

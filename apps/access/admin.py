@@ -25,6 +25,7 @@ from apps.core.staff.paging import BY_KEY
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(ReadOnly):
+    is_named = True
     list_display = ["shown_key", "label", "shop", "key_type", "used", "revoked"]
     list_display_links = ["shown_key"]
     list_filter = [
@@ -44,7 +45,7 @@ class ApiKeyAdmin(ReadOnly):
 
     @admin.display(description="Key")
     def shown_key(self, key: ApiKey) -> str:
-        return format_html('<bdi class="code">{}…{}</bdi>', key.prefix, key.last_four)
+        return format_html('<bdi class="code whole">{}…{}</bdi>', key.prefix, key.last_four)
 
     @button(roles.KEY_REVOKE, "Revoke the selected keys")
     def revoke(self, request: HttpRequest, keys: "QuerySet[ApiKey]") -> None:
@@ -55,6 +56,7 @@ class ApiKeyAdmin(ReadOnly):
 
 @admin.register(AgentCredential)
 class AgentCredentialAdmin(ReadOnly):
+    is_named = True
     list_display = ["shown_token", "label", "shop", "holder", "expires", "revoked"]
     list_display_links = ["shown_token"]
     list_filter = ["mode", lists.present("revoked_at", "state", "Revoked", "Active")]
@@ -63,18 +65,19 @@ class AgentCredentialAdmin(ReadOnly):
     search_help_text = "Credential ID, last four characters, or the beginning of a store’s name"
     label = lists.text("name", "Name")
     shop = lists.store()
-    holder = lists.text("principal", "Principal")
+    holder = lists.clipped("principal", "Principal")
     expires = lists.when("expires_at", "Expires")
     revoked = lists.when("revoked_at", "Revoked")
     exclude = ["secret_hash"]
 
     @admin.display(description="Token")
     def shown_token(self, row: AgentCredential) -> str:
-        return format_html('<bdi class="code">{}…{}</bdi>', row.token_prefix, row.last_four)
+        return format_html('<bdi class="code whole">{}…{}</bdi>', row.token_prefix, row.last_four)
 
 
 @admin.register(RequestEntry)
 class RequestEntryAdmin(ReadOnly):
+    is_named = True
     list_display = ["at", "call", "status", "took", "shop", "by"]
     list_filter = [lists.since("created_at"), "mode"]
     list_select_related = ["store"]
@@ -121,7 +124,9 @@ class SecondFactorAdmin(ReadOnly):
 
 @admin.register(Application)
 class ApplicationAdmin(ReadOnly):
-    list_display = ["name", "shop", "client_id", "client_type", "enabled", "created_on"]
+    is_named = True
+    list_display = ["name", "shop", "client", "client_type", "enabled", "created_on"]
+    client = lists.clipped("client_id", "Client ID")
     enabled = lists.flag("is_active", "Active")
     list_filter = ["is_active", "client_type"]
     list_select_related = ["store"]

@@ -36,6 +36,7 @@ class SignedPaymentSteps(Part):
 
 @admin.register(Mandate)
 class MandateAdmin(Rated):
+    is_named = True
     list_display = ["created", "shop", "reference", "spent", "cap", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "credential", "asset"]

@@ -15,16 +15,18 @@ CURRENCIES = Currency.values
 
 @admin.register(Chain)
 class ChainAdmin(Switches):
+    is_named = True
     operation = roles.ASSETS
     list_display = ["name", "code", "number", "mode", "required_confirmations"]
     list_filter = ["mode"]
-    code = lists.text("id", "ID")
+    code = lists.clipped("id", "ID")
     number = lists.text("chain_id", "Chain ID")
     switches = ("required_confirmations", "explorer_url")
 
 
 @admin.register(Rate)
 class RateAdmin(ReadOnly):
+    is_named = True
     list_display = ["coin", "per_coin", "origin", "told_at", "valid"]
     list_filter = [lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
     list_select_related = ["asset__chain"]

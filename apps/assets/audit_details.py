@@ -13,6 +13,7 @@ from typing import Any
 
 from apps.assets.models import Asset
 from apps.core import money
+from apps.core.staff.durations import duration_text
 from apps.core.staff.labels import code_words, field_label
 from apps.core.templatetags.tillgate import percentage, plain_moment
 
@@ -99,6 +100,10 @@ class DetailTexts:
             return self._amount(int(value), self.coin)
         if name in self.coins:  # of several coins each has a line
             return self._amount(int(value), self.coins[name])
+        if name.endswith("_hours"):
+            return duration_text(int(value) * 3_600)
+        if name.endswith("_seconds"):
+            return duration_text(int(value))
         if name.endswith("_at"):
             return plain_moment(datetime.fromisoformat(str(value)))
         if name in _ASSETS and value in self.coins:

@@ -1,6 +1,8 @@
 """Billing for staff, who look and never write: what is sold, who is billed, and each record with
 its history."""
 
+from typing import ClassVar
+
 from django.contrib import admin
 
 from apps.billing.documents.invoices import formatted_number
@@ -19,6 +21,20 @@ from apps.billing.models import (
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
 from apps.core.staff.paging import BY_KEY
+from apps.core.templatetags.tillgate import fiat, percentage
+
+_ATTENTION = {
+    "paid_void": "Paid after it was voided",
+    "paid_uncollectible": "Paid after it was written off",
+}
+
+
+def _discount(invoice: Invoice) -> str:
+    """In the unit that its type says."""
+    value = invoice.discount_value or 0
+    if invoice.discount_type == Invoice.DiscountType.PERCENT:
+        return percentage(str(value))
+    return fiat(value, invoice.currency)
 
 
 class PricesInline(Part):
@@ -56,6 +72,7 @@ class InvoiceChangesInline(Part):
 
 @admin.register(Product)
 class ProductAdmin(ReadOnly):
+    is_named = True
     list_display = ["created", "shop", "label", "sold"]
     list_filter = ["mode", "active"]
     list_select_related = ["store"]
@@ -71,6 +88,7 @@ class ProductAdmin(ReadOnly):
 
 @admin.register(Customer)
 class CustomerAdmin(ReadOnly):
+    is_named = True
     list_display = ["created", "shop", "person", "label", "deleted"]
     list_filter = ["mode"]
     list_select_related = ["store"]
@@ -130,6 +148,11 @@ class InvoiceAdmin(ReadOnly):
     ordering = ["-created_at"]
     exclude = ["public_token"]
     inlines = [Lines, InvoicePaymentsInline, InvoiceChangesInline]
+    value_texts: ClassVar = {
+        "discount_value": _discount,
+        "needs_attention": lambda row: _ATTENTION.get(row.needs_attention, row.needs_attention),
+        "number": formatted_number,
+    }
 
     def title_of(self, row: Invoice) -> str:
         return formatted_number(row) or "draft"

@@ -30,6 +30,7 @@ class AssetForm(SwitchForm):
 
 @admin.register(Asset)
 class AssetAdmin(Switches):
+    is_named = True
     operation = roles.ASSETS
     form = AssetForm
     list_display = [

@@ -6,7 +6,7 @@ Withdrawals of earnings have a record of their own (decision 137).
 
 import uuid
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -27,7 +27,7 @@ from apps.core.errors import Failure
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import sentence
 from apps.core.staff.pages import Queue, ReadOnly, Section, may, typed_reason
-from apps.core.templatetags.tillgate import moment
+from apps.core.templatetags.tillgate import badge, moment, status_words
 from apps.core.web.forms import typographic
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
@@ -46,6 +46,7 @@ KIND = lists.choices("kind", "type", _KINDS)
 
 @admin.register(StaffRequest)
 class StaffRequestAdmin(ReadOnly):
+    is_named = True
     list_display = ["what", "asked_by", "age", "expires", "decided_by", "decision"]
     list_display_links = None
     list_filter = ["state", KIND]
@@ -56,6 +57,7 @@ class StaffRequestAdmin(ReadOnly):
     expires = lists.when("expires_at", "Expires")
     ordering = ["-asked_at"]
     exclude = ["content", "sealed"]  # what is asked for is on the page of the decision
+    value_texts: ClassVar = {"kind": lambda row: dict(_KINDS).get(row.kind, row.kind)}
 
     def get_urls(self) -> list[URLPattern]:
         own = [
@@ -81,7 +83,7 @@ class StaffRequestAdmin(ReadOnly):
         page = reverse("admin:stores_staffrequest_decide", args=[row.pk])
         if row.state == _Pending:
             return format_html('<a class="decide" href="{}">Review</a>', page)
-        return format_html('<a href="{}">{}</a>', page, row.get_state_display())
+        return format_html('<a href="{}">{}</a>', page, badge("staff_request", row.state))
 
     def ask(self, request: HttpRequest, kind: str) -> HttpResponse:
         """The form of a kind. What one may do alone is done."""
@@ -150,7 +152,6 @@ class StaffRequestAdmin(ReadOnly):
             "sections": context.sections,
             "reason": typed_reason(request),
             "needs_reason": kind.moves_money,
-            "is_dangerous": kind.moves_money,
             "errors": errors,
             "is_own": is_own,
             "is_waiting": is_waiting,
@@ -190,6 +191,10 @@ class WithdrawalAdmin(Rated, Queue):
     ordering = ["-requested_at"]
     exclude = ["id", "is_requested"]
     noun = "withdrawal"
+    nothing = (
+        "No withdrawals of earnings yet. One that a member of finance staff requests appears here"
+        " until another approves it."
+    )
     waiting = Withdrawal.Status.REQUESTED
     approving = rejecting = roles.WITHDRAWAL
     takes_code = True
@@ -225,7 +230,7 @@ class WithdrawalAdmin(Rated, Queue):
                 past.reference,
                 (
                     f"{money.amount_text(past.amount_atomic, past.asset.atomic_decimals)}"
-                    f" {past.asset.coin_symbol}, {past.get_status_display().lower()}"
+                    f" {past.asset.coin_symbol}, {status_words('withdrawal', past.status).lower()}"
                 ),
             )
             for past in earlier[:EARLIER_MAX]
@@ -237,9 +242,6 @@ class WithdrawalAdmin(Rated, Queue):
                 without="This is the first withdrawal of this asset.",
             )
         ]
-
-    def is_dangerous(self, row: Withdrawal) -> bool:
-        return True
 
     def more_facts(self, row: Withdrawal) -> list[tuple[str, Any]]:
         amount = money.decimal_from_atomic(
@@ -265,11 +267,11 @@ class WithdrawalAdmin(Rated, Queue):
             request,
             form,
             title="Request a withdrawal of earnings",
-            done=lambda row: f"{row}: a second member of finance staff approves it here",
+            done=lambda row: f"{row}: waiting for approval by another member of finance staff",
             next_page="admin:payments_withdrawal_changelist",
             what_follows=(
-                "Nothing is sent yet: another member of finance staff approves it under "
-                "withdrawals."
+                "Nothing is sent yet. Another member of finance staff has to approve it under"
+                " Withdrawals of earnings."
             ),
         )
 

@@ -1,13 +1,17 @@
 """Staff see which mail left and which was given up, never what stands in it; and the rows that jobs
 fail at, to have them retried."""
 
+from typing import ClassVar
+
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.template.defaultfilters import pluralize
 
 from apps.core import rows
 from apps.core.models import OutgoingMail, RowFailure
 from apps.core.staff import lists, roles
+from apps.core.staff.email_names import email_name
 from apps.core.staff.pages import ReadOnly, button, typed_reason
 from apps.core.templatetags.tillgate import moment
 
@@ -20,11 +24,15 @@ class OutgoingMailAdmin(ReadOnly):
     search_help_text = "Email address"
     ordering = ("-created_at",)
     created = lists.when("created_at", "Created")
-    letter = lists.words("template", "Email")
     recipient = lists.text("to", "To")
     sent_time = lists.when("sent_at", "Sent")
     state = lists.status("mail")
     exclude = ("sealed_letter", "key")
+    value_texts: ClassVar = {"template": lambda row: email_name(row.template)}
+
+    @admin.display(description="Email")
+    def letter(self, row: OutgoingMail) -> str:
+        return email_name(row.template)
 
     def title_of(self, row: OutgoingMail) -> str:
         return f"to {row.to}"
@@ -32,7 +40,10 @@ class OutgoingMailAdmin(ReadOnly):
 
 @admin.register(RowFailure)
 class RowFailureAdmin(ReadOnly):
-    list_display = ("job", "row_id", "failed_with", "tries", "began", "ended")
+    list_display = ("job_name", "row", "failed_with", "tries", "began", "ended")
+    list_display_links = ("job_name",)
+    job_name = lists.clipped("job", "Job")
+    row = lists.clipped("row_id", "Record ID")
     list_filter = (lists.present("dead_at", "state", "Given up", "Will be retried"),)
     search_fields = ("row_id", "job")
     search_help_text = "ID of the record, or name of the job"
@@ -54,10 +65,16 @@ class RowFailureAdmin(ReadOnly):
     def retry(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
         for failure in failures:
             self.log_change(request, failure, "Retry")
-        messages.success(request, f"{rows.retry(failures)} to be tried again")
+        count = rows.retry(failures)
+        messages.success(request, f"{_records(count)} will be retried")
 
     @button(roles.JOB_RETRY, "Set aside")
     def set_aside(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
         for failure in failures:
             self.log_change(request, failure, "Set aside")
-        messages.success(request, f"{rows.set_aside(failures, typed_reason(request))} set aside")
+        count = rows.set_aside(failures, typed_reason(request))
+        messages.success(request, f"{_records(count)} set aside")
+
+
+def _records(count: int) -> str:
+    return f"{count:,} record{pluralize(count)}"

@@ -10,6 +10,7 @@ from django.http import HttpRequest
 from apps.core import money
 from apps.core.models import AtomicField
 from apps.core.staff import lists
+from apps.core.staff.labels import sentence
 from apps.core.staff.pages import Part, ReadOnly
 from apps.core.staff.values import in_words
 from apps.ledger.models import Account, Entry, Movement
@@ -23,6 +24,7 @@ class EntryLines(Part):
 
 @admin.register(Account)
 class AccountAdmin(ReadOnly):
+    is_named = True
     list_display = ["account", "shop", "coin", "which_mode", "balance"]
     list_filter = ["mode", "kind", ("asset", lists.AssetFilter)]
     list_select_related = ["asset__chain", "store"]
@@ -50,6 +52,7 @@ class AccountAdmin(ReadOnly):
 
 @admin.register(Movement)
 class MovementAdmin(ReadOnly):
+    is_named = True
     list_display = ["booked", "movement", "mode", "shown_key", "why", "staff_user"]
     list_filter = ["mode"]
     list_select_related = ["staff_user"]
@@ -64,3 +67,6 @@ class MovementAdmin(ReadOnly):
 
     def title_of(self, row: Movement) -> str:
         return str(in_words("kind", row.kind)).lower()
+
+    def heading_of(self, row: Movement) -> str:
+        return sentence(self.title_of(row))

@@ -11,6 +11,7 @@ from apps.links.models import PaymentLink
 
 @admin.register(PaymentLink)
 class PaymentLinkAdmin(ReadOnly):
+    is_named = True
     list_display = ["created", "shop", "label", "price", "paused", "archived"]
     list_filter = [
         "mode",

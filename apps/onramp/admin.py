@@ -30,7 +30,7 @@ class FundingSessionAdmin(ReadOnly):
     created = lists.when("created_at", "Created")
     shop = lists.store()
     network = lists.words("provider", "Network")
-    payment_reference = lists.text("payment__reference", "Payment")
+    payment_reference = lists.clipped("payment__reference", "Payment")
     amount = lists.price("amount_cents", "currency")
     state = lists.status("card")
     ordering = ["-created_at"]
@@ -52,6 +52,7 @@ class CallbackAdmin(ReadOnly):
 
 @admin.register(Credential)
 class CredentialAdmin(ReadOnly):
+    is_named = True
     list_display = ["network", "shop", "api_key", "enabled", "created", "change"]
     network = lists.words("provider", "Network")
     api_key = lists.text("api_key_hint", "API key")

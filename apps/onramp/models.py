@@ -12,6 +12,7 @@ from apps.core.ids import IdField
 from apps.core.models import AtomicField, Mode, Owned
 from apps.core.money import Fiat
 from apps.core.regions import in_english
+from apps.core.staff.labels import code_words
 
 
 class FundingSession(Owned):
@@ -138,7 +139,7 @@ class Credential(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.provider} {self.mode}"
+        return f"{code_words(self.provider)}, {self.mode} mode"
 
     @property
     def callback_url(self) -> str:

@@ -1,12 +1,18 @@
 """Payments and refunds for staff who help a store or its customer: to be looked at, found by
 whatever somebody quotes."""
 
-from django.contrib import admin
+from typing import ClassVar
 
+from django.contrib import admin
+from django.utils.safestring import SafeString
+
+from apps.assets.selectors import with_chains
 from apps.assets.staff_worth import Rated
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
 from apps.core.staff.paging import BY_KEY
+from apps.core.staff.structures import TableColumn, side_by_side, table
+from apps.core.templatetags.tillgate import fiat
 from apps.payments import staff_unmatched as staff_unmatched  # which registers its page
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
 
@@ -15,6 +21,31 @@ _ATTENTION = [
     ("dust_refund", "Refund too small to send"),
 ]
 NEEDS_ATTENTION = lists.choices("needs_attention", "attention", _ATTENTION)
+_LINE_COLUMNS = (
+    TableColumn("Description"),
+    TableColumn("Quantity", is_number=True),
+    TableColumn("Unit price", is_number=True),
+)
+
+
+def _line_items(payment: Payment) -> SafeString:
+    return table(
+        _LINE_COLUMNS,
+        (
+            (
+                item["description"],
+                f"{item['quantity']:,}",
+                fiat(item["unit_amount_cents"], payment.settlement_currency),
+            )
+            for item in payment.line_items
+        ),
+    )
+
+
+def _held_open(payment: Payment) -> SafeString:
+    """The assets that are accepted after expiration, by name."""
+    assets = with_chains(payment.held_open_assets or ())
+    return side_by_side(asset.full_name for asset in assets.values())
 
 
 class Addresses(Part):
@@ -30,7 +61,7 @@ class PaymentEventsInline(Part):
 
 @admin.register(Payment)
 class PaymentAdmin(ReadOnly):
-    list_display = ["reference", "created", "shop", "amount", "order", "state"]
+    list_display = ["number", "created", "shop", "amount", "order", "state"]
     list_filter = [
         lists.since("created_at"),
         "status",
@@ -43,6 +74,7 @@ class PaymentAdmin(ReadOnly):
     search_help_text = (
         "Payment ID, reference, order ID, deposit address, or the beginning of a store’s name"
     )
+    number = lists.clipped("reference", "Reference")
     created = lists.when("created_at", "Created")
     shop = lists.store()
     amount = lists.price("settlement_amount_cents", "settlement_currency")
@@ -50,6 +82,13 @@ class PaymentAdmin(ReadOnly):
     state = lists.status("payment")
     ordering = [BY_KEY]
     inlines = [Addresses, PaymentEventsInline]
+    value_texts: ClassVar = {
+        "held_open_assets": _held_open,
+        "line_items": _line_items,
+        "needs_attention": lambda row: dict(_ATTENTION).get(
+            row.needs_attention, row.needs_attention
+        ),
+    }
 
 
 @admin.register(Refund)
@@ -61,7 +100,7 @@ class RefundAdmin(Rated):
     search_help_text = "Refund ID, payment ID or reference, or the beginning of a store’s name"
     created = lists.when("created_at", "Created")
     shop = lists.store()
-    of_payment = lists.text("payment__reference", "Payment")
+    of_payment = lists.clipped("payment__reference", "Payment")
     amount = lists.coins()
     to = lists.short("destination_address", "To")
     state = lists.status("refund")

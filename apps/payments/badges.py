@@ -1,4 +1,4 @@
-"""What statuses of payments, their refunds and history are called, and in which tone."""
+"""What statuses of payments, refunds, withdrawals and histories are called, and in which tone."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -46,6 +46,13 @@ BADGES: Badges = {
     "attention": {
         "card_refund": (BAD, _("Action required")),
         "dust_refund": (WAIT, _("Action required")),
+    },
+    "withdrawal": {
+        "requested": (WAIT, "Waiting for approval"),
+        "approved": (INFO, "Approved"),
+        "confirmed": (GOOD, "Confirmed"),
+        "rejected": (QUIET, "Rejected"),
+        "failed": (BAD, "Failed"),
     },
     "refund": {
         "pending": (WAIT, _("Waiting to be sent")),

@@ -21,7 +21,7 @@ from apps.core import clock, money
 from apps.core.errors import Failure
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import Section, may, typed_reason
-from apps.core.templatetags.tillgate import fiat, moment, shorten
+from apps.core.templatetags.tillgate import fiat, moment, shorten, status_words
 from apps.ledger.chart import CUSTODY_DEPOSITS, HELD
 from apps.payments.models import Payment, PaymentAddress
 from apps.stores.models import User
@@ -137,12 +137,12 @@ def _asked(row: UnmatchedTransfer) -> list[tuple[str, Any]]:
 
 def _of_payment(payment: Payment | None) -> Section:
     if payment is None:
-        return Section("Payment", [], without="The address was given to no payment.")
+        return Section("Payment", [], without="This address doesn’t belong to a payment.")
     facts: list[tuple[str, Any]] = [
         ("Reference", payment.reference),
         ("Store", payment.store.name),
         ("Amount", fiat(payment.settlement_amount_cents, payment.settlement_currency)),
-        ("Status", payment.get_status_display()),
+        ("Status", status_words("payment", payment.status)),
         ("Created", moment(payment.created_at)),
     ]
     return Section(

@@ -74,7 +74,7 @@ class PayoutAdmin(Rated, Queue):
 
     def shown_status(self, row: Any) -> str:
         return (
-            "waits for a second person of the store"
+            "Waiting for a second person at the store"
             if _is_for_the_merchant(row)
             else super().shown_status(row)
         )
@@ -111,9 +111,6 @@ class PayoutAdmin(Rated, Queue):
 
     def sections(self, row: Any) -> list[Section]:
         return payout_sections(row)
-
-    def is_dangerous(self, row: Any) -> bool:
-        return True
 
     def needs_reason(self, row: Any) -> bool:
         return needs_two(row)
@@ -164,6 +161,7 @@ class BankReviewFilter(admin.SimpleListFilter):
 
 @admin.register(Destination)
 class DestinationAdmin(Queue):
+    is_named = True
     list_display = ["shop", "kind", "account", "holder_name", "created", "decision"]
     list_filter = ["kind", BankReviewFilter, "mode"]
     list_select_related = ["store__platform"]
@@ -198,7 +196,7 @@ class DestinationAdmin(Queue):
 
     @admin.display(description="Review")
     def decision(self, row: Destination) -> str:
-        return "Needs none" if row.is_wallet else super().decision(row)
+        return "No review needed" if row.is_wallet else super().decision(row)
 
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [
@@ -232,6 +230,7 @@ class DestinationAdmin(Queue):
 class AcceptedAssetAdmin(Queue):
     """Assets of stores; those that were stopped for review wait for a decision."""
 
+    is_named = True
     list_display = ["shop", "coin", "stopped", "reviewed", "decision"]
     list_display_links = ["shop"]
     list_filter = [
@@ -271,9 +270,6 @@ class AcceptedAssetAdmin(Queue):
 
     def sections(self, row: Any) -> list[Section]:
         return stopped_asset_sections(row)
-
-    def is_dangerous(self, row: Any) -> bool:
-        return True
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
         end_review(row, reason)
@@ -324,6 +320,9 @@ class StorePayoutCapAdmin(Rated, Switches):
     per_transaction = lists.coins("per_tx_atomic", description="Per payout")
     per_day = lists.coins("daily_atomic", description="Per day")
     switches = ("per_tx_atomic", "daily_atomic")
+
+    def title_of(self, row: StorePayoutCap) -> str:
+        return f"of {row.store}, {row.asset.full_name}"
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         set_store_cap(

@@ -12,8 +12,9 @@ from apps.assets.selectors import price_of, with_chains
 from apps.chain.models import Deposit
 from apps.core import clock, money
 from apps.core.money import Amount
+from apps.core.staff.lists import about
 from apps.core.staff.pages import Section
-from apps.core.templatetags.tillgate import day, fiat, moment
+from apps.core.templatetags.tillgate import day, fiat, moment, status_words
 from apps.ledger.selectors import balances
 from apps.payments.models import PaymentAddress
 from apps.payouts.models import Destination, Payout
@@ -49,7 +50,7 @@ def bank_sections(bank: Destination) -> list[Section]:
         store_section(bank.store),
         _payouts_of(bank.store, bank.mode),
         _balances(bank.store, bank.mode),
-        Section("Earlier decisions", decided, without="No bank account has been decided yet."),
+        Section("Earlier decisions", decided, without="No bank account has been reviewed yet."),
     ]
 
 
@@ -81,9 +82,7 @@ def _lost(accepted: AcceptedAsset) -> Section:
     if lost:
         facts.append(("Worth now", worth))
     page = reverse("admin:chain_deposit_changelist") + "?days=all&is_lost__exact=1"
-    return Section(
-        "Lost deposits", facts, page, "All lost deposits", without="No deposit is lost anymore."
-    )
+    return Section("Lost deposits", facts, page, "All lost deposits", without="No lost deposits.")
 
 
 def _balances(store: Store, mode: str) -> Section:
@@ -93,12 +92,11 @@ def _balances(store: Store, mode: str) -> Section:
     facts = [
         (
             assets[balance.asset_id].full_name,
-            f"{_coins(balance.total_atomic, assets[balance.asset_id])},"
-            f" {_worth(store, assets[balance.asset_id], balance.total_atomic)}",
+            _valued(store, assets[balance.asset_id], balance.total_atomic),
         )
         for balance in held
     ]
-    return Section("Balances of the store", facts, without="Nothing.")
+    return Section("Balances of the store", facts, without="No balance.")
 
 
 def _worth(store: Store, asset: Asset, amount_atomic: int) -> str:
@@ -106,7 +104,13 @@ def _worth(store: Store, asset: Asset, amount_atomic: int) -> str:
     if price is None:
         return "no current rate"
     worth = price.worth(Amount(asset, amount_atomic))
-    return f"≈ {fiat(worth.cents, worth.currency)}"
+    return about(worth.cents, worth.currency)
+
+
+def _valued(store: Store, asset: Asset, amount_atomic: int) -> str:
+    """Coins, and about what they are worth."""
+    worth = _worth(store, asset, amount_atomic)
+    return f"{_coins(amount_atomic, asset)}{'' if worth.startswith('≈') else ','} {worth}"
 
 
 def _coins(amount_atomic: int, asset: Asset) -> str:
@@ -121,7 +125,7 @@ def _payouts_of(store: Store, mode: str, without: Payout | None = None) -> Secti
     rows = Payout.objects.filter(store=store, mode=mode).select_related("asset")
     rows = rows if without is None else rows.exclude(pk=without.pk)
     newest = list(rows.order_by("-created_at")[:PAYOUTS_MAX])
-    counts = Counter(Payout.Status(payout.status).label for payout in newest)
+    counts = Counter(status_words("payout", payout.status) for payout in newest)
     facts: list[tuple[str, Any]] = [("Payouts", _up_to(len(newest)))]
     facts += [(status, number) for status, number in counts.most_common()]
     paid = [payout for payout in newest if payout.status == Payout.Status.CONFIRMED]
@@ -197,10 +201,7 @@ def _sums(payouts: Iterable[Payout], store: Store) -> list[str]:
     for payout in payouts:
         assets[payout.asset_id] = payout.asset
         sums[payout.asset_id] = sums.get(payout.asset_id, 0) + payout.amount_atomic
-    return [
-        f"{_coins(amount, assets[asset_id])}, {_worth(store, assets[asset_id], amount)}"
-        for asset_id, amount in sorted(sums.items())
-    ]
+    return [_valued(store, assets[asset_id], amount) for asset_id, amount in sorted(sums.items())]
 
 
 def _up_to(count: int) -> str:

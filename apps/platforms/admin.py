@@ -2,7 +2,7 @@
 looked at only."""
 
 import uuid
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
@@ -22,6 +22,7 @@ from apps.stores import verification_documents
 from apps.stores.models import Verification, VerificationDocument
 from apps.stores.staff_facts import decisions, store_section
 
+_PURPOSES = {**dict(OnboardingLink.Purpose.choices), "kyb": "Business verification"}
 _TYPES = {"pdf": "application/pdf", "jpeg": "image/jpeg", "png": "image/png"}
 
 
@@ -133,8 +134,8 @@ def _documents(row: Verification) -> Section:
 
 @admin.register(OnboardingLink)
 class OnboardingLinkAdmin(ReadOnly):
-    list_display = ["created", "shop", "of_account", "purpose", "expires", "completed"]
-    list_filter = ["mode", "purpose"]
+    list_display = ["created", "shop", "of_account", "what_for", "expires", "completed"]
+    list_filter = ["mode", lists.choices("purpose", "purpose", _PURPOSES.items())]
     list_select_related = ["store", "account"]
     search_fields = ["id", "store", "account"]
     search_help_text = "Link ID, account ID, or the beginning of the platform’s name"
@@ -145,6 +146,11 @@ class OnboardingLinkAdmin(ReadOnly):
     completed = lists.when("completed_at", "Completed")
     ordering = ["-created_at"]
     exclude = ["token_hash"]
+    value_texts: ClassVar = {"purpose": lambda row: _PURPOSES[row.purpose]}
+
+    @admin.display(description="Purpose")
+    def what_for(self, row: OnboardingLink) -> str:
+        return _PURPOSES[row.purpose]
 
     def title_of(self, row: OnboardingLink) -> str:
         return f"of {row.account}"

@@ -1,11 +1,16 @@
-"""What statuses of onboarding links are called, and in which tone."""
+"""What statuses of onboarding links and requests to be a platform are called, and in which tone."""
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.badges import GOOD, INFO, QUIET, Badges
+from apps.core.badges import BAD, GOOD, INFO, QUIET, WAIT, Badges
 
 # noun -> status -> (tone, words)
 BADGES: Badges = {
+    "access_request": {
+        "pending": (WAIT, "Under review"),
+        "approved": (GOOD, "Approved"),
+        "rejected": (BAD, "Declined"),
+    },
     "onboarding_link": {
         "active": (INFO, _("Open")),
         "used": (GOOD, _("Used")),

@@ -5,7 +5,7 @@ What takes two is linked to from here, and asked for among the staff requests (a
 """
 
 from decimal import Decimal
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
@@ -17,6 +17,7 @@ from django.utils.html import format_html
 
 from apps.core import money
 from apps.core.staff import lists, roles
+from apps.core.staff.durations import duration_text
 from apps.core.staff.labels import HELP_TEXTS, field_label
 from apps.core.staff.pages import Part, Switches, SwitchForm
 from apps.stores import staffing
@@ -50,6 +51,7 @@ class UserForm(SwitchForm):
 
 @admin.register(User)
 class UserAdmin(Switches):
+    is_named = True
     form = UserForm
     operation = roles.ACCOUNT
     list_display = ["address", "label", "enabled", "roles", "signed_in", "change_roles"]
@@ -86,6 +88,11 @@ def _without_zeros(value: Any) -> Any:
     return Decimal(money.fraction_text(value)) if isinstance(value, Decimal) else value
 
 
+def _ahead(seconds: int) -> str:
+    """Of a test clock."""
+    return f"{duration_text(seconds)} ahead" if seconds else "Real time"
+
+
 def _all_columns() -> list[str]:
     """Of the store, and of its settings."""
     further = [name for model in settings_models() for name in columns_of(model)]
@@ -115,6 +122,7 @@ class StoreForm(SwitchForm):
 
 @admin.register(Store)
 class StoreAdmin(Switches):
+    is_named = True
     form = StoreForm
     operation = roles.STORE_SETTINGS
     list_display = ["label", "place", "of_platform", "verified", "created", "dispatch"]
@@ -129,6 +137,10 @@ class StoreAdmin(Switches):
     verified = lists.when("kyc_confirmed_at", "Verified")
     created = lists.when("created_at", "Created")
     inlines = [Members]
+    value_texts: ClassVar = {
+        "test_clock_target_seconds": lambda row: _ahead(row.test_clock_target_seconds),
+        "test_offset_seconds": lambda row: _ahead(row.test_offset_seconds),
+    }
     switches = (
         "accept_overpayments",
         "accept_underpayments",

@@ -1,7 +1,6 @@
 """A store's settings of cards and agents, through which money comes from or goes to others: two
 change them, one switches them off."""
 
-import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from django.db.models import BooleanField
 
 from apps.core.staff import roles
+from apps.core.staff.labels import field_label
 from apps.stores import four_eyes
 from apps.stores.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
@@ -43,7 +43,7 @@ def request_dispatch(
         change_store_for(store, reason, differences)
         return None
     lines = [
-        (_label(column), _text(before[column]), _text(value))
+        (field_label(column), _text(before[column]), _text(value))
         for column, value in differences.items()
     ]
     wish = Proposal(
@@ -56,14 +56,16 @@ def request_dispatch(
     return four_eyes.ask(DISPATCH, wish, staff, at)
 
 
-def _label(column: str) -> str:
-    return column.replace("_", " ").capitalize()
-
-
 def _text(value: object) -> str:
+    """Rules of a policy one after the other, by name."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
+    if isinstance(value, dict):
+        rules = (f"{field_label(name)}: {_text(rule)}" for name, rule in sorted(value.items()))
+        return "; ".join(rules) or "none"
+    if isinstance(value, list):
+        return ", ".join(str(item) for item in value)
+    return str(value) or "none"
 
 
 def _before(facts: Facts) -> Facts:
@@ -75,5 +77,5 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
 
 
 DISPATCH = RequestKind(
-    "dispatch", "A change of a store’s cards or agents", roles.DISPATCH, _before, _carry_out
+    "dispatch", "A change to a store’s cards or agents", roles.DISPATCH, _before, _carry_out
 )

@@ -122,5 +122,5 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Any:
 
 
 ROLES = RequestKind(
-    "staff_roles", "A change of staff roles", staff_roles.ROLES, _before, _carry_out
+    "staff_roles", "A change to staff roles", staff_roles.ROLES, _before, _carry_out
 )

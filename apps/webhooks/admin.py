@@ -1,16 +1,29 @@
 """Webhooks for staff, who look and never write: receivers, what happened, and what is on its way to
 them. Never a secret."""
 
+from typing import ClassVar
+
 from django.contrib import admin
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from apps.core.staff import lists
 from apps.core.staff.pages import ReadOnly
 from apps.core.staff.paging import BY_KEY
+from apps.core.staff.structures import side_by_side
+from apps.webhooks.catalogue import event_title
 from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.reasons import error_words
+
+
+def _event(event_type: str) -> SafeString:
+    """In words, and below them as developers know it."""
+    return format_html('{} <bdi class="code worth">{}</bdi>', event_title(event_type), event_type)
 
 
 @admin.register(Endpoint)
 class EndpointAdmin(ReadOnly):
+    is_named = True
     list_display = ["shop", "address", "platform", "created", "changed", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store"]
@@ -23,12 +36,17 @@ class EndpointAdmin(ReadOnly):
     created = lists.when("created_at", "Created")
     changed = lists.when("updated_at", "Changed")
     state = lists.status("endpoint")
+    value_texts: ClassVar = {
+        "subscribed_events": lambda row: side_by_side(map(event_title, row.subscribed_events))
+    }
 
 
 @admin.register(Event)
 class EventAdmin(ReadOnly):
-    list_display = ["created", "shop", "type", "number"]
-    number = lists.text("id", "Event ID")
+    is_named = True
+    list_display = ["created", "shop", "what", "number"]
+    number = lists.clipped("id", "Event ID")
+    value_texts: ClassVar = {"type": lambda row: _event(row.type)}
     list_filter = [lists.since("created_at"), "mode"]
     list_select_related = ["store"]
     search_fields = ["id", "store"]
@@ -38,7 +56,11 @@ class EventAdmin(ReadOnly):
     shop = lists.store()
 
     def title_of(self, row: Event) -> str:
-        return row.type
+        return event_title(row.type)
+
+    @admin.display(description="Event")
+    def what(self, row: Event) -> SafeString:
+        return _event(row.type)
 
 
 @admin.register(Delivery)
@@ -51,12 +73,17 @@ class DeliveryAdmin(ReadOnly):
     ordering = ["-created_at"]
     created = lists.when("created_at", "Created")
     shop = lists.store()
-    event_type = lists.text("event__type", "Event")
     state = lists.status("delivery")
 
+    value_texts: ClassVar = {"error": lambda row: error_words(row.error, row.response_status)}
+
     def title_of(self, row: Delivery) -> str:
-        return f"of {row.event.type}"
+        return f"of “{event_title(row.event.type)}”"
+
+    @admin.display(description="Event")
+    def event_type(self, row: Delivery) -> SafeString:
+        return _event(row.event.type)
 
     @admin.display(description="Last response")
     def answer(self, row: Delivery) -> str | None:
-        return row.failure or (str(row.response_status) if row.response_status else None)
+        return error_words(row.error, row.response_status) or None

@@ -9,7 +9,7 @@ from typing import Final
 
 EVENTS: Final[Mapping[str, str]] = {
     "payment_intent.created": "A payment was created",
-    "payment_intent.processing": "Coins arrived for a payment that is not complete yet",
+    "payment_intent.processing": "Coins arrived for a payment that isn't complete yet",
     "payment_intent.completed": "A payment was completed",
     "payment_intent.expired": "A payment expired",
     "payment_intent.failed": "A payment failed",
@@ -33,6 +33,12 @@ EVENTS: Final[Mapping[str, str]] = {
     "fee_sweep.failed": "A fee sweep failed (test deliveries only)",
     "store.deleted": "A sub-merchant's store was deleted",
 }
+# What events are about, where its name in the API isn't what people call it.
+_EVENT_NOUNS: Final[Mapping[str, str]] = {
+    "payment_intent": "payment",
+    "store.verification": "business verification",
+    "transaction": "deposit",
+}
 PLATFORM_ONLY = ("store.deleted",)
 SUBSCRIBABLE = tuple(name for name in EVENTS if name not in PLATFORM_ONLY)
 PAYMENT_EVENTS = tuple(name for name in EVENTS if name.startswith("payment_intent."))
@@ -51,3 +57,10 @@ def family_of(event_type: str) -> str:
     """What events with one kind of object have in common: `store.verification` of
     `store.verification.approved`."""
     return event_type.rpartition(".")[0]
+
+
+def event_title(event_type: str) -> str:
+    """As people say it: `payment_intent.completed` is `Payment completed`."""
+    noun, _, done = event_type.rpartition(".")
+    text = f"{_EVENT_NOUNS.get(noun, noun.replace('_', ' '))} {done.replace('_', ' ')}"
+    return text[:1].upper() + text[1:]

@@ -21,3 +21,10 @@ def failure_words(code: str | None) -> str:
     if not code or code.startswith("http_"):
         return ""
     return FAILURES.get(code, UNEXPECTED)
+
+
+def error_words(code: str | None, response_status: int | None = None) -> str:
+    """The same where nothing stands beside it: with the receiver's own status."""
+    if code and code.startswith("http_"):
+        return f"HTTP {code.removeprefix('http_')}"
+    return failure_words(code) or (f"HTTP {response_status}" if response_status else "")

@@ -70,7 +70,7 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     second = member("Tess")
     page = enter(open_page, first, **look)
     shoot(page, f"{name}-index")
-    page.get_by_role("link", name="Post a correction").click()
+    page.get_by_role("link", name="Request a correction").click()
     fine(page, look)
     page.get_by_label("Asset").select_option("SETH")
     page.get_by_label("Account").select_option("available")
@@ -126,7 +126,9 @@ def test_earnings_are_asked_for_by_one_and_let_go_by_another(
     page.get_by_label("Reason").fill("What the spring brought")
     shoot(page, f"withdrawal-ask-{len(look)}")
     page.get_by_role("button", name="Submit request").click()
-    expect(page.get_by_text("a second member of finance staff approves it here")).to_be_visible()
+    expect(
+        page.get_by_text("waiting for approval by another member of finance staff")
+    ).to_be_visible()
     shoot(page, f"withdrawal-list-{len(look)}")
 
     row = Withdrawal.objects.get(reference=reference)

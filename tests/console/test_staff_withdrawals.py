@@ -90,8 +90,8 @@ def test_who_asked_lets_nothing_go_and_may_take_it_back(people: tuple[Browser, B
     ("changes", "told"),
     [
         ({"amount": "4"}, "The earnings of SETH are"),
-        ({"amount": "-1"}, "A number of coins above zero"),
-        ({"amount": "ten"}, "A number of coins above zero"),
+        ({"amount": "-1"}, "Enter an amount above zero"),
+        ({"amount": "ten"}, "Enter an amount above zero"),
         ({"to_address": "0x" + "b2" * 20}, "not one of the available choices"),
         ({"reference": ""}, "This field is required"),
     ],

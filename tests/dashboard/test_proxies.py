@@ -19,9 +19,9 @@ PROXY = "10.0.0.3"
 @pytest.mark.parametrize(
     ("forwarded", "connection", "hops", "mine", "should_be", "says"),
     [
-        ([], "8.8.8.8", 0, "", 0, "The setting fits"),
+        ([], "8.8.8.8", 0, "", 0, "The setting matches"),
         ([], "8.8.8.8", 1, "", 0, "is believed"),
-        (["8.8.8.8"], PROXY, 1, "", 1, "The setting fits what arrived."),
+        (["8.8.8.8"], PROXY, 1, "", 1, "The setting matches this request."),
         (["8.8.8.8"], PROXY, 0, "", 1, "counts as one client"),
         (
             ["8.8.8.8", CDN],
@@ -29,26 +29,26 @@ PROXY = "10.0.0.3"
             1,
             "",
             2,
-            "Set TRUSTED_PROXY_HOPS=2. Now everybody who comes through the same proxy",
+            "Set TRUSTED_PROXY_HOPS=2. Until then, everyone behind the same proxy",
         ),
-        (["8.8.8.8", CDN], PROXY, 2, "", 2, "The setting fits"),
+        (["8.8.8.8", CDN], PROXY, 2, "", 2, "The setting matches"),
         (
             ["8.8.8.8"],
             PROXY,
             3,
             "",
             1,
-            "Set TRUSTED_PROXY_HOPS=1. Now a client can write any address",
+            "Set TRUSTED_PROXY_HOPS=1. Until then, clients can write any address",
         ),
-        ([], PROXY, 0, "", 0, "10.0.0.3 is an address of a private network"),
-        (["10.9.9.9"], PROXY, 1, "", 1, "10.9.9.9 is an address of a private network"),
+        ([], PROXY, 0, "", 0, "10.0.0.3 is a private address"),
+        (["10.9.9.9"], PROXY, 1, "", 1, "10.9.9.9 is a private address"),
         # A company's proxy has written into the header before it came to ours.
-        (["192.168.1.5", MINE], PROXY, 1, MINE, 1, "The setting fits"),
+        (["192.168.1.5", MINE], PROXY, 1, MINE, 1, "The setting matches"),
         (["192.168.1.5", MINE], PROXY, 2, MINE, 1, "Set TRUSTED_PROXY_HOPS=1"),
         (["::ffff:203.0.113.7", CDN], PROXY, 1, MINE, 2, "Set TRUSTED_PROXY_HOPS=2"),
-        ([], f"::ffff:{MINE}", 0, MINE, 0, "fits"),
-        ([CDN], PROXY, 1, MINE, None, "stands nowhere"),
-        ([CDN], PROXY, 1, "me", None, "me is not an address"),
+        ([], f"::ffff:{MINE}", 0, MINE, 0, "matches"),
+        ([CDN], PROXY, 1, MINE, None, "isn’t in this request"),
+        ([CDN], PROXY, 1, "me", None, "me isn’t an address"),
     ],
 )
 def test_what_the_setting_should_be(
@@ -77,7 +77,7 @@ def test_staff_see_what_arrived_and_what_is_believed_of_it(staff: Browser, setti
     fits = staff.client.get(
         "/admin/proxies/", {"mine": CDN}, headers=headers, REMOTE_ADDR=PROXY
     ).content.decode()
-    assert "Set TRUSTED_PROXY_HOPS" not in fits and "The setting fits" in fits
+    assert "Set TRUSTED_PROXY_HOPS" not in fits and "The setting matches" in fits
     assert 'href="/admin/proxies/"' in staff.client.get("/admin/").content.decode()
 
 

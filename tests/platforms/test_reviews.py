@@ -279,7 +279,7 @@ def test_staff_decide_with_a_reason_that_is_kept(platform: Platform, staff: Brow
     entry = AuditEntry.objects.get(action="verification.rejected")
     assert (entry.reason, entry.actor_kind, entry.target_id) == ("Illegible", "staff", row["id"])
     assert staff.post(page, decision="approve", reason="").status_code == 422
-    assert "This has been decided: rejected" in text(staff.get(page))
+    assert "Already decided: Declined" in text(staff.get(page))
 
 
 def test_staff_let_a_store_be_a_platform(cast: Cast, staff: Browser) -> None:

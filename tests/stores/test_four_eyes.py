@@ -244,9 +244,7 @@ def test_those_who_may_approve_it_are_told_and_then_whoever_asked(
         item.to[0] for item in outbox.outbox
     }
     letter = str(outbox.outbox[0].body)
-    assert (
-        outbox.outbox[0].subject == "A correction of the books waits for a second member of staff"
-    )
+    assert outbox.outbox[0].subject == "A ledger correction waits for a second member of staff"
     assert (
         f"/admin/stores/staffrequest/{row.pk}/decide/" in letter
         and "Goodwill" in letter
@@ -256,7 +254,7 @@ def test_those_who_may_approve_it_are_told_and_then_whoever_asked(
     approve(kind, row, finance)
     mail.send_due()
     assert [(item.to[0], item.subject) for item in outbox.outbox] == [
-        (people[0].email, "A correction of the books was approved")
+        (people[0].email, "A ledger correction was approved")
     ]
 
 

@@ -18,6 +18,7 @@ from apps.assets.audit_details import Coins, DetailTexts, all_coins, coin_of
 from apps.assets.models import Asset
 from apps.core.messages.fields import is_uuid
 from apps.core.staff import lists
+from apps.core.staff.codes import code_or_text
 from apps.core.staff.labels import record_name, sentence
 from apps.core.staff.pages import ReadOnly
 from apps.ledger.models import Movement
@@ -205,5 +206,5 @@ def _rows(page: Any, ids: Sequence[str]) -> "QuerySet[Any]":
 
 def _named(text: str, raw: object = "") -> SafeString:
     if not raw:
-        return format_html('<bdi class="name">{}</bdi>', text)
+        return format_html('<bdi class="name">{}</bdi>', code_or_text(text))
     return format_html('<bdi class="name">{}</bdi> <bdi class="code worth">{}</bdi>', text, raw)

@@ -18,7 +18,7 @@ from apps.chain.sending import holds
 from apps.core import clock, money
 from apps.core.staff.pages import Section
 from apps.core.staff.roles import role_names
-from apps.core.templatetags.tillgate import day, fiat, moment
+from apps.core.templatetags.tillgate import day, fiat, moment, status_words
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
 from apps.payouts.models import Payout
@@ -51,11 +51,7 @@ def context_of(row: StaffRequest, facts: Facts) -> Context:
 def _timeline(row: StaffRequest) -> Section:
     facts: Pairs = []
     if row.decided_at is not None:
-        who = (
-            f"{row.get_state_display()} by {row.decided_by}"
-            if row.decided_by
-            else row.get_state_display()
-        )
+        who = f"{_state(row)} by {row.decided_by}" if row.decided_by else _state(row)
         facts.append(
             (
                 moment(row.decided_at),
@@ -68,6 +64,10 @@ def _timeline(row: StaffRequest) -> Section:
     return Section("History", facts)
 
 
+def _state(row: StaffRequest) -> str:
+    return status_words("staff_request", row.state)
+
+
 def _earlier(row: StaffRequest) -> Section:
     """Requests of the same kind about the same target, by their index."""
     rows = StaffRequest.objects.filter(kind=row.kind, target_id=row.target_id).exclude(pk=row.pk)
@@ -75,7 +75,7 @@ def _earlier(row: StaffRequest) -> Section:
     facts: Pairs = [
         (
             day(request.asked_at),
-            f"{request.get_state_display()}, requested by {request.asked_by}: {request.reason}",
+            f"{_state(request)}, requested by {request.asked_by}: {request.reason}",
         )
         for request in newest
     ]

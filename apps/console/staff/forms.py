@@ -99,7 +99,7 @@ class CorrectionForm(OptionalStoreForm):
     payment = forms.CharField(
         required=False,
         help_text=(
-            "Reference of the payment that the coins are held for; required for the account Held."
+            "Reference of the payment that the coins are held for. Required for the account “Held”."
         ),
     )
 
@@ -117,7 +117,7 @@ class CorrectionForm(OptionalStoreForm):
             if not size:
                 self.add_error(
                     "amount",
-                    f"A number of coins that isn’t zero, with at most {asset.atomic_decimals}"
+                    f"Enter an amount other than zero, with at most {asset.atomic_decimals} decimal"
                     " places",
                 )
             else:
@@ -141,7 +141,7 @@ class CorrectionForm(OptionalStoreForm):
 
 
 class FactorForm(AskForm):
-    email = forms.CharField(help_text="The account whose phone and backup codes are lost.")
+    email = forms.CharField(help_text="Email of the account that lost its phone and backup codes.")
 
     def clean_email(self) -> User:
         return _person_of(self.cleaned_data["email"])
@@ -151,7 +151,9 @@ class FactorForm(AskForm):
 
 
 class RolesForm(AskForm):
-    email = forms.CharField(help_text="The account must exist: manage.py staff creates one.")
+    email = forms.CharField(
+        help_text="Email of an existing account. Create one with manage.py staff."
+    )
     roles = forms.MultipleChoiceField(
         choices=StaffRole.choices, required=False, widget=forms.CheckboxSelectMultiple
     )
@@ -181,7 +183,9 @@ class DispatchForm(AskForm):
         required=False,
         initial=dict,
         widget=forms.Textarea(attrs={"rows": 5}),
-        help_text="Rules as JSON, for the provider Policy. A rule that is left out allows.",
+        help_text=(
+            "Rules as JSON, for the provider “Policy”. Rules that you leave out restrict nothing."
+        ),
     )
 
     def __init__(self, *args: Any, preset: dict[str, str], **options: Any) -> None:
@@ -257,7 +261,7 @@ class CardNetworkForm(OptionalStoreForm):
         if problem:
             self.add_error(
                 "api_key",
-                f"This key is of the other mode: card payments would stay off here ({problem}).",
+                f"This key belongs to the other mode. Card payments would stay off ({problem}).",
             )
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
@@ -283,11 +287,11 @@ class WithdrawalForm(AskForm):
     )
     amount = forms.CharField(help_text="In coins.")
     to_address = forms.ChoiceField(
-        label="To", help_text="The setting WITHDRAWAL_ADDRESSES lists the addresses."
+        label="To", help_text="Addresses are listed in the setting WITHDRAWAL_ADDRESSES."
     )
     reference = forms.CharField(
         max_length=100,
-        help_text=("Unique name of the withdrawal, such as 2026-11. Each name is used once."),
+        help_text="A unique name, such as 2026-11. It can’t be used again.",
     )
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -312,7 +316,8 @@ class WithdrawalForm(AskForm):
             if not data["amount_atomic"] or data["amount_atomic"] < 0:
                 self.add_error(
                     "amount",
-                    f"A number of coins above zero, with at most {asset.atomic_decimals} places",
+                    f"Enter an amount above zero, with at most {asset.atomic_decimals} decimal"
+                    " places",
                 )
 
     def ask(self, staff: User, at: datetime) -> Withdrawal:

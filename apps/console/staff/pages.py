@@ -122,10 +122,12 @@ def _resume(request: HttpRequest) -> str:
 
 
 def jobs(site: AdminSite, request: HttpRequest) -> HttpResponse:
+    now = clock.real_now()
     context = {
         **site.each_context(request),
         "title": "Jobs and outbox",
-        "monitor": monitor(clock.real_now()),
+        "monitor": monitor(now),
+        "now": now,
     }
     return TemplateResponse(request, "admin/jobs.html", context)
 

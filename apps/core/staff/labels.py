@@ -71,6 +71,7 @@ FIELD_LABELS: dict[str, str] = {
     "amount_paid_cents": "Amount paid",
     "anchor_day": "Day of the month",
     "answered_at": "Answered",
+    "archived_at": "Archived",
     "api_key": "API key",
     "api_key_hint": "API key",
     "api_version": "API version",
@@ -100,8 +101,8 @@ FIELD_LABELS: dict[str, str] = {
     "code_expires_at": "Code expires",
     "completed_at": "Completed",
     "confirmed_at": "Confirmed",
-    "cooling_hours": "Waiting period for new destinations (hours)",
-    "cooling_hours_next": "Waiting period from the next change (hours)",
+    "cooling_hours": "Waiting period for new destinations",
+    "cooling_hours_next": "Waiting period from the next change",
     "cooling_hours_next_from": "Next waiting period applies from",
     "cools_until": "Waiting period until",
     "counted_at": "Counted",
@@ -115,6 +116,7 @@ FIELD_LABELS: dict[str, str] = {
     "current_period_start": "Current period started",
     "customer_pays_fee": "Customer pays the fee",
     "daily_atomic": "Maximum per day",
+    "daily_issuance_cap_atomic": "Most that mandates of a day add up to (atomic units)",
     "dead_at": "Given up",
     "decided_at": "Decided",
     "decided_by_email": "Email of who decided",
@@ -129,9 +131,10 @@ FIELD_LABELS: dict[str, str] = {
     "doubted_at": "Disputed by another source",
     "due_at": "Due",
     "due_judged_at": "Counted as overdue",
-    "duration_ms": "Duration (ms)",
+    "duration_ms": "Duration",
     "eip712_name": "EIP-712 name",
     "eip712_version": "EIP-712 version",
+    "ends_at": "Ends",
     "expected_atomic": "Expected",
     "expected_buy_amount_atomic": "Expected to receive",
     "expires_at": "Expires",
@@ -157,7 +160,9 @@ FIELD_LABELS: dict[str, str] = {
     "handled_status": "Booked status",
     "held_open_assets": "Assets accepted after expiration",
     "held_open_until": "Accepts payments until",
+    "holder": "Account holder",
     "hash_client_secret": "Client secret is hashed",
+    "idempotency_caller": "Idempotency key used by",
     "image_url": "Image URL",
     "in_name_of": "On behalf of",
     "invoice_due_days": "Invoices are due after (days)",
@@ -174,7 +179,7 @@ FIELD_LABELS: dict[str, str] = {
     "is_lost": "Lost in a reorganization",
     "is_notice_due": "Owner is about to be notified",
     "is_outcome_unknown": "Outcome unknown",
-    "is_platform": "Platform",
+    "is_platform": "Runs a platform",
     "is_replay": "Replay",
     "is_simulated": "Simulated",
     "is_staff": "Staff",
@@ -197,6 +202,7 @@ FIELD_LABELS: dict[str, str] = {
     "method_id": "Payment method ID",
     "method_name": "Payment method",
     "max_cents": "Highest amount",
+    "max_mandate_cap_atomic": "Highest limit of a mandate (atomic units)",
     "mime_type": "MIME type",
     "min_buy_amount_atomic": "Minimum to receive",
     "min_withdrawal_atomic": "Minimum withdrawal",
@@ -233,6 +239,8 @@ FIELD_LABELS: dict[str, str] = {
     "received_atomic": "Received",
     "receives_asset": "Received asset",
     "redirect_uris": "Redirect URIs",
+    "refund_state": "Refunds",
+    "rejected_at": "Rejected",
     "reconciled_at": "Reconciled",
     "reconciliation_due": "Reconciliation is due",
     "refunded_cents": "Refunded",
@@ -255,7 +263,7 @@ FIELD_LABELS: dict[str, str] = {
     "sell_amount_atomic": "Sold",
     "sent_at": "Sent",
     "service_id": "Service ID",
-    "set_aside_reason": "Reason it was dismissed",
+    "set_aside_reason": "Reason it was set aside",
     "settled_at": "Settled",
     "settlement_amount_cents": "Amount",
     "settlement_currency": "Currency",
@@ -270,6 +278,7 @@ FIELD_LABELS: dict[str, str] = {
     "staff_user": "Member of staff",
     "started_at": "Started",
     "state": "Status",
+    "state_reason": "Reason for the status",
     "stopped_at": "Stopped",
     "store_id": "Store ID",
     "submitted_at": "Submitted",
@@ -282,8 +291,9 @@ FIELD_LABELS: dict[str, str] = {
     "tax_cents": "Tax",
     "tax_id": "Tax ID",
     "tax_rate_bps": "Tax rate",
-    "test_clock_target_seconds": "Test clock target (seconds ahead)",
-    "test_offset_seconds": "Test clock (seconds ahead)",
+    "test_clock_target_seconds": "Test clock is moving to",
+    "test_offset_seconds": "Test clock",
+    "timeout_seconds": "Timeout",
     "throttling_failure_count": "Failed attempts",
     "throttling_failure_timestamp": "Last failed attempt",
     "to_status": "To",
@@ -311,6 +321,12 @@ FIELD_LABELS: dict[str, str] = {
     "worth_cents": "Value when created",
     "x402_dispatch": "Payments over x402 are sent",
 }
+# The same of one kind of record, where another calls a column of that name otherwise.
+RECORD_LABELS: dict[str, str] = {
+    "chain.HotWallet.number": "Lane",
+    "core.OutgoingMail.template": "Email",
+    "webhooks.Event.object": "Content",
+}
 # Whose badges the statuses of a record have: of a record, or of the parts that tell its history.
 STATUS_NOUNS: dict[str, str] = {
     "agents.Mandate": "mandate",
@@ -332,6 +348,7 @@ STATUS_NOUNS: dict[str, str] = {
     "payments.Payment": "payment",
     "payments.PaymentEvent": "payment",
     "payments.Refund": "refund",
+    "payments.Withdrawal": "withdrawal",
     "payouts.Payout": "payout",
     "stores.StaffRequest": "staff_request",
     "stores.Verification": "verification",
@@ -349,18 +366,20 @@ HELP_TEXTS: dict[str, str] = {
     "kyc_confirmed_at": "UTC, such as 2026-11-23 14:30. Empty while the business isn’t verified.",
     "min_withdrawal_atomic": "Smallest payout of this asset.",
     "payout_review_threshold_cents": (
-        "In the settlement currency. Payouts above it wait for staff; when empty, none does."
+        "In the settlement currency. Staff review larger payouts. Leave empty to review none."
     ),
     "platform_fee_fraction": "Share of each payment that the store’s platform keeps.",
-    "platform_may_pay_out": "Of a platform: it may pay out its accounts’ coins to any address.",
+    "platform_may_pay_out": "Lets the platform pay out its sub-merchants’ coins to any address.",
     "position": "Order among the assets that customers choose from; the lowest comes first.",
     "required_confirmations": "Blocks until a deposit counts as confirmed.",
     "support_email": "Shown to customers.",
 }
 # Proper names in codes, as their owners write them.
 _NAMES = {
+    "api": "API",
     "coingecko": "CoinGecko",
     "http": "HTTP",
+    "oauth": "OAuth",
     "offramp": "off-ramp",
     "onramper": "Onramper",
     "x402": "x402",
@@ -390,9 +409,11 @@ def sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def field_label(name: str, *, is_typed: bool = False) -> str:
-    """`is_typed`: it is an input, whose unit nothing else tells."""
-    label = FIELD_LABELS.get(name) or name.replace("_", " ").capitalize()
+def field_label(name: str, record: str = "", *, is_typed: bool = False) -> str:
+    """`record` is the label of the model. `is_typed`: it is an input, whose unit nothing else
+    tells."""
+    own = RECORD_LABELS.get(f"{record}.{name}") or FIELD_LABELS.get(name)
+    label = own or name.replace("_", " ").capitalize()
     unit = next((text for end, text in _TYPED_IN.items() if name.endswith(end)), "")
     return label + unit if is_typed else label
 

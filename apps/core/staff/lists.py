@@ -28,9 +28,9 @@ from apps.core import clock, emails, ids, money
 from apps.core.countries import country_name
 from apps.core.models import Mode
 from apps.core.searching import Term
-from apps.core.staff.labels import code_words
+from apps.core.staff.labels import STATUS_NOUNS, code_words
 from apps.core.staff.paging import is_by_key
-from apps.core.templatetags.tillgate import badge, fiat, moment, shorten
+from apps.core.templatetags.tillgate import badge, fiat, moment, shorten, status_words
 
 FOUND_MAX = 200
 STORES_MAX = 20
@@ -169,10 +169,16 @@ def worth(atomic: int, coin: Any, row: Any) -> SafeString:
     if rate is None:
         return format_html('<bdi class="amount">{}</bdi>', amount)
     cents = money.cents_for_atomic(atomic, rate, coin.atomic_decimals)
-    value = fiat(cents, row.rate_currency)
     return format_html(
-        '<bdi class="amount">{}</bdi> <span class="worth">≈ {}</span>', amount, value
+        '<bdi class="amount">{}</bdi> <span class="worth">{}</span>',
+        amount,
+        about(cents, row.rate_currency),
     )
+
+
+def about(cents: int, currency: str) -> str:
+    """`≈ €36.00`: the sign stays on the line of its amount."""
+    return f"≈\N{NO-BREAK SPACE}{fiat(cents, currency)}"
 
 
 def yes_or_no(value: bool) -> SafeString | str:
@@ -234,6 +240,16 @@ def choices(
 
 
 MODE = choices("mode", "mode", Mode.choices)
+
+
+class StatusFilter(admin.ChoicesFieldListFilter):
+    """In the words of the badges in the list."""
+
+    def choices(self, changelist: Any) -> Any:
+        noun = STATUS_NOUNS[changelist.model._meta.label]
+        words = {str(label): status_words(noun, value) for value, label in self.field.flatchoices}
+        for choice in super().choices(changelist):
+            yield {**choice, "display": words.get(str(choice["display"]), choice["display"])}
 
 
 class AssetFilter(admin.RelatedFieldListFilter):

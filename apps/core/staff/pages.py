@@ -4,10 +4,10 @@ or is a plain switch.
 Who may what is asked of apps.core.staff.roles. No page adds or deletes rows.
 """
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from django import forms
 from django.contrib import admin, messages
@@ -26,16 +26,17 @@ from apps.core.staff import roles
 from apps.core.staff.labels import (
     HELP_TEXTS,
     LABELS,
+    STATUS_NOUNS,
     field_label,
     record_name,
     record_names,
     sentence,
 )
-from apps.core.staff.lists import found_by
+from apps.core.staff.lists import StatusFilter, found_by
 from apps.core.staff.paging import CappedPaginator
 from apps.core.staff.roles import StaffMember, StaffOperation
-from apps.core.staff.values import record_title, shown, shown_beside
-from apps.core.templatetags.tillgate import badge
+from apps.core.staff.values import STATUS_FIELDS, record_title, shown, shown_beside
+from apps.core.templatetags.tillgate import badge, status_words
 from apps.core.web.forms import typographic
 
 if TYPE_CHECKING:
@@ -100,7 +101,19 @@ class Section:
     without: str = ""  # what is said when there are no facts
 
 
-class ReadOnly(_ModelAdmin):
+class RecordValues:
+    """What the columns of a record say."""
+
+    # Of those that the rules for all records don't know.
+    value_texts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+
+    @classmethod
+    def value_of(cls, row: Any, name: str) -> Any:
+        text = cls.value_texts.get(name)
+        return text(row) if text is not None else shown(row, name)
+
+
+class ReadOnly(RecordValues, _ModelAdmin):
     """Rows that staff look at; `operation` is what changing them is, None while nobody does that
     here."""
 
@@ -115,6 +128,8 @@ class ReadOnly(_ModelAdmin):
     show_facets = admin.ShowFacets.NEVER  # which count whole tables
     view_on_site = False  # what libraries call a page of a record isn't one here
     switches: tuple[str, ...] = ()  # the columns that who may change it types in
+    nothing = ""  # what a list without rows says, where there is more to say than that
+    is_named = False  # whether its records may have names of their own, which need no noun before
 
     def get_form(
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
@@ -125,12 +140,20 @@ class ReadOnly(_ModelAdmin):
             request, obj, change, **{"labels": labels, "help_texts": HELP_TEXTS, **kwargs}
         )
 
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        """Statuses in the words of their badges."""
+        is_badged = self.opts.label in STATUS_NOUNS
+        return [
+            (item, StatusFilter) if is_badged and item in STATUS_FIELDS else item
+            for item in super().get_list_filter(request)
+        ]
+
     def get_changelist_instance(self, request: HttpRequest) -> Any:
         page = super().get_changelist_instance(request)
         for spec in page.filter_specs:
             field = getattr(spec, "field", None)
             if field is not None:
-                spec.title = field_label(field.name)
+                spec.title = field_label(field.name, self.opts.label)
         return page
 
     @property
@@ -141,6 +164,14 @@ class ReadOnly(_ModelAdmin):
     def title_of(self, row: Any) -> str:
         """What people call one of them, after the noun; its ID when it has no other name."""
         return record_title(row)
+
+    def heading_of(self, row: Any) -> str:
+        """What its page is headed with."""
+        title = self.title_of(row)
+        return title if self.has_name(row) else f"{sentence(record_name(self.opts))} {title}"
+
+    def has_name(self, row: Any) -> bool:
+        return self.is_named and self.title_of(row) != str(row.pk)
 
     def changeform_view(
         self,
@@ -164,7 +195,7 @@ class ReadOnly(_ModelAdmin):
             "title": self.list_name,
             "is_recent": is_recent,
             "shows_all": request.GET.dict() == {"days": "all"},
-            "waits_here": isinstance(self, Queue),
+            "nothing": self.nothing,
         }
         context |= extra_context or {}
         # What somebody has just done, and reads about in a message, stands in the list below it.
@@ -222,12 +253,12 @@ class ReadOnly(_ModelAdmin):
 
 def _labels(model: type[models.Model], typed: Container[str] = ()) -> dict[str, str]:
     return {
-        field.name: field_label(field.name, is_typed=field.name in typed)
+        field.name: field_label(field.name, model._meta.label, is_typed=field.name in typed)
         for field in model._meta.fields
     }
 
 
-class Part(_TabularInline):
+class Part(RecordValues, _TabularInline):
     """Rows of a record that are looked at with it; `operation` as above."""
 
     operation: StaffOperation | None = None
@@ -307,6 +338,7 @@ class Queue(ReadOnly):
     carries it out."""
 
     noun = ""  # whose badges its states have
+    nothing = "Nothing needs a decision. Items submitted for review appear here."
     waiting = "pending"
     approving: StaffOperation
     rejecting: StaffOperation
@@ -329,7 +361,7 @@ class Queue(ReadOnly):
         return bool(row.status == self.waiting)
 
     def shown_status(self, row: Any) -> str:
-        return str(row.status)
+        return status_words(self.noun, str(row.status))
 
     def take_code(self, request: HttpRequest) -> None:
         """Raises a Failure."""
@@ -353,10 +385,6 @@ class Queue(ReadOnly):
         """What is known of whoever asks, beside it."""
         return []
 
-    def is_dangerous(self, row: Any) -> bool:
-        """Whether approving moves money: then it is not what the Enter key does."""
-        return False
-
     def needs_reason(self, row: Any) -> bool:
         """Whether an approval needs a reason too."""
         return False
@@ -375,11 +403,9 @@ class Queue(ReadOnly):
     @admin.display(description="Decision")
     def decision(self, row: Any) -> str:
         if not self.is_waiting(row):
-            return (
-                badge(self.noun, row.status)
-                if self.shown_status(row) == row.status
-                else self.shown_status(row)
-            )
+            own = Queue.shown_status(self, row)
+            status = self.shown_status(row)
+            return badge(self.noun, row.status) if status == own else status
         page = reverse(f"admin:{self._page('decide')}", args=[row.pk])
         return format_html('<a class="decide" href="{}">Review</a>', page)
 
@@ -400,7 +426,7 @@ class Queue(ReadOnly):
 
     def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
         facts = [
-            (field_label(field.name), shown(row, field.name))
+            (field_label(field.name, self.opts.label), self.value_of(row, field.name))
             for field in self.opts.fields
             if field.name not in (self.exclude or ())
         ]
@@ -417,7 +443,6 @@ class Queue(ReadOnly):
             ],
             "facts": [(name, value) for name, value in facts if value not in (None, "")],
             "sections": self.sections(row),
-            "is_dangerous": self.is_dangerous(row),
             "needs_reason": self.needs_reason(row),
             "errors": errors,
             "reason": reason,

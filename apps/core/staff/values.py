@@ -1,23 +1,35 @@
 """What staff read of a record: money, coins, percent, times with their zone, countries by name."""
 
-import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import MAXYEAR, UTC, datetime
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
+from django.conf import settings
 from django.db import models
-from django.utils.html import format_html, format_html_join
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core import money
 from apps.core.countries import country_name
+from apps.core.regions import REGIONS
+from apps.core.staff.codes import CODE_NOUNS, code_or_text
+from apps.core.staff.durations import duration_text
 from apps.core.staff.labels import STATUS_NOUNS, code_words, field_label
 from apps.core.staff.lists import yes_or_no
 from apps.core.staff.roles import StaffRole
-from apps.core.templatetags.tillgate import badge, fiat, moment, percentage, status_words
+from apps.core.staff.structures import address_parts, as_sent, fields, side_by_side, structure
+from apps.core.templatetags.tillgate import (
+    badge,
+    fiat,
+    fiat_rate,
+    moment,
+    percentage,
+    status_words,
+)
+from apps.core.web.forms import typographic
 
 # Where the currency of a field is, when it isn't in `currency`.
 _CURRENCIES = {
@@ -41,6 +53,8 @@ _COINS = {
     "sell_amount_atomic": "source_asset",
     "value_atomic": "",
 }
+# The money that a rate is in, where it is a column of the record or of what it belongs to.
+_RATES = {"exchange_rate": "payment.settlement_currency", "paid_fx_rate": "fiat_currency"}
 GAS_DECIMALS = 18
 _UNIX_TIMES = ("valid_after", "valid_before")
 # Columns whose values are names of ours without labels.
@@ -57,13 +71,13 @@ _CODED = frozenset(
         "last_skip_reason",
         "mode",
         "needs_attention",
+        "pending_reason",
         "provider",
         "purpose",
         "role",
         "source",
         "state_reason",
         "status",
-        "template",
         "to_status",
     }
 )
@@ -73,15 +87,20 @@ _CODE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)*")
 _COUNTRIES = ("country", "business_country")
 STATUS_FIELDS = ("status", "state", "from_status", "to_status", "handled_status")
 _ADDRESS_LINES = {"line1": "Line 1", "line2": "Line 2", "state": "State"}
+_DURATIONS = ("_seconds", "_hours", "_ms")
+_OF_OURS = ("authorization_policy",)  # a structure whose names are ours
+_LANGUAGES = ("language", "customer_language")
+_AS_SENT = ("object", "requirements")
 
 
 def shown(row: Any, name: str) -> Any:
-    """A column as a person decides by it: choices in words, atomic units also as coins."""
+    """A column as a person decides by it: choices in words, atomic units also as coins, and what is
+    copied as a code."""
     value = getattr(row, name)
     if value is None:
         return None
-    if isinstance(value, list) and name.endswith(_IN_SMALL_UNITS):
-        return _structure([_amount(row, name, item) for item in value])
+    if isinstance(value, list | dict):
+        return _structure(row, name, value)
     if name.endswith(_IN_SMALL_UNITS):
         return _amount(row, name, value)
     if name in _COUNTRIES:
@@ -90,22 +109,30 @@ def shown(row: Any, name: str) -> Any:
         return _time(name, value)
     if isinstance(value, bool):
         return yes_or_no(value)
-    if name in STATUS_FIELDS and (noun := STATUS_NOUNS.get(row._meta.label)):
-        return _status(noun, name, str(value)) if value else None
-    if name.endswith("address") and isinstance(value, dict):
-        return _structure({_address_label(key): _of_address(key, value[key]) for key in value})
+    if name.endswith(_DURATIONS):
+        return _duration(name, int(value))
+    noun = STATUS_NOUNS.get(row._meta.label) if name in STATUS_FIELDS else None
+    if noun or f"{row._meta.label}.{name}" in CODE_NOUNS:
+        return _status(row, name, str(value)) if value else None
+    return _text(row, name, value)
+
+
+def _text(row: Any, name: str, value: Any) -> Any:
     if name.endswith("_uris"):
-        value = str(value).split()
-    if name == "staff_roles":
-        value = [StaffRole(role).label for role in value]
-    if isinstance(value, list | dict):
-        return _structure(value)
+        return side_by_side(str(value).split())
     if name in _UNIX_TIMES:
-        return moment(datetime.fromtimestamp(int(value), UTC))
+        return moment(datetime.fromtimestamp(int(value), UTC)) if value else "Any time"
+    if name == "log_index" and value < 0:  # what the transaction itself carried: the native coin
+        return "None"
     if isinstance(value, Decimal):
-        return number_text(value)
+        return _rate(row, name, value)
+    if name in _LANGUAGES:
+        return dict(settings.LANGUAGES).get(value, value)
+    if name == "region":
+        return REGIONS.get(value, value)
     words = getattr(row, f"get_{name}_display", None)
-    return in_words(name, str(words()) if words is not None else value)
+    text = typographic(str(words())) if words is not None else value
+    return code_or_text(in_words(name, text), name)
 
 
 def shown_beside(row: Any, name: str) -> str:
@@ -121,9 +148,8 @@ def shown_beside(row: Any, name: str) -> str:
 
 def number_text(number: Decimal) -> str:
     """With separators, and no more places than it has: a rate is stored with eighteen."""
-    whole, point, places = f"{number:f}".partition(".")
-    places = places.rstrip("0")
-    return f"{int(whole):,}{point if places else ''}{places}"
+    whole, point, places = money.fraction_text(number).partition(".")
+    return f"{int(whole):,}{point}{places}"
 
 
 def in_words(name: str, value: Any) -> Any:
@@ -135,12 +161,27 @@ def in_words(name: str, value: Any) -> Any:
     return value
 
 
-def _status(noun: str, name: str, status: str) -> str:
+def _status(row: Any, name: str, status: str) -> str:
     """A badge, as in the list. Of a step of the history the words alone."""
-    if name in ("status", "state"):
+    coded = CODE_NOUNS.get(f"{row._meta.label}.{name}")
+    noun = coded or STATUS_NOUNS[row._meta.label]
+    if not coded and name in ("status", "state"):
         return badge(noun, status)
     words = status_words(noun, status)
-    return code_words(status) if words == status else words
+    return code_words(status.replace(".", "_")) if words == status else words
+
+
+def _structure(row: Any, name: str, value: Sequence[Any] | Mapping[str, Any]) -> SafeString:
+    if name in _AS_SENT:
+        return as_sent(value)
+    if isinstance(value, list) and name.endswith(_IN_SMALL_UNITS):
+        return side_by_side(_amount(row, name, item) for item in value)
+    if name == "staff_roles":
+        return side_by_side(StaffRole(role).label for role in value)
+    if name.endswith("address") and isinstance(value, Mapping):
+        parts = address_parts(value)
+        return fields((_address_label(part), _of_address(part, item)) for part, item in parts)
+    return structure(value, field_label if name in _OF_OURS else str)
 
 
 def _address_label(name: str) -> str:
@@ -149,6 +190,18 @@ def _address_label(name: str) -> str:
 
 def _of_address(name: str, value: object) -> object:
     return country_name(str(value)) or value if name == "country" else value
+
+
+def _duration(name: str, value: int) -> str:
+    if name.endswith("_ms"):
+        return f"{value:,} ms"
+    return duration_text(value * 3_600 if name.endswith("_hours") else value)
+
+
+def _rate(row: Any, name: str, value: Decimal) -> str:
+    """Of money where that is known: `€1,800.50`."""
+    currency = _first(row, (_RATES[name],)) if name in _RATES else None
+    return fiat_rate(money.fraction_text(value), currency) if currency else number_text(value)
 
 
 def _time(name: str, value: datetime) -> str:
@@ -167,25 +220,6 @@ def _amount(row: Any, name: str, value: Any) -> Any:
     if name.endswith("_bps"):
         return percentage(money.percentage_from_bps(int(value)))
     return percentage(money.percentage_text(Decimal(value)))
-
-
-def _structure(value: list[object] | dict[str, object]) -> SafeString:
-    """Scopes, event types, metadata: values side by side, or names with values."""
-    if isinstance(value, list):
-        items = format_html_join("", "<li>{}</li>", ((_leaf(item),) for item in value))
-        return format_html('<ul class="list">{}</ul>', items)
-    pairs = ((name, _leaf(item)) for name, item in value.items())
-    lines = format_html_join("", "<div><dt>{}</dt><dd>{}</dd></div>", pairs)
-    return format_html('<dl class="fields">{}</dl>', lines)
-
-
-def _leaf(value: Any) -> Any:
-    if isinstance(value, bool):
-        return yes_or_no(value)
-    if isinstance(value, list | dict):
-        text = json.dumps(value, ensure_ascii=False, indent=2)
-        return format_html('<pre class="code">{}</pre>', text) if value else "—"
-    return "—" if value in (None, "") else value
 
 
 def _money(row: Any, name: str, cents: int) -> str:
@@ -242,7 +276,7 @@ def named(row: models.Model) -> str:
         return full_name
     if type(row).__str__ is not models.Model.__str__:
         return str(row)
-    columns = ("reference", "number", "name", "mandate_ref", "email", "address")
+    columns = ("reference", "number", "name", "mandate_ref", "email", "address", "url")
     return _first_of(row, columns) or str(row.pk)
 
 

@@ -19,8 +19,9 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 
 from apps.core.staff import labels
+from apps.core.staff.codes import code_or_text
 from apps.core.staff.labels import field_label
-from apps.core.staff.values import named, shown
+from apps.core.staff.values import named
 from apps.core.templatetags.tillgate import moment
 
 register = template.Library()
@@ -119,6 +120,12 @@ def record_title(row: Model) -> str:
 
 
 @register.filter
+def record_heading(row: Model) -> str:
+    page: Any = admin.site.get_model_admin(type(row))
+    return str(page.heading_of(row))
+
+
+@register.filter
 def has_id_below(row: Model) -> bool:
     """Its heading has a name, and its ID is one that people quote."""
     return isinstance(row.pk, UUID) and record_title(row) != str(row.pk)
@@ -126,14 +133,17 @@ def has_id_below(row: Model) -> bool:
 
 @register.filter
 def record_setting(row: Any) -> list[str]:
-    """Whose a record is and since when, where its heading doesn't say so."""
+    """What a record is, whose and since when, where its heading doesn't say so."""
+    page: Any = admin.site.get_model_admin(type(row))
+    noun = labels.sentence(labels.record_name(row._meta))
     store = getattr(row, "store", None)
     since = next((getattr(row, name) for name in _BEGINNINGS if hasattr(row, name)), None)
     name = str(store) if store is not None else ""
     is_new = name != "" and name not in record_title(row)
-    return [name] * is_new + [moment(since)] * (since is not None)
+    return [noun] * page.has_name(row) + [name] * is_new + [moment(since)] * (since is not None)
 
 
+register.filter(code_or_text)
 register.filter("record_name", labels.record_name)
 register.filter("record_names", labels.record_names)
 
@@ -209,12 +219,14 @@ def staff_value(field: AdminReadonlyField) -> Any:
         return field.empty_value_display
     if isinstance(column, ForeignKey):
         return _link(getattr(row, column.name))
-    return shown(row, column.name)
+    page: Any = field.model_admin
+    return page.value_of(row, column.name)
 
 
 def _link(other: Model) -> str:
+    name = code_or_text(named(other))
     page = f"admin:{other._meta.app_label}_{other._meta.model_name}_change"
     try:
-        return format_html('<a href="{}">{}</a>', reverse(page, args=[other.pk]), named(other))
+        return format_html('<a href="{}">{}</a>', reverse(page, args=[other.pk]), name)
     except NoReverseMatch:
-        return named(other)
+        return conditional_escape(name)

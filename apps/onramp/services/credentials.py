@@ -14,6 +14,7 @@ from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.staff import roles
+from apps.core.staff.labels import code_words
 from apps.onramp.models import Credential
 from apps.onramp.services.networks import credential_networks
 from apps.stores import audit, four_eyes
@@ -71,7 +72,7 @@ def request_change(
     }
     owner = row.store if row else change.store
     name = (
-        f"Card network {facts['provider']} {facts['mode']} of"
+        f"Card network {code_words(str(facts['provider']))}, {facts['mode']} mode, of"
         f" {owner.name if owner else 'all stores'}"
     )
     # A new one is known by what it is for: two of a kind can't wait.
@@ -138,7 +139,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Credential:
 
 
 CARD_NETWORK = RequestKind(
-    "card_network", "A change of a card network", roles.CARD_NETWORK, _before, _carry_out
+    "card_network", "A change to a card network", roles.CARD_NETWORK, _before, _carry_out
 )
 
 

@@ -160,7 +160,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
 
 CORRECTION = RequestKind(
     "correction",
-    "A correction of the books",
+    "A ledger correction",
     roles.CORRECTION,
     _before,
     _carry_out,

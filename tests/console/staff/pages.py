@@ -19,6 +19,8 @@ from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 
+# The buttons of every decision, in the order of the page: the Enter key takes the first.
+DECISIONS = [("reject", "reject"), ("default", "approve")]
 HOME = "/admin/"
 SENDING = "/admin/sending/"
 SEARCH = "/admin/search/"
@@ -32,6 +34,11 @@ def statements(act: Callable[[], Any]) -> int:
     with CaptureQueriesContext(connection) as asked:
         act()
     return len(asked)
+
+
+def decisions(page: str) -> list[tuple[str, str]]:
+    """The looks and the values of a decision's buttons."""
+    return re.findall(r'<button class="(\w+)" name="decision" value="(\w+)"', page)
 
 
 def words(page: Any) -> str:

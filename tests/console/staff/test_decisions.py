@@ -17,7 +17,16 @@ from apps.stores.notification_models import Notification
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast
-from tests.console.staff.pages import dead, person_of, reviewed, statements, stray, words
+from tests.console.staff.pages import (
+    DECISIONS,
+    dead,
+    decisions,
+    person_of,
+    reviewed,
+    statements,
+    stray,
+    words,
+)
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, next_code, text
 from tests.make import paid
@@ -173,9 +182,17 @@ def test_a_bank_account_is_verified_beside_what_is_known_of_the_store(
     page = f"/admin/payouts/destination/{bank.pk}/decide/"
     assert f'href="{page}"' in listed and 'value="verify"' not in listed
     shown = text(finance.get(page))
-    for part in ("Rye GmbH", "Alice&#x27;s Bakery", "Payouts of the store", "ETH", "≈ €"):
+    for part in (
+        "Rye GmbH",
+        "Alice&#x27;s Bakery",
+        "Payouts of the store",
+        "ETH",
+        "≈ €",
+    ):
         assert part in shown, part
     assert "0532" not in shown
+    sums = finance.get(page).content.decode()
+    assert "≈\N{NO-BREAK SPACE}€" in sums and "≈ €" not in sums and ", ≈" not in sums
     assert finance.post(page, decision="approve", reason="Statement seen").status_code == 302
     bank.refresh_from_db()
     assert bank.status == "verified" and waiting("Bank accounts to verify") == 0
@@ -230,7 +247,13 @@ def test_a_stopped_asset_is_kept_stopped_or_accepted_again(cast: Cast, finance: 
     row = stopped(cast)
     page = f"/admin/assets/acceptedasset/{row.pk}/decide/"
     shown = text(finance.get(page))
-    for part in ("Lost deposits", "Worth now", "≈ €", "Payouts of the store", "Keep it stopped"):
+    for part in (
+        "Lost deposits",
+        "Worth now",
+        "≈ €",
+        "Payouts of the store",
+        "Keep it stopped",
+    ):
         assert part in shown, part
     assert finance.post(page, decision="reject").status_code == 422
     assert finance.post(page, decision="reject", reason="The miner is unknown").status_code == 302
@@ -268,6 +291,7 @@ def test_a_decision_is_named_as_people_would_and_so_is_what_became_of_it(
         f"/admin/payouts/payout/{Payout.objects.get().pk}/decide/": "payout for Alice’s Bakery",
     }
     for page, subject in subjects.items():
+        assert decisions(text(finance.get(page))) == DECISIONS, page
         assert f"Review {subject}" in words(finance.get(page)).replace("&#x27;", "’"), page
     listed = finance.client.post(
         asset, {"decision": "reject", "reason": "The miner is unknown"}, follow=True

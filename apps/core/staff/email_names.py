@@ -1,0 +1,36 @@
+"""What staff call each email that the service sends, by its template."""
+
+EMAIL_NAMES = {
+    "account_changed": "Account change notice",
+    "credentials_shrunk": "Reduced API access",
+    "daily_summary": "Payments summary",
+    "destination_named": "New payout destination",
+    "email_change": "Email address confirmation",
+    "invitation": "Team invitation",
+    "invoice_due_soon": "Invoice reminder",
+    "invoice_open": "New invoice",
+    "invoice_overdue": "Overdue invoice",
+    "invoice_receipt": "Invoice receipt",
+    "member_removed": "Removal from a team",
+    "new_sign_in": "New sign-in alert",
+    "notification": "Notification",
+    "operation": "Notice of a sensitive change",
+    "password_reset": "Password reset",
+    "payment_receipt": "Payment receipt",
+    "payout_approval": "Payout to approve",
+    "payout_approval_decided": "Decision on a payout",
+    "portal_link": "Customer portal link",
+    "review_outcome": "Outcome of a review",
+    "sign_up_code": "Sign-up code",
+    "sign_up_invitation": "Sign-up invitation",
+    "sign_up_known": "Sign-up with an existing account",
+    "staff_request": "Staff request",
+    "subscription_canceled": "Canceled subscription",
+    "subscription_past_due": "Past due subscription",
+    "webhook_endpoint_off": "Disabled webhook endpoint",
+}
+
+
+def email_name(template: str) -> str:
+    """As it is where an earlier release sent it."""
+    return EMAIL_NAMES.get(template, template.replace("_", " ").capitalize())
