@@ -32,13 +32,18 @@ WITH served AS (
     WHERE mode = 'live' AND kind NOT IN ('sweep_confirmed', 'sweep_gas_sent', 'swap_approval_paid')
     WINDOW w AS (ORDER BY id)
 )
-SELECT 'movement ' || id, 'it is dated ' || at || ', outside of ' || since || ' to ' || until
+SELECT 'movement ' || id, 'it is dated ' || at || why
+FROM (
+    SELECT id, at, since, until, completed_at, kind <> 'swap_approval_paid'
+            AND (at < since - {_MARGIN} OR at > until + {_MARGIN}) AS is_outside,
+        kind = 'payment_settled' AND at <> completed_at AS is_not_at_completion
     FROM served
-WHERE kind <> 'swap_approval_paid' AND (at < since - {_MARGIN} OR at > until + {_MARGIN})
-UNION ALL
-    SELECT 'movement ' || id, 'it is dated ' || at || ', its payment was completed ' || completed_at
-    FROM served
-WHERE kind = 'payment_settled' AND at <> completed_at
+) dated
+CROSS JOIN LATERAL (
+    SELECT ', outside of ' || since || ' to ' || until WHERE is_outside
+    UNION ALL SELECT ', its payment was completed ' || completed_at WHERE is_not_at_completion
+) breach(why)
+WHERE is_outside OR is_not_at_completion
 UNION ALL
     SELECT 'movement ' || id, 'it is dated ' || at || ', those around it ' ||
     coalesce(before::text, 'never') || ' and '
