@@ -42,10 +42,9 @@ best AS (
 SELECT s.store_id, s.currency, s.day, sum(s.cents)::bigint"""
 _FROM_BEST = "FROM best JOIN sold s ON s.store_id = best.store_id GROUP BY 1, 2, 3"
 _BEST_OF_ALL = Statement(f"WITH {SOLD}, {_BEST} {_FROM_BEST}")
-# With what anybody else sold at most, how many lists have more, and which days were the newest.
+# With what anybody else sold at most, and how many lists have more.
 _BEST_OF_LEADERS = Statement(f"""
-WITH {SOLD_BY_LEADERS}, {_BEST}, (SELECT worth FROM others), (SELECT lists FROM others),
-    (SELECT row_id FROM core_rowturn WHERE job = '{sold_sums.TURN}')
+WITH {SOLD_BY_LEADERS}, {_BEST}, (SELECT worth FROM others), (SELECT lists FROM others)
 {_FROM_BEST}
 """)  # noqa: S608  # our own text
 
@@ -118,7 +117,8 @@ class _Ranking:
                 break
             rows = _BEST_OF_LEADERS.rows(**question, depth=depth)
             sums = self._sums([row[:4] for row in rows])
-            if rows and rows[0][6] == (newest and newest.isoformat()):
+            # The newest days may have moved on before the lists were read.
+            if rows and sold_sums.newest_day() == newest:
                 worth, longer = Fraction(rows[0][4]), rows[0][5]
                 least = min(sums.values()) if len(sums) == TOP_MAX else Fraction(-1)
                 if not longer or least > worth or (is_order and least == worth):
