@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from babel import Locale
+from babel import Locale, UnknownLocaleError
 from babel.numbers import format_currency
+from django.utils.translation import get_language, get_language_bidi, to_locale
 
 from apps.core.locales import locale_of
 from apps.core.money import Fiat, text_from_cents
@@ -45,6 +46,27 @@ def chosen() -> Locale | None:
 
 def _locale(name: str) -> Locale:
     return locale_of("ar_AE" if name == "ar" else name.replace("-", "_"))
+
+
+def own_locale() -> Locale:
+    """Of the form that the reader chose, else of the page's language."""
+    own = chosen()
+    if own is not None:
+        return own
+    try:
+        return locale_of(to_locale(get_language() or "en"))
+    except (UnknownLocaleError, ValueError):
+        return locale_of("en")
+
+
+def isolated(text: str) -> str:
+    """What stands within a sentence that runs from right to left keeps its own order, in plain text
+    and files too."""
+    own = chosen()
+    runs_left = get_language_bidi() if own is None else own.text_direction == "rtl"
+    if not runs_left:
+        return text
+    return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.assets.audit_details import Coins, all_coins, detail_lines
+from apps.core.templatetags.tillgate import email_text
 from apps.dashboard import list_cells
 from apps.dashboard.columns import text_column, time_column
 from apps.dashboard.lists import Column, Listing, listing
@@ -147,7 +148,7 @@ def _actor(line: AuditLine) -> SafeString:
     )
     return format_html(
         '<bdi class="person">{}</bdi>{}',
-        Truncator(entry.actor_name or "Tillgate").chars(_ACTOR_SHOWN),
+        email_text(Truncator(entry.actor_name or "Tillgate").chars(_ACTOR_SHOWN)),
         kind,
     )
 

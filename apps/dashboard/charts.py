@@ -14,7 +14,6 @@ SIDE = 1000  # of the plot's own square
 CENT_STEPS = (1, 2, 5, 10, 25, 50)
 STEPS = (100, 200, 250, 500)  # times a power of ten cents
 LABELS_MAX = 7
-LABELS_ON_PHONE = 4
 ROOM = 0.7  # of the distance between two labels, before the last one
 
 
@@ -115,8 +114,8 @@ def _ticks(first: date, last: int) -> list[Tick]:
     every = -(-last // (LABELS_MAX - 1))
     # The last label is today's: one that would run into it is left out.
     places = [place for place in range(0, last, every) if last - place >= ROOM * every] + [last]
-    stride = -(-(len(places) - 1) // (LABELS_ON_PHONE - 1)) or 1
-    labeled = {place for place in places[::stride] if last - place >= stride * every} | {0, last}
+    # A phone has room for both ends and what is nearest to the middle.
+    labeled = {0, last, min(places, key=lambda place: abs(2 * place - last))}
     return [_tick(first, place, last, is_at_length=place not in labeled) for place in places]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.utils.html import format_html
 
 from apps.core import clock, money
-from apps.core.templatetags.tillgate import count, day
+from apps.core.templatetags.tillgate import count
 from apps.dashboard import list_cells
 from apps.dashboard.lists import Column
 
@@ -76,16 +76,10 @@ def day_column(
 ) -> Column:
     """The day on the page, the moment in the file."""
 
-    def cell(row: Any) -> str:
-        at = get(row)
-        return (
-            list_cells.NONE if at is None else format_html('<span class="muted">{}</span>', day(at))
-        )
-
     return Column(
         key,
         label,
-        cell,
+        lambda row: list_cells.day(get(row)),
         {name: lambda row: clock.iso(get(row))},
         is_default=is_default,
         on_phone=on_phone,

@@ -26,7 +26,7 @@ from apps.dashboard.inbox_notices import Notice
 from apps.payments import attention as payments
 from apps.payouts import attention as payouts
 from apps.stores import roles
-from apps.stores.attention import rejected_verifications
+from apps.stores.attention import is_business_in_review, rejected_verifications
 from apps.webhooks.attention import failing_endpoints
 
 # How much of a kind is read and counted, and how long what may be left alone is shown.
@@ -93,7 +93,7 @@ def _approvals(look: Look) -> "QuerySet[Any]":
 
 
 def _bank_accounts(look: Look) -> "QuerySet[Any]":
-    rows = payouts.bank_accounts_waiting(look)
+    rows = payouts.bank_accounts_waiting(look).annotate(is_in_review=is_business_in_review())
     return rows.none() if look.is_verified else rows
 
 

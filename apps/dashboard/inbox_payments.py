@@ -8,7 +8,8 @@ from django.utils.text import Truncator
 from apps.chain.addresses import ZERO_ADDRESS
 from apps.chain.models import UnmatchedTransfer
 from apps.core import money
-from apps.core.templatetags.tillgate import fiat, plain_moment
+from apps.core.templatetags.tillgate import fiat
+from apps.dashboard import list_cells
 from apps.dashboard.inbox_notices import BAD, INFO, Notice, RowButton, coins_of, url_of
 from apps.payments.attention import excess_cents, received_cents
 from apps.payments.documents.parts import hosted_url
@@ -58,9 +59,10 @@ def of_unreturned_payment(payment: Payment) -> Notice:
 def of_short_payment(payment: Payment) -> Notice:
     """The customer pays the rest at the link."""
     url = hosted_url(payment)
+    end = list_cells.plain_time(payment.deadline)
     return Notice(
         "Partially paid",
-        f"{_name(payment)} · {_received(payment)} · expires {plain_moment(payment.deadline)}",
+        f"{_name(payment)} · {_received(payment)} · expires {end}",
         payment.updated_at,
         "View checkout",
         url,

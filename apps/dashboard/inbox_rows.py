@@ -12,7 +12,7 @@ from apps.billing.models import Invoice, Subscription
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat, shorten
-from apps.dashboard.inbox_notices import BAD, INFO, Notice, coins_of, url_of
+from apps.dashboard.inbox_notices import BAD, INFO, WAIT, Notice, coins_of, url_of
 from apps.payouts.models import Destination, Payout, PayoutApproval
 from apps.stores.models import Verification
 from apps.webhooks.models import Endpoint
@@ -134,14 +134,23 @@ def of_payout(payout: Payout) -> Notice:
 
 
 def of_bank_account(account: Destination) -> Notice:
-    detail = f"Payouts to {account.label or account.holder} start once it is"
+    """While we look at the business, the store can't do more."""
+    is_in_review: bool = account.is_in_review  # type: ignore[attr-defined]  # annotated by the inbox
+    paid = account.label or account.holder
+    if is_in_review:
+        title = "Business verification is under review"
+        detail = f"Payouts to {paid} start once it’s approved"
+    else:
+        title = "Business isn’t verified"
+        detail = f"Payouts to {paid} start once it’s verified"
     return Notice(
-        "Business isn’t verified",
+        title,
         detail,
         account.created_at,
         "View verification",
         reverse("dashboard:verification"),
         icon="building-library",
+        tone=INFO if is_in_review else WAIT,
     )
 
 

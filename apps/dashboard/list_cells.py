@@ -15,7 +15,12 @@ from apps.billing.models import Customer
 from apps.chain.addresses import checksummed
 from apps.core import clock
 from apps.core.badges import coin_badge
-from apps.core.templatetags.tillgate import crypto_short, fiat, in_zone
+from apps.core.moments import day_by, in_zone, plain_in_zone
+from apps.core.templatetags.tillgate import (
+    crypto_short,
+    email_text,
+    fiat,
+)
 from apps.dashboard.payers import Payer
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import network_name, title
@@ -32,17 +37,20 @@ def name(
     line = format_html('<br><span class="small muted">{}</span>', below) if below else ""
     url = reverse(f"dashboard:{page}", args=[str(id)])
     kind = "row-link mono" if is_reference else "row-link"
-    return format_html('<a class="{}" href="{}"><bdi>{}</bdi></a>{}', kind, url, _short(text), line)
+    markup = '<a class="{}" href="{}"><bdi>{}</bdi></a>{}'
+    return format_html(markup, kind, url, _breaking(text), line)
 
 
 def link(page: str, id: object, text: str) -> SafeString:
     return format_html(
-        '<a href="{}"><bdi>{}</bdi></a>', reverse(f"dashboard:{page}", args=[str(id)]), _short(text)
+        '<a href="{}"><bdi>{}</bdi></a>',
+        reverse(f"dashboard:{page}", args=[str(id)]),
+        _breaking(text),
     )
 
 
 def words(text: str | None) -> SafeString:
-    return format_html("<bdi>{}</bdi>", _short(text)) if text else NONE
+    return format_html("<bdi>{}</bdi>", _breaking(text)) if text else NONE
 
 
 def cents(amount_cents: int | None, currency: str) -> str:
@@ -54,9 +62,24 @@ def time(at: datetime | None) -> SafeString:
     title."""
     if at is None:
         return NONE
+    return format_html('<span class="muted">{}</span>', in_zone(at, f"{_day_pattern(at)}, HH:mm"))
+
+
+def plain_time(at: datetime) -> str:
+    """The same as bare text."""
+    return plain_in_zone(at, f"{_day_pattern(at)}, HH:mm")
+
+
+def day(at: datetime | None) -> SafeString:
+    """The day alone, without this year as well."""
+    if at is None:
+        return NONE
+    return format_html('<span class="muted">{}</span>', day_by(at, _day_pattern(at)))
+
+
+def _day_pattern(at: datetime) -> str:
     is_this_year = timezone.localtime(at).year == timezone.localtime(clock.real_now()).year
-    pattern = "d MMM, HH:mm" if is_this_year else "d MMM y, HH:mm"
-    return format_html('<span class="muted">{}</span>', in_zone(at, pattern))
+    return "d MMM" if is_this_year else "d MMM y"
 
 
 def payer(person: Payer | None) -> SafeString:
@@ -66,7 +89,7 @@ def payer(person: Payer | None) -> SafeString:
     customer = person.customer
     name = words(person.title) if customer is None else link("customer", customer.pk, person.title)
     below = (
-        format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _short(person.email))
+        format_html('<br><span class="small muted"><bdi>{}</bdi></span>', _breaking(person.email))
         if person.name and person.email
         else ""
     )
@@ -113,6 +136,11 @@ def cut(text: str) -> str:
 
 def _short(text: str) -> str:
     return Truncator(text).chars(NAME_SHOWN)
+
+
+def _breaking(text: str) -> SafeString:
+    """A name may be an email address."""
+    return email_text(_short(text))
 
 
 def shortened(text: str) -> SafeString:

@@ -19,7 +19,7 @@ from apps.dashboard.money_columns import PAYOUTS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors, states
-from apps.payouts.documents import public_transitions
+from apps.payouts.documents import PublicTransition
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import title
 from apps.payouts.services.retry import give_up_payout, retry_payout
@@ -36,7 +36,8 @@ _TABS = {
 
 def index(request: PageRequest) -> HttpResponse:
     filters = Filters.of(request.GET, _TABS)
-    context = {"can_send": bool(spendable(request.access))}
+    # Payouts have rooms as tabs above them, so statuses look like what they are.
+    context = {"can_send": bool(spendable(request.access)), "filters_look": "pills"}
     return list_page(request, PAYOUTS, filters, _rows(request, filters), _TABS, _add_up, context)
 
 
@@ -69,7 +70,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     context = {
         "payout": payout,
         "to": _to(payout),
-        "steps": public_transitions(payout),
+        "steps": _history(payout),
         "gas": payout.asset if payout.asset.is_native else native_of(payout.asset.chain_id),
         "is_open": (
             payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED)
@@ -83,6 +84,23 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "waits": _WAITS.get(payout.pending_reason) if payout.status in states.WAITING else None,
     }
     return show(request, "dashboard/payouts/detail.html", context)
+
+
+def _history(payout: Payout) -> list[PublicTransition]:
+    """Oldest first: what the API says of it, and when it came under review."""
+    review = Payout.Status.REQUIRES_REVIEW
+    steps: list[PublicTransition] = []
+    for line in payout.transitions.all():
+        before = steps[-1].to if steps else None
+        to = review if line.to_status == review else states.TOLD.get(line.to_status)
+        if to is not None and to != before:
+            note = line.note if to in (Payout.Status.FAILED, review) else ""
+            steps.append(PublicTransition(before, to, line.at, _NOTES.get(note, note)))
+    return steps
+
+
+# What the note of a step says to the merchant where its words are the code's own.
+_NOTES = {states.NEEDS_APPROVER: "It needs another person’s approval"}
 
 
 # By the code of `pending_reason`.

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.utils import timezone
 
 from apps.core import clock, regions
-from apps.core.templatetags.tillgate import zone_name
+from apps.core.moments import zone_name
 from apps.core.web.forms import Form
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.stores import profile

@@ -1,6 +1,6 @@
-"""Verifications of a store that came to nothing."""
+"""Verifications of a store that came to nothing, or are being looked at."""
 
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, QuerySet, Subquery
 
 from apps.core.models import Viewer
 from apps.stores.models import Verification
@@ -17,3 +17,12 @@ def rejected_verifications(viewer: Viewer) -> "QuerySet[Verification]":
         store_id=viewer.store_id, status=Verification.Status.REJECTED, pk=Subquery(newest)
     )
     return rows.order_by("-created_at")
+
+
+def is_business_in_review() -> Exists:
+    """Of a row that has a store: whether we are looking at the store's business."""
+    return Exists(
+        Verification.objects.filter(
+            store_id=OuterRef("store_id"), status=Verification.Status.PENDING
+        )
+    )

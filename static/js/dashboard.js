@@ -21,7 +21,7 @@ function look() {
 setTimeout(look, QUICK);
 
 // On a phone the tab one is on may lie beyond the edge.
-for (const tab of document.querySelectorAll(":is(.section-tabs, .tabs) > [aria-current]")) {
+for (const tab of document.querySelectorAll(":is(.section-tabs, .tabs, .pills) > [aria-current]")) {
   const tabs = tab.parentElement;
   tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.clientWidth) / 2;
 }
@@ -65,6 +65,14 @@ for (const palette of document.querySelectorAll("input[data-picks]")) {
   });
   typed.addEventListener("input", follow);
   follow();
+}
+
+// A unit follows the number before it: 1 month, 3 months.
+for (const unit of document.querySelectorAll("select[data-counts]")) {
+  const number = unit.form.elements[unit.dataset.counts];
+  number.addEventListener("input", () => {
+    for (const option of unit.options) option.textContent = number.value.trim() === "1" ? option.dataset.one : option.dataset.many;
+  });
 }
 
 // What was fetched into a sheet opens beside the page; its Cancel leads back to what is still there.

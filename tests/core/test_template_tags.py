@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import pytest
+from babel.numbers import get_minus_sign_symbol
 from django.template import Context, Template
 from django.utils import translation
 from django.utils.html import strip_tags
@@ -14,6 +15,7 @@ from apps.core import money
 from apps.core.badges import all_badges
 from apps.core.templatetags import tillgate
 from apps.payments.models import Payment
+from dev import bootstrap
 
 AT = datetime(2026, 11, 21, 9, 14, 5, tzinfo=UTC)
 
@@ -67,6 +69,32 @@ def test_coins_have_the_separators_of_the_reader() -> None:
 def test_what_is_taken_away_has_a_minus_sign() -> None:
     assert tillgate.fiat(-125_000, "EUR") == "−€1,250.00"
     assert tillgate.fiat_exact(-50, "JPY") == "−¥0.50"
+    assert tillgate.fiat(tillgate.negative(700), "EUR") == "−€7.00"
+
+
+def test_a_minus_stays_at_the_left_of_its_digits_in_arabic() -> None:
+    """As CLDR has it: its pattern begins with a mark that runs left, and its sign with one that
+    runs right."""
+    with translation.override("ar"):
+        shown = tillgate.fiat(-700, "EUR")
+    assert shown == "\u2068\u200f\u200e−7.00\xa0€\u2069"
+    assert get_minus_sign_symbol("ar", numbering_system="latn") == "\u200e-"
+
+
+def test_no_template_puts_a_sign_before_an_amount_itself() -> None:
+    templates = (bootstrap.ROOT / "templates").rglob("*.html")
+    signed = re.compile(r"[−-](?=\{\{[^}]*\|fiat|\{% crypto)")
+    assert [path.name for path in templates if signed.search(path.read_text())] == []
+
+
+def test_an_email_address_breaks_before_its_at_sign() -> None:
+    assert tillgate.email_text("<ann>@shop.example") == "&lt;ann&gt;<wbr>@shop.example"
+    assert tillgate.email_text("Ann Baker") == "Ann Baker"
+
+
+def test_the_beginning_of_a_secret_ends_in_an_ellipsis() -> None:
+    assert tillgate.ellipsis("whsec_b41938...") == "whsec_b41938…"
+    assert tillgate.ellipsis("whsec_b41938") == "whsec_b41938"
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,8 @@ def hidden_fields(answer: Any) -> dict[str, str]:
 
 
 def text(answer: Any) -> str:
-    return " ".join(answer.content.decode().split())
+    """Where a line may break is no part of the words."""
+    return " ".join(answer.content.decode().replace("<wbr>", "").split())
 
 
 def field_errors(answer: Any) -> dict[str, str]:

@@ -96,6 +96,16 @@ def test_a_wallet_payout_needs_two_factor_authentication(rich: Cast) -> None:
     assert refused.status_code == 403 and "two-factor" in text(refused)
 
 
+def test_without_destinations_the_form_asks_for_an_address_alone(rich: Cast) -> None:
+    browser = Browser(rich.alice)
+    alone = text(browser.get("payouts/new"))
+    assert 'type="radio"' not in alone and 'name="destination" value=""' in alone
+    assert "None of your destinations accept ETH on Ethereum Sepolia." in alone
+    add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
+    both = text(browser.get("payouts/new"))
+    assert both.count('type="radio" name="destination"') == 2 and "A different address" in both
+
+
 def test_a_developer_may_look_and_send_nothing(rich: Cast) -> None:
     bob = Browser(rich.bob)
     assert bob.get("payouts").status_code == bob.get("balances").status_code == 200

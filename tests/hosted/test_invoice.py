@@ -30,7 +30,8 @@ HOUR = 3601
 def page(made: dict[str, Any], query: str = "") -> str:
     answer = Client().get(f"/invoice/{made['public_token']}{query}")
     assert answer.status_code == 200, answer.content
-    return " ".join(re.sub(r"<[^>]+>", " ", answer.content.decode()).replace("&#x27;", "'").split())
+    whole = answer.content.decode().replace("<wbr>", "")
+    return " ".join(re.sub(r"<[^>]+>", " ", whole).replace("&#x27;", "'").split())
 
 
 def press(made: dict[str, Any], button: str = "pay", **fields: str) -> Any:

@@ -47,7 +47,7 @@ _TAX_NUMBER_MISSING = (
     "It charges tax, but your VAT or tax number is missing: it comes with the verification of your"
     " business."
 )
-_TEST_NOTE = "Test invoice: no real money was asked for or moved."
+_TEST_NOTE = "Test invoice: no real money was charged or moved."
 # Where the prefix of a country's VAT numbers isn't its code.
 _VAT_PREFIXES = {"GR": "EL"}
 _VAT_FORM = re.compile(r"[A-Z]{2}[0-9A-Z+*]{2,13}", re.ASCII)

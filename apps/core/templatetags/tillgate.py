@@ -5,12 +5,10 @@ Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, r
 the whole amount in its title. Whatever a tag is given is escaped.
 """
 
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from functools import lru_cache
 
 import heroicons
-from babel import Locale, UnknownLocaleError
-from babel.dates import format_date, format_datetime, format_skeleton
 from babel.numbers import (
     format_compact_currency,
     format_currency,
@@ -31,30 +29,26 @@ from django.utils.translation import (
     gettext,
     gettext_lazy,
     ngettext_lazy,
-    to_locale,
 )
 
-from apps.core import money, regions
+from apps.core import money
 from apps.core.badges import QUIET, all_badges, coin_badge, coin_sign
-from apps.core.locales import locale_of
-from apps.core.regions import formatted, set_apart
+from apps.core.moments import (
+    as_utc,
+    dated,
+    day_by,
+    in_zone,
+    time_of,
+    without_year,
+    zone_name,
+)
+from apps.core.regions import formatted, isolated, own_locale, set_apart
 
 register = template.Library()
 _ = gettext_lazy
 UNBROKEN_MAX = 24  # characters that fit a line of a phone
 ICONS_KEPT_MAX = 256
 GROUPED_MAX = 27
-
-
-def _locale() -> Locale:
-    """Of the form that the reader chose (apps.core.regions), else of the page's language."""
-    own = regions.chosen()
-    if own is not None:
-        return own
-    try:
-        return locale_of(to_locale(get_language() or "en"))
-    except (UnknownLocaleError, ValueError):
-        return locale_of("en")
 
 
 @register.filter
@@ -74,7 +68,7 @@ def fiat_exact(cents: int, currency: str) -> str:
 @register.filter
 def fiat_rate(rate: str, currency: str) -> str:
     """What one coin is worth: €1,800.50, €0.9212, with every place that the text has."""
-    text = format_currency(rate, currency, locale=_locale(), decimal_quantization=False)
+    text = format_currency(rate, currency, locale=own_locale(), decimal_quantization=False)
     return set_apart(text)
 
 
@@ -82,15 +76,28 @@ def fiat_rate(rate: str, currency: str) -> str:
 def fiat_short(cents: int, currency: str) -> str:
     """A label of an axis: €800, €2.5K. Only for round sums."""
     text = format_compact_currency(
-        money.text_from_cents(int(cents)), currency, locale=_locale(), fraction_digits=1
+        money.text_from_cents(int(cents)), currency, locale=own_locale(), fraction_digits=1
     )
     return set_apart(text)
 
 
 def _fiat(cents: int, currency: str, *, currency_digits: bool) -> str:
     amount = money.Fiat(int(cents), currency)
-    text = formatted(amount, _locale(), currency_digits=currency_digits)
-    return isolated(text.replace("-", money.MINUS) if amount.cents < 0 else text)
+    text = formatted(amount, own_locale(), currency_digits=currency_digits)
+    return isolated(text.replace("-", _minus()) if amount.cents < 0 else text)
+
+
+def _minus() -> str:
+    """As CLDR has it for the language: in Arabic a mark before it keeps it at the left of its
+    digits."""
+    sign: str = own_locale().number_symbols["latn"]["minusSign"]
+    return sign.replace("-", money.MINUS)
+
+
+@register.filter
+def negative(cents: int) -> int:
+    """What is taken off: `|negative|fiat`, whose sign stands where the language has it."""
+    return -int(cents)
 
 
 @register.simple_tag
@@ -110,17 +117,6 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-@register.filter
-def isolated(text: str) -> str:
-    """What stands within a sentence that runs from right to left keeps its own order, in plain text
-    and files too."""
-    own = regions.chosen()
-    runs_left = get_language_bidi() if own is None else own.text_direction == "rtl"
-    if not runs_left:
-        return text
-    return f"\N{FIRST STRONG ISOLATE}{text}\N{POP DIRECTIONAL ISOLATE}"
-
-
 @register.filter(is_safe=True)
 def isolated_lines(text: str) -> str:
     """The same for text of several lines: what isolates ends with its line."""
@@ -138,7 +134,7 @@ def unbroken(text: str) -> SafeString:
 @register.filter
 def count(number: int) -> str:
     """A whole number with the reader's separators."""
-    return format_decimal(str(number), locale=_locale())
+    return format_decimal(str(number), locale=own_locale())
 
 
 @register.simple_tag
@@ -178,6 +174,7 @@ def crypto_short(amount_atomic: int | str, atomic_decimals: int, symbol: str) ->
     return format_html(markup, whole, symbol, short, symbol)
 
 
+register.filter(isolated)
 register.simple_tag(coin_badge)
 register.simple_tag(coin_sign)
 
@@ -185,7 +182,7 @@ register.simple_tag(coin_sign)
 @register.filter
 def percent(permille: int) -> str:
     """123 as 12.3%, in the reader's form."""
-    locale = _locale()
+    locale = own_locale()
     pattern = locale.percent_formats[None].pattern.replace("0", "0.0", 1)
     return format_percent(f"{int(permille)}e-3", pattern, locale=locale)
 
@@ -193,7 +190,7 @@ def percent(permille: int) -> str:
 @register.filter
 def percentage(points: str) -> str:
     """`2.00` as 2% and `1.25` as 1.25%, in the reader's form."""
-    locale = _locale()
+    locale = own_locale()
     pattern = locale.percent_formats[None].pattern.replace("0", "0.######", 1)
     return format_percent(f"{points}e-2", pattern, locale=locale)
 
@@ -202,7 +199,7 @@ def percentage(points: str) -> str:
 def decimal_mark(number: str) -> str:
     """A plain number (`0.0138`) as it is shown: with the reader's decimal mark, and still every
     digit."""
-    return str(number).replace(".", get_decimal_symbol(_locale()))
+    return str(number).replace(".", get_decimal_symbol(own_locale()))
 
 
 @register.filter
@@ -210,8 +207,8 @@ def grouped(number: str) -> str:
     """A plain number (`-1234.5`) in the reader's form: −1,234.5, with every digit that it has."""
     whole, _, places = str(number).removeprefix("-").partition(".")
     # Babel reckons with no more digits, and no coin has as many: one that claims to is still shown
-    text = whole if len(whole) > GROUPED_MAX else format_decimal(whole, locale=_locale())
-    text = f"{text}{get_decimal_symbol(_locale())}{places}" if places else text
+    text = whole if len(whole) > GROUPED_MAX else format_decimal(whole, locale=own_locale())
+    text = f"{text}{get_decimal_symbol(own_locale())}{places}" if places else text
     return f"{money.MINUS}{text}" if str(number).startswith("-") else text
 
 
@@ -241,44 +238,22 @@ def in_fours(address: str) -> SafeString:
 
 
 @register.filter
+def email_text(text: str) -> SafeString:
+    """An email address, which breaks before its @ where a line is too short for all of it."""
+    local, at, domain = text.rpartition("@")
+    return format_html("{}<wbr>@{}", local, domain) if at and local else format_html("{}", text)
+
+
+@register.filter
+def ellipsis(text: str) -> str:
+    """The beginning of a secret, which the API ends in three points, as pages write it."""
+    return f"{text.removesuffix('...')}…" if text.endswith("...") else text
+
+
+@register.filter
 def shorten(text: str) -> str:
     """An address or hash by its ends: 0x52ab…91fe. Only where the whole stands near."""
     return text if len(text) <= 14 else f"{text[:6]}…{text[-4:]}"
-
-
-def _moment(value: datetime | str) -> datetime:
-    return (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
-
-
-def _is_plain_english() -> bool:
-    return _locale().language == "en" and regions.chosen() is None
-
-
-def _dated(own: datetime, pattern: str) -> str:
-    """By a pattern of ours in English; by the reader's own order of day, month and year in every
-    other language or chosen form."""
-    locale = _locale()
-    plain = own.replace(tzinfo=None)
-    if _is_plain_english():
-        return format_datetime(plain, pattern, locale=locale)
-    day, _, hour = pattern.partition(", ")
-    date = (
-        format_date(plain, "long", locale)
-        if "MMMM" in day
-        else format_skeleton("yMMMd" if "y" in day else "MMMd", plain, locale=locale)
-    )
-    if not hour:
-        return isolated(date)
-    joined: str = locale.datetime_formats["medium"]
-    return isolated(
-        joined.replace("{1}", date).replace("{0}", format_datetime(plain, hour, locale=locale))
-    )
-
-
-def zone_name(at: datetime) -> str:
-    """What a zone is called at a moment: CET, or UTC+03 where it has no name but its distance."""
-    name = at.tzname() or ""
-    return f"UTC{name}" if name[:1] in "+-" else name
 
 
 @register.simple_tag
@@ -297,8 +272,8 @@ def moment(value: datetime | str | None) -> str:
 @register.filter
 def plain_moment(value: datetime | str) -> str:
     """The same as bare text, for emails."""
-    own = timezone.localtime(_moment(value))
-    return f"{_dated(own, 'd MMMM y, HH:mm')} {zone_name(own)}"
+    own = timezone.localtime(as_utc(value))
+    return f"{dated(own, 'd MMMM y, HH:mm')} {zone_name(own)}"
 
 
 @register.filter
@@ -307,46 +282,28 @@ def second(value: datetime | str | None) -> str:
     return in_zone(value, "d MMM y, HH:mm:ss")
 
 
-def in_zone(value: datetime | str | None, pattern: str) -> str:
-    """The zone stays on the line of its time."""
-    if not value:
-        return ""
-    at = _moment(value)
-    own = timezone.localtime(at)
-    return _time(at, f"{_dated(own, pattern)}\N{NO-BREAK SPACE}{zone_name(own)}")
-
-
 @register.filter
 def plain_day(value: datetime | str) -> str:
     """The day as bare text, for emails."""
-    return _dated(timezone.localtime(_moment(value)), "d MMMM y")
+    return dated(timezone.localtime(as_utc(value)), "d MMMM y")
 
 
 @register.filter
 def day(value: datetime | str | None) -> str:
     """The day alone, in the reader's zone."""
-    if not value:
-        return ""
-    at = _moment(value)
-    return _time(at, _dated(timezone.localtime(at), "d MMM y"))
+    return day_by(value, "d MMM y") if value else ""
 
 
 @register.filter
 def day_of_year(value: date) -> str:
     """4 Nov, in the reader's form: where the year is known."""
-    return _without_year(value, "d MMM", "MMMd")
+    return without_year(value, "d MMM", "MMMd")
 
 
 @register.filter
 def day_of_week(value: date) -> str:
     """Wed 4 Nov, in the reader's form."""
-    return _without_year(value, "EEE d MMM", "MMMEd")
-
-
-def _without_year(value: date, pattern: str, skeleton: str) -> str:
-    if _is_plain_english():
-        return format_date(value, pattern, _locale())
-    return isolated(format_skeleton(skeleton, value, locale=_locale()))
+    return without_year(value, "EEE d MMM", "MMMEd")
 
 
 @register.filter
@@ -354,8 +311,8 @@ def document_day(value: datetime | str | None) -> str:
     """A day as documents name it for everybody, in UTC: when an invoice is due."""
     if not value:
         return ""
-    at = _moment(value)
-    return _time(at, _dated(at, "d MMM y"))
+    at = as_utc(value)
+    return time_of(at, dated(at, "d MMM y"))
 
 
 @register.filter
@@ -380,11 +337,6 @@ def labeled_period(words: str) -> SafeString | str:
     if period is words:
         return words
     return format_html(gettext("Billing period: {period}"), period=period)
-
-
-def _time(at: datetime, text: str) -> SafeString:
-    whole = at.strftime("%Y-%m-%d %H:%M:%S UTC")
-    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, text)
 
 
 _DAYS = ngettext_lazy("%d day", "%d days")

@@ -243,7 +243,13 @@ def _price_form(request: PageRequest, product: Product, form: PriceForm) -> Http
     return show(request, "dashboard/products/price.html", context, status=form.status)
 
 
-_INTERVALS = (("daily", "days"), ("weekly", "weeks"), ("monthly", "months"), ("yearly", "years"))
+# value -> what one of them is called, and several
+_INTERVALS = (
+    ("daily", "day", "days"),
+    ("weekly", "week", "weeks"),
+    ("monthly", "month", "months"),
+    ("yearly", "year", "years"),
+)
 
 
 def switch_price(request: PageRequest, id: str, price_id: str) -> HttpResponse:

@@ -8,6 +8,7 @@ from apps.core import clock
 from apps.payouts.services.bank_reviews import verify_bank
 from apps.payouts.services.destinations import add_bank
 from apps.payouts.services.review import approve_payout
+from apps.payouts.states import ABOVE_THRESHOLD
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import (
     approve_verification,
@@ -54,6 +55,11 @@ def test_a_payout_in_review_is_told_until_staff_have_decided(cast: Cast) -> None
         "Payout is under review",
         f"/dashboard/payouts/{made['id']}",
     )
+    steps = browser.get(f"payouts/{made['id']}").context["steps"]
+    assert [(step.to, step.note) for step in steps] == [
+        ("pending", ""),
+        ("requires_review", ABOVE_THRESHOLD),
+    ]
     from apps.payouts.models import Payout
 
     approve_payout(Payout.objects.select_related("store").get(pk=made["id"]))
@@ -70,13 +76,15 @@ def test_a_bank_account_waits_for_verification_and_a_rejected_one_is_told(cast: 
     asked = submit_verification(
         cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE")
     )
+    assert told(browser) == ["Business verification is under review"]
+    assert "Payouts to Alice start once it’s approved" in text(browser.get("attention"))
     reject_verification(asked, "The register says otherwise.")
     assert sorted(told(browser)) == ["Business isn’t verified", "Verification was rejected"]
     assert "The register says otherwise." in text(browser.get("attention"))
     again = submit_verification(
         cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE")
     )
-    assert told(browser) == ["Business isn’t verified"]
+    assert told(browser) == ["Business verification is under review"]
     approve_verification(again)
     assert told(browser) == []
     verify_bank(account)
