@@ -92,6 +92,12 @@ def test_an_email_address_breaks_before_its_at_sign() -> None:
     assert tillgate.email_text("Ann Baker") == "Ann Baker"
 
 
+def test_a_url_breaks_after_its_slashes() -> None:
+    assert tillgate.url_text("https://pay.example/pay/9&K") == (
+        "https://pay.example/<wbr>pay/<wbr>9&amp;K"
+    )
+
+
 def test_the_beginning_of_a_secret_ends_in_an_ellipsis() -> None:
     assert tillgate.ellipsis("whsec_b41938...") == "whsec_b41938…"
     assert tillgate.ellipsis("whsec_b41938") == "whsec_b41938"

@@ -88,7 +88,7 @@ def test_a_new_endpoint_shows_its_signing_secret_once(cast: Cast) -> None:
     secret = answer.context["secret"]
     assert answer.status_code == 201 and secret.startswith("whsec_") and secret in text(answer)
     shown = text(browser.get(f"webhooks/{endpoint.pk}"))
-    assert secret not in shown and endpoint.secret_preview in shown and "Orders" in shown
+    assert secret not in shown and f"{secret[:12]}…" in shown and "Orders" in shown
     assert "1.1.1.1" in text(browser.get("webhooks"))
 
 

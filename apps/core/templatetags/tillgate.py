@@ -5,6 +5,7 @@ Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, r
 the whole amount in its title. Whatever a tag is given is escaped.
 """
 
+import re
 from datetime import date, datetime
 from functools import lru_cache
 
@@ -21,7 +22,7 @@ from django import template
 from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import (
     get_language,
@@ -49,6 +50,7 @@ _ = gettext_lazy
 UNBROKEN_MAX = 24  # characters that fit a line of a phone
 ICONS_KEPT_MAX = 256
 GROUPED_MAX = 27
+_SLASHES = re.compile(r"(?<=[^/:]/)(?=[^/])")
 
 
 @register.filter
@@ -242,6 +244,14 @@ def email_text(text: str) -> SafeString:
     """An email address, which breaks before its @ where a line is too short for all of it."""
     local, at, domain = text.rpartition("@")
     return format_html("{}<wbr>@{}", local, domain) if at and local else format_html("{}", text)
+
+
+@register.filter
+def url_text(text: str) -> SafeString:
+    """A URL, which breaks after its slashes: browsers do so only before letters."""
+    return format_html_join(
+        mark_safe("<wbr>"), "{}", ((part,) for part in _SLASHES.split(text))
+    )  # ours alone
 
 
 @register.filter
