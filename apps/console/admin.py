@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
-from django.utils.timesince import timesince
 
 from apps.access import staff_code
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
@@ -27,6 +26,7 @@ from apps.core.errors import Failure
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import sentence
 from apps.core.staff.pages import Queue, ReadOnly, Section, may, typed_reason
+from apps.core.templatetags.staff import age
 from apps.core.templatetags.tillgate import badge, moment, status_words
 from apps.core.web.forms import typographic
 from apps.payments.models import Withdrawal
@@ -76,7 +76,7 @@ class StaffRequestAdmin(ReadOnly):
 
     @admin.display(description="Age", ordering="asked_at")
     def age(self, row: StaffRequest) -> str:
-        return timesince(row.asked_at, clock.real_now())
+        return age(row.asked_at, clock.real_now())
 
     @admin.display(description="Decision")
     def decision(self, row: StaffRequest) -> str:
@@ -154,6 +154,7 @@ class StaffRequestAdmin(ReadOnly):
             "needs_reason": kind.moves_money,
             "errors": errors,
             "is_own": is_own,
+            "now": clock.real_now(),
             "is_waiting": is_waiting,
             "may_approve": is_waiting and decides and not is_own,
             "may_reject": is_waiting and (decides or is_own),

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
+from apps.core.templatetags.tillgate import fiat
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 
 
@@ -35,6 +36,9 @@ class FundingSessionAdmin(ReadOnly):
     state = lists.status("card")
     ordering = ["-created_at"]
     inlines = [ChangesInline]
+
+    def title_of(self, row: FundingSession) -> str:
+        return f"of {fiat(row.amount_cents, row.currency)}"
 
 
 @admin.register(Callback)

@@ -48,6 +48,7 @@ def test_each_kind_stands_beside_what_is_known_of_it_with_one_main_button(
     for title in ("What is requested", "History", "Earlier requests", *BESIDE[name]):
         assert title in shown, title
     assert "Digest" not in shown and row.digest in shown
+    assert "less than a minute ago" in shown
     assert decisions(shown) == DECISIONS
 
 

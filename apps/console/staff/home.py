@@ -125,7 +125,7 @@ def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, st
     yield "Stopped wallets", wallets, "halted_at", _list("chain_hotwallet"), True
     unknown = UnknownTransaction.objects.filter(settled_at=None)
     yield (
-        "Unknown transactions",
+        "Unexplained transactions",
         unknown,
         "found_at",
         _list("chain_unknowntransaction", "?settled_at__isempty=1"),

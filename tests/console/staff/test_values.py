@@ -15,6 +15,7 @@ from apps.access.settings_models import WaitingPeriodSettings
 from apps.agents.models import PaymentOffer, Settlement
 from apps.agents.settings_models import AgentSettings
 from apps.assets.audit_details import detail_lines
+from apps.assets.models import Chain
 from apps.billing.models import Customer, Invoice, InvoiceChange, SubscriptionChange
 from apps.chain.models import Deposit, HotWallet
 from apps.core.models import OutgoingMail
@@ -22,6 +23,7 @@ from apps.core.staff.durations import duration_text
 from apps.core.staff.email_names import EMAIL_NAMES
 from apps.core.staff.labels import field_label
 from apps.links.models import PaymentLink
+from apps.onramp.models import FundingSession
 from apps.payments.badges import BADGES
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.payouts.models import Payout
@@ -115,6 +117,8 @@ def test_a_value_is_in_peoples_words_and_units(row: Any, column: str, words: str
         (RequestEntry(record_id=UUID(ID)), "record_id"),
         (RequestEntry(error_code="payment_not_found"), "error_code"),
         (Store(id=UUID(ID)), "id"),
+        (Chain(id="sepolia"), "id"),
+        (FundingSession(provider_txid="01HXYZ0123"), "provider_txid"),
     ],
     ids=lambda item: item if isinstance(item, str) else "",
 )
@@ -184,6 +188,12 @@ def test_the_audit_log_says_durations_in_the_same_words() -> None:
 def test_a_column_is_called_after_its_record_where_another_calls_it_otherwise() -> None:
     assert field_label("number") == "Number"
     assert field_label("number", HotWallet._meta.label) == "Lane"
+
+
+def test_a_card_payment_is_called_by_its_amount_and_not_by_an_address() -> None:
+    page: Any = admin.site._registry[FundingSession]
+    row = FundingSession(amount_cents=1850, currency="EUR", url="https://cards.example/x")
+    assert page.heading_of(row) == "Card payment of €18.50"
 
 
 def test_records_with_names_are_headed_by_them(cast: Cast, finance: Browser) -> None:
