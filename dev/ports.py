@@ -5,13 +5,14 @@ that server listens, and the kernel gives it to no client in between.
 import itertools
 import os
 import socket
+from collections.abc import Iterator
 
 # Below those that Linux gives to clients of its own accord (32768 to 60999, unless configured).
 PORTS = range(20_000, 32_768)
 
 # Every process begins somewhere else, so that none meets the ports that one before it has left.
 _first = os.getpid() * 61 % len(PORTS)
-_upcoming = itertools.cycle([*PORTS[_first:], *PORTS[:_first]])
+_upcoming: Iterator[int] = itertools.cycle([*PORTS[_first:], *PORTS[:_first]])
 _claims = list[socket.socket]()
 
 

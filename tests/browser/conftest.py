@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.contrib.staticfiles.handlers import StaticFilesHandler
 from django.db import connection
 from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from apps.stores.models import User
 from dev import bootstrap
 from tests.browser import looks
 from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
+from tests.browser.serving import Server
+from tests.browser.signing_in import cookies_of
 from tests.cast import Cast, assemble
 from tests.whole import IS_WHOLE
 
@@ -55,7 +57,7 @@ def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator
 def server(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
     """The address of the product, serving its own static files."""
     with django_db_blocker.unblock():
-        thread = LiveServerThread("127.0.0.1", StaticFilesHandler)
+        thread = LiveServerThread("127.0.0.1", Server)
         thread.daemon = True
         thread.start()
         thread.is_ready.wait()
@@ -106,20 +108,30 @@ class Profiles:
         self._browser = browser
         self._free: dict[str, list[BrowserContext]] = {}
         self._options_of: dict[BrowserContext, str] = {}
+        # It keeps the process that draws the pages of its profile (decision 463).
+        self._empty_page_of: dict[BrowserContext, Page] = {}
+        self._kept_before: dict[BrowserContext, int] = {}
 
     def take(self, options: dict[str, Any]) -> BrowserContext:
         key = repr(sorted(options.items()))
         if free := self._free.get(key):
+            self._kept_before[free[-1]] = Server.kept_answers
             return free.pop()
         profile = self._browser.new_context(**options)
+        self._kept_before[profile] = Server.kept_answers
+        self._empty_page_of[profile] = profile.new_page()
         self._options_of[profile] = key
         return profile
 
     def give_back(self, profile: BrowserContext) -> None:
-        """Nobody is signed in there, nothing is stored, cached or allowed, and no page is open."""
+        """Nobody is signed in there, nothing is stored or allowed, no page is open, and none but
+        static files is cached."""
+        if Server.kept_answers != self._kept_before[profile]:
+            _devtools(self._empty_page_of[profile], "Network.clearBrowserCache")
         for page in profile.pages:
-            _forget_storage(page)
-            page.close()
+            if page is not self._empty_page_of[profile]:
+                _forget_storage(page)
+                page.close()
         profile.clear_cookies()
         profile.clear_permissions()
         self._free.setdefault(self._options_of[profile], []).append(profile)
@@ -132,8 +144,8 @@ def profiles(chromium: Browser) -> Profiles:
 
 @pytest.fixture
 def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
-    """Open a path in a browser profile of its own; at the end no page may have complained, of its
-    policy least of all."""
+    """Open a path in a browser profile of its own, in which the person has signed in; at the end no
+    page may have complained, of its policy least of all."""
     taken = []
     complaints = []
 
@@ -148,6 +160,7 @@ def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
         height: int = 900,
         dark: bool = False,
         script: bool = True,
+        person: User | None = None,
         **options: Any,
     ) -> Page:
         profile = profiles.take(
@@ -163,6 +176,8 @@ def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
         taken.append(profile)
         if script:
             profile.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
+        if person is not None:
+            profile.add_cookies(cookies_of(person, server))
         page = profile.new_page()
         page.set_default_timeout(PATIENCE_MS)
         page.on("console", note)
@@ -177,13 +192,13 @@ def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
 
 
 def _forget_storage(page: Page) -> None:
-    """What a page keeps beyond cookies, of the address that it is at, and what may be shown again
-    without asking the server."""
-    protocol = page.context.new_cdp_session(page)
-    protocol.send(
-        "Storage.clearDataForOrigin", {"origin": page.url, "storageTypes": "local_storage"}
-    )
-    protocol.send("Network.clearBrowserCache")
+    """What a page keeps beyond cookies, of the address that it is at."""
+    stored = {"origin": page.url, "storageTypes": "local_storage"}
+    _devtools(page, "Storage.clearDataForOrigin", stored)
+
+
+def _devtools(page: Page, command: str, options: dict[str, Any] | None = None) -> None:
+    page.context.new_cdp_session(page).send(command, options)
 
 
 def shoot(page: Page, name: str) -> None:

@@ -12,8 +12,12 @@ FLAGS = [
     "--disable-sync",
     # the shops of the tests stand on this machine too
     "--disable-features=LocalNetworkAccessChecks,SpareRendererForSitePerProcess",
-    # a page is gone before what its scripts are optimized into has paid for itself
-    "--js-flags=--no-turbofan --no-maglev",
+    # a page is gone before what its scripts are optimized into has paid for itself, and the next
+    # one has the same scripts
+    "--js-flags=--no-turbofan --no-maglev --no-flush-bytecode",
+    # pages of one profile are drawn by one process, whoever they are of
+    "--renderer-process-limit=1",
+    "--disable-site-isolation-trials",
 ]
 # How many pixels a page, or a table whose rows are cards on a phone, is wider than what shows it.
 OVERFLOW = """() => {

@@ -13,7 +13,7 @@ from tests import make
 from tests.billing import records as billing
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.looks import views
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.dashboard.attention.makers import endpoint_in_error, late
 
@@ -39,8 +39,7 @@ def troubled(world: Cast) -> None:
 
 def test_all_clear_wide_and_on_a_phone(world: Cast, open_page: OpenPage) -> None:
     for width, _ in views((390, False), (1280, False)):
-        page = open_page("/dashboard/attention", width=width)
-        sign_in(page, world.alice.email)
+        page = open_page("/dashboard/attention", width=width, person=world.alice)
         expect(page.get_by_role("heading", name="All clear")).to_be_visible()
         fine(page)
         shoot(page, f"attention-clear-{width}")
@@ -51,8 +50,7 @@ def test_what_needs_somebody_is_told_everywhere_and_resolved_with_one_press(
 ) -> None:
     troubled(world)
     for width, dark in views((390, False), (390, True), (1280, False), (1920, True)):
-        page = open_page("/dashboard/", width=width, dark=dark)
-        sign_in(page, world.alice.email)
+        page = open_page("/dashboard/", width=width, dark=dark, person=world.alice)
         expect(page.get_by_role("heading", name=re.compile("^Needs attention"))).to_be_visible()
         fine(page)
         shoot(page, f"attention-home-{width}-{'dark' if dark else 'light'}")

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.billing import records as billing
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 
 
@@ -19,8 +19,7 @@ def test_a_merchant_writes_an_invoice_and_sees_its_total_while_typing(
     world: Cast, open_page: OpenPage
 ) -> None:
     owner = billing.customer(world.bakery.test, name="Café Lumen")
-    page = open_page(f"/dashboard/invoices/new?customer={owner['id']}")
-    sign_in(page, world.bob.email)
+    page = open_page(f"/dashboard/invoices/new?customer={owner['id']}", person=world.bob)
     page.wait_for_url("**/invoices/new**")
     page.get_by_role("group", name="Line item 1").get_by_label("Description").fill("Beans")
     page.get_by_role("group", name="Line item 1").get_by_label("Unit price").fill("19.90")
@@ -55,8 +54,9 @@ def test_the_rooms_of_billing_can_be_used_everywhere(
     made = billing.subscribe(api, customer_id=owner["id"])
     billing.opened(api, customer_id=owner["id"], due_at="2020-01-01T00:00:00Z", tax_rate_bps=770)
     draft = billing.draft(api, customer_id=owner["id"])
-    page = open_page("/dashboard/invoices", width=width, dark=dark, script=script)
-    sign_in(page, world.alice.email)
+    page = open_page(
+        "/dashboard/invoices", width=width, dark=dark, script=script, person=world.alice
+    )
     rooms = {
         "invoices": "invoices",
         "customer": f"customers/{owner['id']}",

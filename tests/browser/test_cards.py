@@ -17,7 +17,6 @@ from apps.stores.services import change_store
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.looks import seen
-from tests.browser.test_dashboard import sign_in
 from tests.cast import Cast, Shop
 from tests.chain.local import LocalChain, program
 
@@ -159,8 +158,7 @@ def test_the_dashboard_says_which_payment_needs_somebody(
     card_page(page)
     make.simulated(shop.test, made["id"], "overpaid")
     assert make.detail(shop.test, made["id"])["needs_attention"] == "card_refund"
-    page = open_page(f"/dashboard/payments/{made['id']}")
-    sign_in(page, world.alice.email)
+    page = open_page(f"/dashboard/payments/{made['id']}", person=world.alice)
     expect(page.get_by_text("Action required.")).to_be_visible()
     expect(page.get_by_role("heading", name="Card payments")).to_be_visible()
     shoot(page, "dashboard-payment-card-desk")

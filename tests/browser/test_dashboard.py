@@ -81,8 +81,7 @@ def test_a_merchant_signs_in_with_a_code_makes_a_link_and_finds_the_payment(
 def test_the_tabs_swap_the_rows_and_keep_the_address(world: Cast, open_page: OpenPage) -> None:
     simulated(world.bakery.test, payment(world.bakery.test, title="Paid one")["id"])
     payment(world.bakery.test, title="Open one")
-    page = open_page("/dashboard/payments")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/payments", person=world.alice)
     page.evaluate("window.stayed = true")
     page.get_by_label("Filters", exact=True).get_by_role("link", name="Completed").click()
     expect(page.get_by_role("link", name="Open one")).to_be_hidden()
@@ -96,8 +95,7 @@ def test_an_open_payment_changes_on_the_page_while_it_is_looked_at(
     world: Cast, open_page: OpenPage
 ) -> None:
     made = payment(world.bakery.test)
-    page = open_page(f"/dashboard/payments/{made['id']}")
-    sign_in(page, world.alice.email)
+    page = open_page(f"/dashboard/payments/{made['id']}", person=world.alice)
     expect(page.get_by_text("Awaiting payment")).to_be_visible()
     simulated(world.bakery.test, made["id"])
     expect(page.get_by_text("Completed", exact=True).first).to_be_visible()
@@ -119,8 +117,7 @@ def test_the_list_works_without_script(world: Cast, open_page: OpenPage) -> None
 def test_an_authenticator_app_is_set_up_on_the_account_page(
     world: Cast, open_page: OpenPage
 ) -> None:
-    page = open_page("/dashboard/security")
-    sign_in(page, world.bob.email)
+    page = open_page("/dashboard/security", person=world.bob)
     page.get_by_role("link", name="Set up authenticator app").click()
     fine(page)
     shoot(page, "dashboard-enrol")
@@ -174,8 +171,7 @@ def test_every_room_fits_its_window_and_has_no_barrier(
             }
         },
     )
-    page = open_page("/dashboard/", width=width, dark=dark)
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/", width=width, dark=dark, person=world.alice)
     pages = ROOMS | {
         "payment": f"payments/{paid['id']}",
         "underpaid": f"payments/{underpaid['id']}",
@@ -192,7 +188,6 @@ def test_the_test_banner_stays_in_sight_however_far_one_scrolls(
 ) -> None:
     for _ in range(26):
         payment(world.bakery.test)
-    page = open_page("/dashboard/payments", width=390, height=600)
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/payments", width=390, height=600, person=world.alice)
     page.mouse.wheel(0, 4000)
     expect(page.get_by_text("No real money moves.")).to_be_in_viewport()

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from apps.reports.services.generate import generate_due
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.looks import seen
-from tests.browser.test_dashboard import fine, fine_again, sign_in
+from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.make import paid
 
@@ -30,8 +30,7 @@ def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(
 ) -> None:
     for amount in ("18.00", "36.00"):
         paid(world.bakery.test, amount=amount)
-    page = open_page("/dashboard/reports")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/reports", person=world.alice)
     page.wait_for_url("**/reports")
     page.get_by_role("button", name="Last month").click()
     expect(page.get_by_text("Generating", exact=True)).to_be_visible()
@@ -48,8 +47,7 @@ def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(
 
 
 def test_reports_work_without_scripts(world: Cast, open_page: OpenPage) -> None:
-    page = open_page("/dashboard/reports", script=False)
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/reports", script=False, person=world.alice)
     page.wait_for_url("**/reports")
     page.get_by_role("button", name="Create report").click()
     generate_due()

@@ -9,7 +9,7 @@ from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.make import paid, payment
 
@@ -17,8 +17,7 @@ from tests.make import paid, payment
 def test_a_refund_is_filled_in_beside_its_payment(world: Cast, open_page: OpenPage) -> None:
     paid(world.bakery.test, amount="90.00")  # bears the fee of the refund
     made = paid(world.bakery.test, amount="30.00")
-    page = open_page(f"/dashboard/payments/{made['id']}")
-    sign_in(page, world.alice.email)
+    page = open_page(f"/dashboard/payments/{made['id']}", person=world.alice)
     page.wait_for_url(f"**/payments/{made['id']}")
     sheet = page.get_by_role("dialog", name="Refund payment")
     expect(sheet).to_be_hidden()
@@ -44,8 +43,7 @@ def test_a_refund_is_filled_in_beside_its_payment(world: Cast, open_page: OpenPa
 def test_a_merchant_refunds_a_part_and_sees_it_on_its_way(world: Cast, open_page: OpenPage) -> None:
     paid(world.bakery.test, amount="50.00")
     made = paid(world.bakery.test)
-    page = open_page(f"/dashboard/payments/{made['id']}/refund")
-    sign_in(page, world.alice.email)
+    page = open_page(f"/dashboard/payments/{made['id']}/refund", person=world.alice)
     page.wait_for_url("**/refund")
     fine(page)
     shoot(page, "dashboard-refund")
@@ -63,8 +61,7 @@ def test_a_merchant_refunds_a_part_and_sees_it_on_its_way(world: Cast, open_page
 
 @pytest.mark.parametrize("look", ["wide", "phone", "dark"])
 def test_the_settings_can_be_used_everywhere(world: Cast, open_page: OpenPage, look: str) -> None:
-    page = open_page("/dashboard/settings")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/settings", person=world.alice)
     page.wait_for_url("**/settings")
     if look == "phone":
         page.set_viewport_size({"width": 360, "height": 740})
@@ -98,8 +95,7 @@ def upload_and_see(page: Page) -> None:
 
 def test_the_payment_page_gives_its_invoice(world: Cast, open_page: OpenPage) -> None:
     made = payment(world.bakery.test)
-    page = open_page(f"/dashboard/payments/{made['id']}")
-    sign_in(page, world.alice.email)
+    page = open_page(f"/dashboard/payments/{made['id']}", person=world.alice)
     with page.expect_download() as given:
         page.locator("main summary", has_text="More").click()
         page.get_by_role("link", name="Download invoice (PDF)").click()

@@ -11,7 +11,7 @@ from apps.access.models import SecondFactor
 from apps.payouts.services.destinations import add_wallet
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import code_of, fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 
 KNOWN = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -49,11 +49,10 @@ def test_the_reader_is_led_to_what_is_wrong(
     shop = world.bakery.store
     make.store_coins(shop, "SETH", 10**18)
     add_wallet(shop, "test", "sepolia", KNOWN)
-    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    page = open_page("/dashboard/apps/own/new", width=width, height=800, dark=dark)
-    sign_in(page, world.alice.email)
-    page.get_by_role("textbox", name="Code").fill(code_of(factor))
-    page.get_by_role("button", name="Continue").click()
+    second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_page(
+        "/dashboard/apps/own/new", width=width, height=800, dark=dark, person=world.alice
+    )
 
     page.get_by_label("Name", exact=True).fill("Till")
     page.get_by_label("Redirect URIs").fill("https://till.example/back")

@@ -11,7 +11,6 @@ from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
 from tests.browser.conftest import OpenPage, arrived, barriers, overflow, shoot
 from tests.browser.looks import views
-from tests.browser.test_dashboard import sign_in
 from tests.cast import Cast
 from tests.make import advance, paid
 
@@ -30,8 +29,7 @@ def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_windo
     world: Cast, open_page: OpenPage
 ) -> None:
     everything_on(world)
-    page = open_page("/dashboard/payouts", height=720)
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/payouts", height=720, person=world.alice)
     links = page.locator(".side nav > a")
     expect(links).to_have_count(10)
     for link in links.all():
@@ -51,8 +49,7 @@ def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_windo
 def test_a_long_name_of_a_store_takes_one_line(world: Cast, open_page: OpenPage) -> None:
     Store.objects.filter(pk=world.bakery.store.pk).update(name=UGLY[:90])
     for width in (390, 1280):
-        page = open_page("/dashboard/team", width=width)
-        sign_in(page, world.alice.email)
+        page = open_page("/dashboard/team", width=width, person=world.alice)
         box = page.locator(".store-menu > summary").bounding_box()
         assert box is not None and box["height"] < 48
         assert overflow(page) == 0
@@ -72,8 +69,7 @@ def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(
     advance(world.bakery.test, 8 * 86_400)
     paid(world.bakery.test, amount="1.00")
     for width, dark in views((1280, False), (1280, True), (390, False), (390, True)):
-        page = open_page("/dashboard/?range=7", width=width, dark=dark)
-        sign_in(page, world.alice.email)
+        page = open_page("/dashboard/?range=7", width=width, dark=dark, person=world.alice)
         page.get_by_text("Show as table").click()
         plot = page.locator(".plot").bounding_box()
         assert plot is not None and plot["x"] + plot["width"] < width, (
@@ -84,8 +80,7 @@ def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(
 
 def test_a_new_store_fits_and_has_no_barrier(world: Cast, open_page: OpenPage) -> None:
     for width, _ in views((390, False), (1280, False)):
-        page = open_page("/dashboard/", width=width)
-        sign_in(page, world.alice.email)
+        page = open_page("/dashboard/", width=width, person=world.alice)
         expect(page.get_by_role("heading", name="Get ready to accept payments")).to_be_visible()
         _looked_at(page, f"new-{width}")
 
@@ -93,8 +88,7 @@ def test_a_new_store_fits_and_has_no_barrier(world: Cast, open_page: OpenPage) -
 def test_a_person_chooses_the_dark_and_switches_the_mode_without_script(
     world: Cast, open_page: OpenPage
 ) -> None:
-    page = open_page("/dashboard/team", script=False)
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/team", script=False, person=world.alice)
     page.locator(".person-menu > summary").click()
     page.get_by_role("button", name="Dark", exact=True).click()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
@@ -107,8 +101,7 @@ def test_a_theme_that_is_chosen_has_no_barrier_whatever_the_system_prefers(
     world: Cast, open_page: OpenPage
 ) -> None:
     for theme, dark in (("Dark", False), ("Light", True)):
-        page = open_page("/dashboard/settings/features", dark=dark)
-        sign_in(page, world.alice.email)
+        page = open_page("/dashboard/settings/features", dark=dark, person=world.alice)
         page.locator(".person-menu > summary").click()
         page.get_by_role("button", name=theme, exact=True).click()
         expect(page.locator("html")).to_have_attribute("data-theme", theme.lower())
@@ -120,8 +113,7 @@ def test_a_theme_that_is_chosen_has_the_colors_of_a_system_that_prefers_it(
 ) -> None:
     colors = {}
     for dark in (False, True):
-        page = open_page("/dashboard/team", dark=dark)
-        sign_in(page, world.alice.email)
+        page = open_page("/dashboard/team", dark=dark, person=world.alice)
         colors[dark] = page.evaluate(COLORS)
 
     page.locator(".person-menu > summary").click()
@@ -140,8 +132,7 @@ def test_another_store_is_chosen_and_opened_from_the_stores_name(
         role=Role.VIEWER,
         created_at=world.bakery.store.created_at,
     )
-    page = open_page("/dashboard/team")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/team", person=world.alice)
     page.locator(".store-menu > summary").click()
     expect(page.get_by_role("link", name="New store")).to_be_visible()
     page.get_by_role("button", name="Charlie's").click()
@@ -150,8 +141,7 @@ def test_another_store_is_chosen_and_opened_from_the_stores_name(
 
 def test_the_clock_is_moved_where_it_is_seen(world: Cast, open_page: OpenPage) -> None:
     advance(world.bakery.test, 3600)
-    page = open_page("/dashboard/team")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/team", person=world.alice)
     expect(page.get_by_role("complementary", name="Test clock")).to_be_visible()
     _looked_at(page, "clock")
     page.get_by_role("button", name="1 day", exact=True).click()

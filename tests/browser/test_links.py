@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine, fine_again, sign_in
+from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.links.makers import bought, donation, made_link, send
 from tests.make import payment
@@ -15,8 +15,7 @@ UGLY = 'مقهى <b>"Ünïcödé"</b> 🎉 ' + "W" * 100
 
 
 def signed_in(world: Cast, open_page: OpenPage, path: str) -> Page:
-    page = open_page(f"/dashboard/{path}")
-    sign_in(page, world.alice.email)
+    page = open_page(f"/dashboard/{path}", person=world.alice)
     page.wait_for_url(f"**/{path}")
     return page
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.billing import records
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.make import payment, simulated
 
@@ -27,9 +27,7 @@ def ugly(world: Cast) -> str:
 
 
 def signed_in(open_page: OpenPage, world: Cast, path: str, **options: object) -> Page:
-    page = open_page(path, **options)
-    sign_in(page, world.alice.email)
-    return page
+    return open_page(path, **options, person=world.alice)
 
 
 @pytest.mark.parametrize(

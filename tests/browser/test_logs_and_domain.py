@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from apps.access import request_log
 from apps.stores.domains import set_domain
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.make import payment
 
@@ -25,8 +25,7 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
         )
     request_log.flush()
     set_domain(world.bakery.store, "pay.bakery.example")
-    page = open_page("/dashboard/requests", dark=look == "dark")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/requests", dark=look == "dark", person=world.alice)
     page.wait_for_url("**/requests")
     if look == "phone":
         page.set_viewport_size({"width": 390, "height": 844})

@@ -8,7 +8,7 @@ from apps.payments.services.refund_progress import advance_refunds
 from apps.payouts.services.destinations import add_wallet
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 
 UGLY = "مقهى الزاوية 🍰 <script> " + "Donaudampfschifffahrt" * 6
@@ -40,8 +40,7 @@ def test_ugly_names_break_no_page(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
 ) -> None:
     id = ugly(world)
-    page = open_page(f"/dashboard/payments/{id}/refund", width=width, dark=dark)
-    sign_in(page, world.alice.email)
+    page = open_page(f"/dashboard/payments/{id}/refund", width=width, dark=dark, person=world.alice)
     page.wait_for_url("**/refund")
     see(page, f"refund-{look}")
     page.get_by_label("Amount in", exact=True).select_option("locked")
@@ -74,8 +73,7 @@ def test_a_coin_and_its_maximum_are_chosen_while_the_address_stays(
 ) -> None:
     make.swapped(world.bakery)
     make.store_coins(world.bakery.store, "USDC_SETH", 5_000_000)
-    page = open_page("/dashboard/payouts/new")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/payouts/new", person=world.alice)
     page.wait_for_url("**/payouts/new")
     page.get_by_label("Coin").select_option("USDC_SETH")
     expect(page.get_by_label("Amount in")).to_contain_text("USDC")
@@ -89,8 +87,7 @@ def test_a_coin_and_its_maximum_are_chosen_while_the_address_stays(
 def test_money_goes_out_without_scripts(world: Cast, open_page: OpenPage) -> None:
     make.swapped(world.bakery)
     make.store_coins(world.bakery.store, "USDC_SETH", 5_000_000)
-    page = open_page("/dashboard/payouts/new", script=False)
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/payouts/new", script=False, person=world.alice)
     page.get_by_label("Coin").select_option("USDC_SETH")
     page.get_by_role("button", name="Change coin").click()
     page.get_by_role("link", name="Maximum").click()

@@ -8,7 +8,7 @@ from apps.core import clock
 from apps.platforms.services.verifications import reject_verification
 from apps.stores.models import Store, User, Verification
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 
 UGLY = "مخبز أليس 🥐 " + "W" * 80
@@ -21,9 +21,9 @@ def judged(page: Page, name: str) -> None:
 
 
 def signed_in(open_page: OpenPage, world: Cast, width: int, dark: bool) -> Page:
-    page = open_page("/dashboard/sign-in", width=width, dark=dark, timezone_id="Asia/Tokyo")
-    sign_in(page, world.alice.email)
-    return page
+    return open_page(
+        "/dashboard/", width=width, dark=dark, timezone_id="Asia/Tokyo", person=world.alice
+    )
 
 
 @pytest.mark.parametrize(("width", "dark"), VIEWS)

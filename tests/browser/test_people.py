@@ -11,7 +11,7 @@ from apps.access import second_factor
 from apps.core import mailbox
 from tests import make
 from tests.browser.conftest import OpenPage, overflow, shoot
-from tests.browser.test_dashboard import code_of, fine, fine_again, sign_in
+from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast, person
 from tests.contract.oauth.apps import App
 
@@ -30,11 +30,8 @@ def letter_to(address: str) -> mailbox.Letter:
 def test_somebody_is_invited_reads_the_letter_and_joins(
     world: Cast, open_page: OpenPage, folder: None
 ) -> None:
-    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    page = open_page("/dashboard/team")
-    sign_in(page, world.alice.email)
-    page.get_by_role("textbox", name="Code").fill(code_of(factor))
-    page.get_by_role("button", name="Continue").click()
+    second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_page("/dashboard/team", person=world.alice)
     page.get_by_role("link", name="Invite").click()
     page.get_by_label("Email").fill("dora@bakery.example")
     fine(page)
@@ -73,8 +70,7 @@ def test_the_rooms_about_people_and_apps_can_be_used_everywhere(
 ) -> None:
     app = App(world)
     app.tokens()
-    page = open_page("/dashboard/security")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/security", person=world.alice)
     page.wait_for_url("**/security")
     if look == "phone":
         page.set_viewport_size({"width": 390, "height": 800})

@@ -15,7 +15,7 @@ from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import code_of, fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Api, Cast
 from tests.dashboard.browse import next_code
 from tests.platforms.conftest import platform_of
@@ -26,11 +26,8 @@ LOOKS = [("desktop", 1280, False), ("phone-dark", 390, True)]
 
 def signed_in(world: Cast, open_page: OpenPage, path: str, width: int, dark: bool) -> Page:
     """Alice at the path, with a fresh code."""
-    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    page: Page = open_page(path, width=width, dark=dark)
-    sign_in(page, world.alice.email)
-    page.get_by_role("textbox", name="Code").fill(code_of(factor))
-    page.get_by_role("button", name="Continue").click()
+    second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page: Page = open_page(path, width=width, dark=dark, person=world.alice)
     return page
 
 

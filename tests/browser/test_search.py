@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 from tests.billing import records as billing
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.looks import views
-from tests.browser.test_dashboard import fine, fine_again, sign_in
+from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.make import paid, payment
 
@@ -25,8 +25,7 @@ def stocked(world: Cast) -> None:
 
 def test_results_come_while_somebody_types(world: Cast, open_page: OpenPage) -> None:
     stocked(world)
-    page = open_page("/dashboard/search")
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/search", person=world.alice)
     fine(page)
     field = page.get_by_label("Search this store")
     expect(field).to_be_focused()
@@ -53,14 +52,14 @@ def test_it_works_without_script_on_a_phone_and_in_the_dark(
 ) -> None:
     stocked(world)
     made = payment(world.bakery.live, title="Live rye")
-    plain = open_page("/dashboard/search", script=False)
-    sign_in(plain, world.alice.email)
+    plain = open_page("/dashboard/search", script=False, person=world.alice)
     plain.get_by_label("Search this store").fill("coffee")
     plain.get_by_role("main").get_by_role("button", name="Search").click()
     expect(plain.get_by_role("link", name="All results in payments")).to_be_visible()
     for width, _ in views((390, True), (1920, True)):
-        page = open_page(f"/dashboard/search?q={made['id']}", width=width, dark=True)
-        sign_in(page, world.alice.email)
+        page = open_page(
+            f"/dashboard/search?q={made['id']}", width=width, dark=True, person=world.alice
+        )
         expect(page.get_by_text("Found in live mode")).to_be_visible()
         fine(page)
         shoot(page, f"search-other-mode-{width}")

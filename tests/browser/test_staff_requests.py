@@ -16,7 +16,6 @@ from apps.stores.models import StaffRequest, User
 from tests import make
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.looks import seen
-from tests.browser.test_dashboard import sign_in
 from tests.cast import PASSWORD, Cast
 from tests.dashboard.browse import next_code
 from tests.stage import empty_buckets
@@ -45,10 +44,7 @@ def member(name: str) -> User:
 
 def enter(open_page: OpenPage, person: User, **look: Any) -> Page:
     empty_buckets()  # staff sign in from another address than who signed in before
-    page = open_page("/admin/", **look)
-    sign_in(page, person.email)
-    page.get_by_role("textbox", name="Code").fill(next_code(person))
-    page.get_by_role("button", name="Continue").click()
+    page = open_page("/admin/", person=person, **look)
     expect(page.get_by_role("heading", name="Sign in")).to_have_count(0)
     expect(page.get_by_role("textbox", name="Code")).to_have_count(0)
     return page

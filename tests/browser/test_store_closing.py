@@ -8,7 +8,6 @@ from apps.payments.models import Payment
 from apps.stores.models import Member
 from tests import make
 from tests.browser.conftest import OpenPage
-from tests.browser.test_dashboard import code_of, sign_in
 from tests.browser.test_own_settings import judged
 from tests.cast import PASSWORD, Cast
 
@@ -17,11 +16,8 @@ from tests.cast import PASSWORD, Cast
 def test_an_owner_closes_the_store(
     world: Cast, open_page: OpenPage, width: int, dark: bool
 ) -> None:
-    factor = second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    page = open_page("/dashboard/settings/store/close", width=width, dark=dark)
-    sign_in(page, world.alice.email)
-    page.get_by_role("textbox", name="Code").fill(code_of(factor))
-    page.get_by_role("button", name="Continue").click()
+    second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_page("/dashboard/settings/store/close", width=width, dark=dark, person=world.alice)
     expect(page.get_by_role("heading", name="Close Alice's Bakery?")).to_be_visible()
     judged(page, f"close-store-{width}")
     made = make.payment(world.bakery.live)
@@ -40,8 +36,7 @@ def test_an_owner_closes_the_store(
 def test_a_person_closes_their_account(
     world: Cast, open_page: OpenPage, width: int, dark: bool
 ) -> None:
-    page = open_page("/dashboard/security/close", width=width, dark=dark)
-    sign_in(page, world.alice.email)
+    page = open_page("/dashboard/security/close", width=width, dark=dark, person=world.alice)
     expect(page.get_by_text("You’re the only owner of this store")).to_be_visible()
     judged(page, f"close-account-owner-{width}")
     Member.objects.filter(user=world.bob).update(role="owner")

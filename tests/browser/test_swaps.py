@@ -10,7 +10,7 @@ from apps.assets.models import Asset
 from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import code_of, fine, sign_in
+from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.dashboard.browse import next_code
 
@@ -35,11 +35,8 @@ def dollars(world: Cast) -> Iterator[Cast]:
 def test_a_merchant_swaps_and_sees_what_it_brought(
     dollars: Cast, open_page: OpenPage, look: str, width: int, dark: bool
 ) -> None:
-    factor = second_factor.switch_on(dollars.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    page = open_page("/dashboard/swaps/new", width=width, dark=dark)
-    sign_in(page, dollars.alice.email)
-    page.get_by_role("textbox", name="Code").fill(code_of(factor))
-    page.get_by_role("button", name="Continue").click()
+    second_factor.switch_on(dollars.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_page("/dashboard/swaps/new", width=width, dark=dark, person=dollars.alice)
     expect(page.get_by_role("heading", name="Swap", exact=True)).to_be_visible()
     fine(page)
     shoot(page, f"dashboard-swap-new-{look}")
