@@ -62,7 +62,6 @@ LEAVES = (
     ".svg",
     ".png",
     "/file",
-    "/invoice/",
     "switch",
     "logout",
     "/static/",

@@ -44,7 +44,7 @@ class PricesInline(Part):
 
 class Items(Part):
     model = SubscriptionItem
-    fields = ["position", "price", "quantity"]
+    fields = ["price", "quantity"]
     list_select_related = ["price"]
 
 
@@ -55,7 +55,7 @@ class SubscriptionChangesInline(Part):
 
 class Lines(Part):
     model = InvoiceLine
-    fields = ["position", "description", "quantity", "unit_amount_cents", "amount_cents"]
+    fields = ["description", "quantity", "unit_amount_cents", "amount_cents"]
     list_select_related = ["invoice"]
 
 

@@ -16,7 +16,7 @@ from apps.agents.models import PaymentOffer, Settlement
 from apps.agents.settings_models import AgentSettings
 from apps.assets.audit_details import detail_lines
 from apps.assets.models import Chain
-from apps.billing.models import Customer, Invoice, InvoiceChange, SubscriptionChange
+from apps.billing.models import Customer, Invoice, InvoiceChange, Subscription, SubscriptionChange
 from apps.chain.models import Deposit, HotWallet
 from apps.core.models import OutgoingMail
 from apps.core.staff.durations import duration_text
@@ -203,6 +203,11 @@ def test_records_with_names_are_headed_by_them(cast: Cast, finance: Browser) -> 
     assert "Home › Stores › Empty store Empty store Store " in page
     assert "Store Empty store" not in page
     assert "Empty store | Stores | Tillgate staff" in page
+
+
+def test_lines_stand_in_their_order_without_a_number_that_begins_at_zero() -> None:
+    parts = admin.site._registry[Invoice].inlines + admin.site._registry[Subscription].inlines
+    assert [part.__name__ for part in parts if "position" in (part.fields or ())] == []
 
 
 def test_filters_of_statuses_say_what_the_badges_say(cast: Cast, finance: Browser) -> None:
