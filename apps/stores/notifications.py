@@ -241,13 +241,13 @@ _UNASKED = [name for name, kind in KINDS.items() if not kind.is_shown]
 
 def unread(member: Member, mode: str) -> int:
     """How many of the newest the member hasn't seen in a mode, 99 at most."""
-    found = _finding_unread().rows(
+    rows = _finding_unread().rows(
         store_id=member.store_id,
         user_id=member.user_id,
         mode=mode,
         since=read_until(member, mode) or member.created_at,
     )
-    return len(found)
+    return len(rows)
 
 
 @cache
