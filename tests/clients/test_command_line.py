@@ -4,6 +4,7 @@ their own computer."""
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import threading
@@ -73,9 +74,19 @@ def stranger(commands: Commands, program: Path, tmp_path: Path) -> Terminal:
     return Terminal(commands, program, tmp_path)
 
 
+@pytest.fixture(scope="module")
+def signed_in(program: Path, demo: Demo, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home of somebody who has signed in and done nothing else."""
+    home = tmp_path_factory.mktemp("home")
+    key = demo.info["store"]["keys"]["test"]["secret"]
+    Terminal(Commands(), program, home)("--url", demo.info["base_url"], "login", input=f"{key}\n")
+    return home
+
+
 @pytest.fixture
-def terminal(stranger: Terminal, demo: Demo, key: str) -> Terminal:
-    stranger("--url", demo.info["base_url"], "login", input=f"{key}\n")
+def terminal(stranger: Terminal, signed_in: Path) -> Terminal:
+    """A home of its own like that one, with the permissions of its files."""
+    shutil.copytree(signed_in, stranger.home, dirs_exist_ok=True)
     return stranger
 
 
