@@ -10,9 +10,11 @@ from apps.chain.models import Deposit
 from apps.stores.models import Store
 from tests.cast import Cast, assemble
 
+# What is written of a platform's merchants stands under their platform.
 _OF_STORES = """
-SELECT table_name FROM information_schema.columns
-WHERE column_name = 'store_id' AND table_schema = 'public' AND table_name NOT LIKE 'ledger_%'
+SELECT table_name, column_name FROM information_schema.columns
+WHERE column_name IN ('store_id', 'platform_id') AND table_schema = 'public'
+    AND table_name NOT LIKE 'ledger_%'
 """
 # A sweep of the tests may have booked what others left under way: that stays.
 _ENTRIES = """
@@ -53,14 +55,14 @@ def committed_cast() -> Iterator[Cast]:
     stores = [*own, *Store.objects.filter(platform__in=own).values_list("pk", flat=True)]
     with connection.cursor() as cursor:
         cursor.execute(_OF_STORES)
-        tables = [item[0] for item in cursor.fetchall()]
+        references = cursor.fetchall()
         cursor.execute("SET session_replication_role = replica")
         cursor.execute("DELETE FROM chain_deposit WHERE NOT id = ANY(%s)", [deposits])
         cursor.execute(_ENTRIES, [last_movement, stores])
         cursor.execute(_MOVEMENTS, [last_movement])
         cursor.execute(_ACCOUNTS, [last_account])
-        for table in tables:
-            cursor.execute(f"DELETE FROM {table} WHERE store_id = ANY(%s)", [stores])
+        for table, column in references:
+            cursor.execute(f"DELETE FROM {table} WHERE {column} = ANY(%s)", [stores])
         for table, reference, whole in _PARTS:
             cursor.execute(
                 f"DELETE FROM {table} t WHERE NOT EXISTS"

@@ -12,7 +12,7 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from apps.audit import verify
-from apps.audit.invariants import INVARIANTS, LEDGER, PAYMENTS
+from apps.audit.invariants import INVARIANTS, LEDGER, MERCHANTS, PAYMENTS
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import clock
 from apps.ledger.models import Movement
@@ -482,7 +482,7 @@ def test_the_audit_finds(name: str, world: Cast) -> None:
 
 def test_every_invariant_has_a_corruption_that_breaks_it() -> None:
     assert {invariant for _, invariant in CORRUPTIONS.values()} == {
-        invariant.name for invariant in LEDGER + PAYMENTS + TOLD + BOOKINGS
+        invariant.name for invariant in LEDGER + PAYMENTS + TOLD + BOOKINGS + MERCHANTS
     }
 
 

@@ -158,6 +158,6 @@ def test_the_first_page_shows_what_a_store_has_and_what_it_is_worth(cast: Cast) 
 
 
 def test_the_team_page_lists_members_and_what_roles_may_do(cast: Cast) -> None:
-    shown = Browser(cast.bob).get("team").content.decode()
+    shown = text(Browser(cast.bob).get("team"))
     assert cast.alice.email in shown and cast.bob.email in shown
     assert cast.charlie.email not in shown

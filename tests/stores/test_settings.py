@@ -63,7 +63,7 @@ def test_staff_read_and_change_them_on_the_page_of_the_store(cast: Cast) -> None
     admins = signed_in(make.clerk("admin"))
     page = admins.get(page_of(store)).content.decode()
     assert 'value="123456"' in page and "Policy" in page
-    assert "Waiting period for new destinations (hours)" in page
+    assert "Waiting period for new destinations" in page and "1 day" in page
     form = {
         "underpayment_tolerance_bps": "50",
         "overpayment_tolerance_bps": "100",

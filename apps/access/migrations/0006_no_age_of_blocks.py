@@ -5,6 +5,8 @@ from django.db import migrations
 
 
 def drop(apps, schema_editor):
+    if schema_editor.collect_sql:  # only asked what it would run
+        return
     with schema_editor.connection.cursor() as cursor:
         cursor.execute("SET LOCAL lock_timeout = '5s'")
         cursor.execute('DROP INDEX request_by_age')
