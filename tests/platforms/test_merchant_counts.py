@@ -6,14 +6,16 @@ from random import Random
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import Error, connection, transaction
 from django.db.models import Sum
 
 from apps.audit import verify
+from apps.audit.grants import WEB, WORKER
 from apps.core import clock
 from apps.core.ids import new_id
 from apps.stores.models import MerchantCount, Store, Verification
 from tests.cast import Cast
+from tests.roles import acting_as
 from tests.taken_out import committed_cast
 
 
@@ -46,6 +48,22 @@ def verify_store(store: Store, status: str) -> None:
         created_at=now,
         updated_at=now,
     )
+
+
+@pytest.mark.parametrize("role", [WEB, WORKER])
+@pytest.mark.parametrize(
+    "call", ["stores_add_merchants(%s, 5, true, true, true)", "stores_count_merchant(%s)"]
+)
+def test_nobody_but_the_triggers_counts(cast: Cast, call: str, role: str) -> None:
+    platform = cast.strangers.store
+    with (
+        pytest.raises(Error, match="permission denied for function"),
+        acting_as(role),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(f"SELECT {call}", [platform.pk])
+    assert counts(platform) == (0, 0, 0, 0)
 
 
 def test_each_change_of_a_merchant_is_counted(cast: Cast) -> None:

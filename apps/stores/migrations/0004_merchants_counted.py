@@ -6,7 +6,8 @@ import django.db.models.deletion
 from django.db import migrations, models
 
 # They name what they use in full, so that they need no search path of their own. A store's own row is
-# locked first: whoever changes it or its verification at the same time counts what both have left.
+# locked first: whoever changes it or its verification at the same time counts what both have left. Only the
+# triggers may call them: they write for whom they are called.
 COUNT = """
 CREATE FUNCTION stores_add_merchants(p_platform_id uuid, p_by int, p_activated boolean,
     p_verified boolean, p_pending boolean) RETURNS void LANGUAGE sql SECURITY DEFINER AS $$
@@ -75,7 +76,8 @@ BEGIN
         PERFORM public.stores_count_merchant(v_store_id);
     END IF;
     RETURN NULL;
-END $$
+END $$;
+REVOKE EXECUTE ON FUNCTION stores_add_merchants, stores_count_merchant FROM PUBLIC
 """
 TRIGGERS = """
 CREATE TRIGGER merchant_added AFTER INSERT ON stores_store FOR EACH ROW
