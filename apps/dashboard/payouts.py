@@ -1,5 +1,6 @@
 """Payouts: the list, and one with its history and what can be done when it has failed."""
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,7 +20,7 @@ from apps.dashboard.money_columns import PAYOUTS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors, states
-from apps.payouts.documents import PublicTransition
+from apps.payouts.documents import PublicTransition, public_transitions
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import title
 from apps.payouts.services.retry import give_up_payout, retry_payout
@@ -88,15 +89,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 def _history(payout: Payout) -> list[PublicTransition]:
     """Oldest first: what the API says of it, and when it came under review."""
-    review = Payout.Status.REQUIRES_REVIEW
-    steps: list[PublicTransition] = []
-    for line in payout.transitions.all():
-        before = steps[-1].to if steps else None
-        to = review if line.to_status == review else states.TOLD.get(line.to_status)
-        if to is not None and to != before:
-            note = line.note if to in (Payout.Status.FAILED, review) else ""
-            steps.append(PublicTransition(before, to, line.at, _NOTES.get(note, note)))
-    return steps
+    steps = public_transitions(payout, states.TOLD_AT_HOME)
+    return [replace(step, note=_NOTES.get(step.note, step.note)) for step in steps]
 
 
 # What the note of a step says to the merchant where its words are the code's own.

@@ -1,5 +1,6 @@
 """A payout, a quote and a schedule as every interface shows them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -191,18 +192,17 @@ class PublicTransition:
         )
 
 
-def public_transitions(payout: Payout) -> list[PublicTransition]:
+def public_transitions(
+    payout: Payout, told: Mapping[str, str] = states.TOLD
+) -> list[PublicTransition]:
     """Oldest first; steps between the told states are left out."""
     transitions: list[PublicTransition] = []
     for line in payout.transitions.all():
         before = transitions[-1].to if transitions else None
-        to = states.TOLD.get(line.to_status)
+        to = told.get(line.to_status)
         if to is not None and to != before:
-            transitions.append(
-                PublicTransition(
-                    before, to, line.at, line.note if to == Payout.Status.FAILED else ""
-                )
-            )
+            note = line.note if to in states.EXPLAINED else ""
+            transitions.append(PublicTransition(before, to, line.at, note))
     return transitions
 
 

@@ -87,3 +87,7 @@ TOLD: dict[str, str] = {
     _Status.CONFIRMED: "confirmed",
     _Status.FAILED: "failed",
 }
+# What the store's own people are told as well.
+TOLD_AT_HOME: dict[str, str] = {**TOLD, _Status.REQUIRES_REVIEW: "requires_review"}
+# Whose note says why.
+EXPLAINED = frozenset({"failed", "requires_review"})
