@@ -2,10 +2,13 @@
 that server listens, and the kernel gives it to no client in between.
 """
 
+import fcntl
 import itertools
 import os
 import socket
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 # Below those that Linux gives to clients of its own accord (32768 to 60999, unless configured).
 PORTS = range(20_000, 32_768)
@@ -13,7 +16,7 @@ PORTS = range(20_000, 32_768)
 # Every process begins somewhere else, so that none meets the ports that one before it has left.
 _first = os.getpid() * 61 % len(PORTS)
 _upcoming: Iterator[int] = itertools.cycle([*PORTS[_first:], *PORTS[:_first]])
-_claims = list[socket.socket]()
+_claims = list[int]()
 
 
 def free_port() -> int:
@@ -27,14 +30,18 @@ def free_port() -> int:
 
 def _claim(port: int) -> bool:
     """Whether this process is the first to claim the port, and nobody listens there."""
-    # A name that only one process can have, and that goes with it however it ends.
-    claim = socket.socket(socket.AF_UNIX)
+    # A lock that only one process can have, and that goes with it however it ends.
+    name = Path(tempfile.gettempdir()) / f"tillgate-port-{port}"
     try:
-        claim.bind(f"\0tillgate-port-{port}")
+        claim = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError:  # another person's
+        return False
+    try:
+        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
     except OSError:
-        claim.close()
+        os.close(claim)
         return False
     _claims.append(claim)
     return True

@@ -2,7 +2,7 @@
 
 from decimal import Decimal
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from apps.api.plumbing.events import envelope
 from apps.core import clock

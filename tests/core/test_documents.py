@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from msgspec import UNSET, UnsetType, to_builtins
 
 from apps.core.messages.documents import Document, ListPage, PageFigures, fields_of, schema_of

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 from msgspec import to_builtins
 
 from apps.api.description import _document
