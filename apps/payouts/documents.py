@@ -193,13 +193,13 @@ class PublicTransition:
 
 
 def public_transitions(
-    payout: Payout, told: Mapping[str, str] = states.TOLD
+    payout: Payout, statuses: Mapping[str, str] = states.TOLD
 ) -> list[PublicTransition]:
     """Oldest first; steps between the told states are left out."""
     transitions: list[PublicTransition] = []
     for line in payout.transitions.all():
         before = transitions[-1].to if transitions else None
-        to = told.get(line.to_status)
+        to = statuses.get(line.to_status)
         if to is not None and to != before:
             note = line.note if to in states.EXPLAINED else ""
             transitions.append(PublicTransition(before, to, line.at, note))
