@@ -1,32 +1,55 @@
 """What must always hold of what merchants are told: every line of history once, to whoever asked,
-with the figures of its record.
+with the figures of its record, and to their platform.
 
-Old events are pruned: only what is younger than that, by a day's margin, is asked for.
+Old events are pruned: only what is younger than that, by a day's margin, is asked for. History has
+the times of its store; a test clock only goes forward, so what it is ahead by now is the most that
+it can have been.
 """
 
 from apps.core.invariant import Invariant, written_since
 
 _KEPT = "now() - make_interval(days => %(webhook_kept_days)s) + interval '1 day'"
 
+
+def _kept(row: str, *, mode: str) -> str:
+    """SQL: whether every event since this row was written is still there; `s` is its store."""
+    ahead = f"CASE {mode} WHEN 'test' THEN s.test_offset_seconds ELSE 0 END"
+    return f"{row}.created_at - {ahead} * interval '1 second' > {_KEPT}"
+
+
 TOLD = (
     Invariant(
         "events_told",
-        "Every line of history that can be subscribed to is an event, and each event has a delivery"
-        " per active endpoint that asked",
+        "Every line of history that can be subscribed to is an event, for its platform as well, and"
+        " each event has a delivery per active endpoint that asked",
         "SELECT count(*) FROM webhooks_event",
         f"""
 SELECT 'payment ' || h.payment_id, h.lines || ' times ' || h.event_type || ', told ' ||
     coalesce(t.told, 0) || ' times' FROM (
     SELECT e.payment_id, e.event_type, p.store_id, p.mode, count(*) AS lines
     FROM payments_paymentevent e JOIN payments_payment p ON p.id = e.payment_id
-    WHERE e.event_type = ANY (%(subscribable)s) AND e.created_at > {_KEPT} GROUP BY 1, 2, 3, 4) h
+    JOIN stores_store s ON s.id = p.store_id
+    WHERE e.event_type = ANY (%(subscribable)s) AND {_kept("e", mode="p.mode")}
+    GROUP BY 1, 2, 3, 4) h
 LEFT JOIN (
-    SELECT store_id, mode, type, object ->> 'payment_intent_id' AS payment_id, count(*) AS told
-        FROM webhooks_event
-    WHERE account_id IS NULL AND created_at > {_KEPT} GROUP BY 1, 2, 3, 4) t
+    SELECT e.store_id, e.mode, e.type, e.object ->> 'payment_intent_id' AS payment_id,
+        count(*) AS told
+    FROM webhooks_event e JOIN stores_store s ON s.id = e.store_id
+    WHERE e.account_id IS NULL AND {_kept("e", mode="e.mode")} GROUP BY 1, 2, 3, 4) t
 ON t.payment_id = h.payment_id::text AND t.type = h.event_type AND t.store_id = h.store_id
     AND t.mode = h.mode
 WHERE h.lines <> coalesce(t.told, 0)
+UNION ALL SELECT 'payment ' || p.id, 'its platform heard ' || e.type || ' ' ||
+    count(e.account_id) || ' times, its store ' || count(*) FILTER (WHERE e.account_id IS NULL) ||
+    ' times, or it was another platform'
+FROM payments_payment p JOIN stores_store s ON s.id = p.store_id
+JOIN webhooks_event e ON e.object ->> 'payment_intent_id' = p.id::text
+WHERE {_kept("p", mode="p.mode")}
+GROUP BY p.id, e.type
+HAVING count(e.account_id)
+    <> count(*) FILTER (WHERE e.account_id IS NULL AND p.platform_id IS NOT NULL)
+    OR bool_or(e.account_id IS NOT NULL AND
+        (e.store_id, e.account_id) IS DISTINCT FROM (p.platform_id, p.store_id))
 UNION ALL SELECT 'event ' || e.id, 'endpoint ' || p.id || ' was not told' FROM webhooks_event e
 JOIN webhooks_endpoint p ON p.store_id = e.store_id AND p.mode = e.mode
     AND e.type = ANY (p.subscribed_events)

@@ -13,10 +13,12 @@ from django.db import connection
 
 from apps.audit import verify
 from apps.core import clock
+from apps.core.db import partitions
 from apps.ledger.models import Entry
 from apps.payments.seals import seal_payments
 from apps.stores import seals
 from apps.webhooks.models import Delivery, Event
+from apps.webhooks.pruning import MONTHS
 from tests import make
 from tests.cast import Cast, Shop
 from tests.console import test_verify_ledger
@@ -83,6 +85,20 @@ def test_books_that_grew_old_and_were_pruned_stay_clean(world: Cast, days: int) 
     assert (Event.objects.count() < before) == (days > 90)
     audit = verify.audit(since="last")
     assert (audit.is_broken, audit.since is None) == (False, False)
+    assert verify.findings() == []
+
+
+def test_what_a_store_far_ahead_of_its_time_was_told_is_pruned_by_the_days_that_passed(
+    world: Cast,
+) -> None:
+    """Its history says next spring of what happened and was forgotten months ago."""
+    make.advance(world.bakery.test, 200 * 24 * 3600)
+    make.paid(world.bakery.test)
+    partitions.make_ahead(MONTHS, clock.real_now() - timedelta(days=150))
+    age(150)
+
+    call_command("prune")
+
     assert verify.findings() == []
 
 

@@ -192,7 +192,7 @@ LAST_EVENT = (
 
 # A row that is gone leaves nothing to read, unless its table is counted or always read whole.
 WHOLE_ONLY = {"a booked deposit is deleted", "a settled payment is deleted"}
-WHOLE_ONLY |= {"an event is deleted", "a delivery is deleted"}
+WHOLE_ONLY |= {"an event is deleted", "a platform's event is deleted", "a delivery is deleted"}
 
 CORRUPTIONS: dict[str, tuple[str, str]] = {
     "a day's sum is raised by one": (
@@ -418,8 +418,23 @@ CORRUPTIONS: dict[str, tuple[str, str]] = {
     "an event is deleted": (
         (
             "DELETE FROM webhooks_event WHERE id = (SELECT id FROM webhooks_event WHERE type ="
-            " 'transaction.confirmed' LIMIT 1)"
+            " 'transaction.confirmed' AND account_id IS NULL LIMIT 1)"
         ),
+        "events_told",
+    ),
+    "a platform's event is deleted": (
+        (
+            "DELETE FROM webhooks_event WHERE id = (SELECT id FROM webhooks_event WHERE type ="
+            " 'transaction.confirmed' AND account_id IS NOT NULL LIMIT 1)"
+        ),
+        "events_told",
+    ),
+    "a platform's event is told to another store": (
+        "UPDATE webhooks_event SET store_id = account_id WHERE account_id IS NOT NULL",
+        "events_told",
+    ),
+    "a platform's event becomes its sub-merchant's": (
+        "UPDATE webhooks_event SET account_id = NULL WHERE account_id IS NOT NULL",
         "events_told",
     ),
     "an event is told twice": (
