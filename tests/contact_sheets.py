@@ -1,6 +1,7 @@
 """Many pictures on one, large enough that their words can be read."""
 
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +20,29 @@ def without_foot(picture: Any) -> Any:
     return picture.crop((0, 0, width, min(height, box[3] + FOOT_HEIGHT))) if box else picture
 
 
+def pieces(path: Path, width: int, height_max: int) -> Iterator[tuple[str, Any]]:
+    """The picture at this width, in as many pieces as it is higher than that; each with its
+    name."""
+    with Image.open(path) as whole:
+        picture = without_foot(whole.convert("RGB"))
+    picture.thumbnail((width, picture.height))
+    for top in range(0, picture.height, height_max):
+        piece = picture.crop((0, top, picture.width, min(top + height_max, picture.height)))
+        yield f"{path.stem[:90]}{', continued' if top else ''}", piece
+
+
 def shelves(pictures: list[Path], columns: int, size: tuple[int, int]) -> Iterator[Any]:
     """The pictures on sheets of this size, each below the last one where there is most room."""
     width = size[0] // columns
     sheet, feet = Image.new("RGB", size, "gray"), [0] * columns
-    for path in pictures:
-        with Image.open(path) as whole:
-            picture = without_foot(whole.convert("RGB"))
-        picture.thumbnail((width - 8, size[1] - LABEL_HEIGHT))
+    all_pieces = (pieces(path, width - 8, size[1] - LABEL_HEIGHT) for path in pictures)
+    for name, picture in chain.from_iterable(all_pieces):
         column = feet.index(min(feet))
         if feet[column] + LABEL_HEIGHT + picture.height > size[1]:
             yield sheet
             sheet, feet, column = Image.new("RGB", size, "gray"), [0] * columns, 0
         at = (column * width, feet[column])
-        ImageDraw.Draw(sheet).text((at[0] + 4, at[1] + 3), path.stem[:90], fill="white")
+        ImageDraw.Draw(sheet).text((at[0] + 4, at[1] + 3), name, fill="white")
         sheet.paste(picture, (at[0], at[1] + LABEL_HEIGHT))
         feet[column] += LABEL_HEIGHT + picture.height
     if any(feet):

@@ -38,7 +38,7 @@ from tests.ugly import LONG, fill_by_forms, fill_with_ugly_data
 
 LOOKS = [(width, scheme) for width in (390, 1280, 1920) for scheme in ("light", "dark")]
 HEIGHT = 800
-HEIGHT_MAX = 2400
+HEIGHT_MAX = 16_000  # which Chromium draws
 # A change of scheme is there when the ground has its color, and in a picture after two frames.
 IN_SCHEME = """scheme => {
     const ground = getComputedStyle(document.documentElement).backgroundColor;
