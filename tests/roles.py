@@ -11,6 +11,7 @@ import psycopg
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.test import Client
+from psycopg.pq import ExecStatus, TransactionStatus
 
 from apps.agents.services import x402_settle
 from apps.audit.grants import WEB, WORKER
@@ -30,16 +31,26 @@ def acting_as(role: str) -> Iterator[None]:
         with _connected_as(role):
             yield
         return
-    with connection.connection.cursor() as cursor:
-        before, _ = cursor.execute(
-            "SELECT current_setting('role'), set_config('role', %s, false)", [role]
-        ).fetchone()
+    driver = connection.connection
+    before, _ = ask(driver, f"SELECT current_setting('role'), set_config('role', '{role}', false)")
     try:
         yield
     finally:
         # In a transaction that has failed the end of the transaction does it.
         with contextlib.suppress(psycopg.Error, AttributeError):
-            connection.connection.execute(f"SET ROLE {before}")
+            ask(connection.connection, f"SELECT set_config('role', '{before}', false)")
+
+
+def ask(driver: "psycopg.Connection[Any]", statement: str) -> list[str]:
+    """The texts of its one row; where a transaction is open already, without a cursor, which takes
+    four times as long."""
+    if driver.info.transaction_status != TransactionStatus.INTRANS:
+        return [str(value) for value in driver.execute(statement.encode()).fetchone() or ()]
+    with driver.lock:
+        answer = driver.pgconn.exec_(statement.encode())
+    if answer.status != ExecStatus.TUPLES_OK:
+        raise psycopg.errors.error_from_result(answer)
+    return [(answer.get_value(0, place) or b"").decode() for place in range(answer.nfields)]
 
 
 @contextlib.contextmanager

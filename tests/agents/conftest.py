@@ -10,12 +10,11 @@ from apps.agents.services.x402_progress import advance_signed_payments
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
-from apps.audit import verify
 from apps.chain.keys.seeds import Seed
 from apps.chain.sending import sender, signing_rounds
 from apps.core.published_secrets import DEMO_MNEMONIC
 from apps.payments.services.settle import settle_deposits
-from tests import make
+from tests import auditing, make
 from tests.agents.paying import Payer
 from tests.cast import Api, Shop
 from tests.chain.conftest import Reader, chain, proxy, watcher
@@ -102,4 +101,4 @@ def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> I
     chain.mint(token, one.payer.address, 100 * DOLLAR)
     yield one
     one.bury()
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []

@@ -12,11 +12,10 @@ from apps.agents.providers.market_coingecko import CoinGeckoMarkets
 from apps.agents.services import market
 from apps.agents.services.payouts import set_cap
 from apps.assets.models import Asset
-from apps.audit import verify
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import set_store_cap
 from apps.stores.settings import write_settings
-from tests import make
+from tests import auditing, make
 from tests.cast import Api, Cast, Shop
 
 TO = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -98,7 +97,7 @@ def test_only_a_pending_payment_is_canceled(shop: Shop) -> None:
         "payment_intent.canceled",
         "expired",
     )
-    assert [finding for finding in verify.findings() if finding.invariant == "history_whole"] == []
+    assert auditing.found_of("history_whole") == []
     for closed in (made, paid(shop)):
         assert refusal(agent(shop).post(f"/agentic/payments/{closed['id']}/cancel")) == (
             422,

@@ -5,7 +5,7 @@ import pytest
 from django.db import connection, transaction
 
 from apps.agents.models import SignedPayment
-from apps.audit import verify
+from tests import auditing
 from tests.agents.conftest import Market
 from tests.auditing import found_of
 
@@ -45,7 +45,8 @@ def test_every_planted_corruption_of_a_settled_payment_is_found(market: Market) 
     market.settle(body)
     market.bury()
     assert (
-        SignedPayment.objects.get().status == "settled" and verify.findings(check_chain=True) == []
+        SignedPayment.objects.get().status == "settled"
+        and auditing.breaches(check_chain=True) == []
     )
     for name, statement in CORRUPTIONS:
         point = transaction.savepoint()

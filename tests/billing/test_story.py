@@ -10,10 +10,10 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from apps.audit import verify
 from apps.billing.invoices import payment_intents
 from apps.billing.subscriptions import cycle
 from apps.core.clock import iso
+from tests import auditing
 from tests.billing import records as r
 from tests.billing.plain import Plain
 from tests.cast import Api, Shop
@@ -171,5 +171,5 @@ def test_the_service_and_a_plain_model_tell_the_same_story(bakery: Shop, setting
             story.act()
     for id in story.pairs:
         story.compare(id)
-    assert verify.findings() == []
+    assert auditing.breaches() == []
     assert story.statuses == {"trialing", "active", "past_due", "paused", "canceled"}

@@ -21,7 +21,7 @@ from apps.ledger.selectors import account_balance
 from apps.payments.services.cold import book_cold, move_to_cold
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.services import create_user
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
@@ -87,7 +87,7 @@ def test_what_is_above_the_float_goes_to_cold_storage_once_and_stays_in_custody(
     assert booked("custody_cold") == -row.amount_atomic
     assert booked("custody_hot") == -desk.balance(desk.hot)
     assert booked("treasury") == 100 * ETHER
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
     move_to_cold()
     assert len(desk.sent()) == 1
 
@@ -108,7 +108,7 @@ def test_tokens_go_by_their_own_line(desk: Desk, settings: Any) -> None:
     desk.work()
 
     assert booked("custody_cold", "USDC_SETH") == -200 * DOLLAR
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_what_payouts_wait_for_stays_wherever_they_have_got_to(desk: Desk, bakery: Shop) -> None:
@@ -243,7 +243,7 @@ def test_what_comes_back_is_no_new_float_and_is_booked_once(desk: Desk, capsys: 
 
     assert "booked already" in capsys.readouterr().err
     assert (booked("custody_cold"), booked("treasury")) == (before + 10 * ETHER, 100 * ETHER)
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_coins_that_are_missing_in_cold_storage_are_found(desk: Desk) -> None:

@@ -14,7 +14,6 @@ from django.core.management import call_command
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
-from apps.audit import verify
 from apps.chain import selectors
 from apps.chain.activation import NotReady, change_asset
 from apps.chain.keys import keystores
@@ -32,8 +31,8 @@ from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
+from tests import auditing, make
 from tests import keystores as made
-from tests import make
 from tests.cast import Api, Shop
 from tests.chain.local import LocalChain, program
 
@@ -189,7 +188,7 @@ def tell_the_story(place: Place, bakery: Shop) -> None:
     )
 
     assert not OutgoingTransaction.objects.exclude(status="confirmed").exists()
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 # --- what a chain must have before an asset of it can be active -----------------------------------

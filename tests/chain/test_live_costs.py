@@ -14,7 +14,6 @@ from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.selectors import current_rate
 from apps.assets.services import accept_all_active
-from apps.audit import verify
 from apps.chain.activation import change_asset
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import OutgoingTransaction
@@ -33,7 +32,7 @@ from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_deposits
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
-from tests import make
+from tests import auditing, make
 from tests.agents.conftest import Market
 from tests.cast import Api, Cast, Shop
 from tests.chain.conftest import Reader
@@ -203,7 +202,7 @@ def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_m
         and Refund.objects.count() == 2
     )
     assert make.detail(bakery.live, dust)["needs_attention"] is None
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_live_refunds_go_out_whatever_waits_in_test_mode(live: Live, bakery: Shop) -> None:
@@ -312,7 +311,7 @@ class TestSettling:
             < ETHER
         )
         assert account_balance(None, "live", "ETH", "network_fees") == 0
-        assert verify.findings(check_chain=True) == []
+        assert auditing.breaches(check_chain=True) == []
 
 
 # --- everything that leaves ---

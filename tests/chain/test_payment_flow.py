@@ -8,7 +8,6 @@ import pytest
 import time_machine
 
 from apps.assets.models import AcceptedAsset
-from apps.audit import verify
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.core import clock
 from apps.ledger.selectors import booked_deposits
@@ -16,7 +15,7 @@ from apps.payments.models import Payment, PaymentEvent
 from apps.payments.services import hold
 from apps.payments.services.expire import expire_due
 from apps.payments.services.settle import settle_deposits
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import FORWARDER, LOGGER, LocalChain
@@ -173,7 +172,7 @@ def test_a_deposit_that_a_reorg_took_before_it_was_booked_is_booked_when_it_is_m
         AcceptedAsset.objects.get(store=bakery.store, mode="test", asset_id="SETH").suspended_at
         is None
     )
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_a_booked_deposit_that_a_reorg_took_is_whole_again_once_it_is_mined_again(
@@ -190,7 +189,7 @@ def test_a_booked_deposit_that_a_reorg_took_is_whole_again_once_it_is_mined_agai
     chain.mine(4)
     assert after(watcher, bakery, payment)["status"] == "completed"
     assert booked_deposits(payment["id"]) == {"SETH": int(way["crypto_amount_atomic"])}
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_another_asset_than_the_address_is_for_goes_to_staff(
@@ -267,7 +266,7 @@ def test_what_was_mined_after_the_deadline_is_late_also_when_the_watcher_was_beh
         way["crypto_amount_atomic"]
     ]
     assert told(payment).count("transaction.confirmed") == 1
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_what_was_mined_at_the_very_deadline_is_on_time_however_late_it_is_read(
@@ -310,7 +309,7 @@ def test_what_left_the_chain_and_was_mined_again_after_the_deadline_is_late(
     chain.mine(3)
     late = after(watcher, bakery, payment)
     assert (late["status"], len(late["late_deposits"])) == ("expired", 1)
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_a_card_session_holds_the_price_of_its_own_coins_and_of_no_others(

@@ -15,7 +15,7 @@ from apps.ledger.models import Movement
 from apps.ledger.selectors import account_balance
 from apps.stores.models import AuditEntry, User
 from apps.stores.services import create_user
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
@@ -72,7 +72,7 @@ def test_coins_put_into_the_hot_wallet_are_booked_once_and_then_the_chain_agrees
     assert run(*fund(native))["booked"] == {"SETH": "1000"}
     assert run(*fund(minted.upper().replace("X", "x")))["booked"] == {"USDC_SETH": "77"}
 
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
     assert "booked already" in refused(capsys, *fund(native))
     assert account_balance(None, "test", "SETH", "treasury") == 1000
     assert {
@@ -148,7 +148,7 @@ def test_a_correction_is_booked_once_against_the_treasury_with_a_name_and_a_reas
     assert (made.reason, made.staff_user) == ("A fee of the exchange", staff)
     assert AuditEntry.objects.get(action="books.corrected").reason == "A fee of the exchange"
     assert "booked already" in refused(capsys, "correct", *CORRECTION, "--staff", staff.email)
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_a_correction_that_one_asked_for_waits_for_another(staff: User, capsys: Any) -> None:

@@ -19,7 +19,7 @@ from apps.payments.models import Refund
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
@@ -129,7 +129,7 @@ def test_an_undone_refund_goes_out_again_as_the_same_bytes_and_the_wallet_goes_o
     sending: Sending, caplog: pytest.LogCaptureFixture
 ) -> None:
     row = sending.refund()
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
     booked = Movement.objects.count()
     sending.chain.reorg(6)
     assert sending.got() == 0
@@ -166,7 +166,7 @@ def test_an_undone_refund_goes_out_again_as_the_same_bytes_and_the_wallet_goes_o
     )
     assert Movement.objects.exclude(kind="mined_again").count() == booked
     assert sending.fees() == again.network_fee_atomic
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_what_it_costs_otherwise_the_second_time_is_booked_as_a_difference(
@@ -184,7 +184,7 @@ def test_what_it_costs_otherwise_the_second_time_is_booked_as_a_difference(
     assert sending.fees() == again.network_fee_atomic == again.handled_fee_atomic
     book_sweeps()
     assert Movement.objects.filter(kind="mined_again").count() == 1
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_one_that_is_mined_in_another_block_at_once_is_followed_there(sending: Sending) -> None:
@@ -195,7 +195,7 @@ def test_one_that_is_mined_in_another_block_at_once_is_followed_there(sending: S
     again = sending.sent()
     assert (again.status, again.tx_hash, sending.got()) == ("confirmed", row.tx_hash, AMOUNT)
     assert again.block_hash != row.block_hash
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_one_that_is_reverted_the_second_time_waits_for_a_person(
@@ -247,7 +247,7 @@ def test_one_that_failed_and_was_given_back_is_sent_again_by_a_person_only(
     sending.bury()
     sending.bury()
     assert (sending.sent().status, sending.got()) == ("failed", 0)
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []
 
 
 def test_what_is_undone_while_it_is_booked_is_not_booked(sending: Sending) -> None:
@@ -300,4 +300,4 @@ def test_an_undone_sweep_and_the_next_one_of_its_address_are_both_mined_in_the_e
     ]
     assert [row.tx_hash for row in rows] == hashes
     assert Movement.objects.filter(kind="sweep_confirmed").count() == 2
-    assert verify.findings(check_chain=True) == []
+    assert auditing.breaches(check_chain=True) == []

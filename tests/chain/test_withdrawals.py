@@ -11,7 +11,6 @@ from django.core.management import call_command
 from django.db import IntegrityError, transaction
 
 from apps.assets.models import Asset
-from apps.audit import verify
 from apps.audit.grants import SIGNER, WEB, WORKER
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
@@ -32,7 +31,7 @@ from apps.payments.services.withdrawals import (
 from apps.payments.tasks import advance_treasury
 from apps.stores.models import AuditEntry, User
 from apps.stores.services import create_user
-from tests import make
+from tests import auditing, make
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
 from tests.chain.test_cold_storage import COLD, ETHER, Desk, booked
@@ -154,7 +153,7 @@ class TestOnTheChain:
         assert (booked("service_fees"), booked("withdrawal_clearing")) == (ETHER, 0)
         assert booked("custody_hot") == -desk.balance(desk.hot)
         assert 0 < withdrawable(row.asset) < ETHER  # the gas was the service's
-        assert verify.findings(check_chain=True) == []
+        assert auditing.breaches(check_chain=True) == []
         # Once, however often the command is run.
         assert (
             run(
@@ -214,7 +213,7 @@ class TestOnTheChain:
         row.refresh_from_db()
         assert (row.status, row.failure_reason) == ("failed", "Given up by an operator")
         assert (booked("service_fees"), booked("withdrawal_clearing")) == (3 * ETHER, 0)
-        assert verify.findings(check_chain=True) == []
+        assert auditing.breaches(check_chain=True) == []
 
     def test_one_that_the_chain_reverts_is_earnings_again_less_its_gas(
         self, desk: Desk, people: tuple[User, User], settings: Any
@@ -232,7 +231,7 @@ class TestOnTheChain:
         assert (row.status, row.failure_reason) == ("failed", "The chain reverted it")
         assert (booked("service_fees"), booked("withdrawal_clearing")) == (3 * ETHER, 0)
         assert booked("network_fees") < 0
-        assert verify.findings(check_chain=True) == []
+        assert auditing.breaches(check_chain=True) == []
 
     def test_the_signer_has_a_list_of_its_own_and_looks_into_the_books(
         self, desk: Desk, people: tuple[User, User], settings: Any
@@ -340,7 +339,7 @@ class TestWhatIsRefused:
             with pytest.raises(WithdrawalRefused, match="rejected already"):
                 decide(row.pk, people[1], clock.real_now())
         assert (Withdrawal.objects.get().status, booked("service_fees")) == ("rejected", 3 * ETHER)
-        assert verify.findings() == []
+        assert auditing.breaches() == []
 
     def test_the_command_says_what_is_missing(self, people: tuple[User, User], capsys: Any) -> None:
         for arguments, complaint in (

@@ -24,7 +24,7 @@ from apps.dashboard.urls import PAGES
 from apps.hosted.urls import urlpatterns as HOSTED
 from apps.payments.models import Payment
 from apps.stores.models import Store
-from tests import make
+from tests import make, roles
 from tests.billing import records as billing
 from tests.cast import Api, Cast, Shop
 from tests.dashboard.test_pages import Records, _full_buckets, made, path_of, records
@@ -121,7 +121,7 @@ def watched() -> Iterator[Seen]:
             "concat(set_config(" not in sql
             and raw.info.transaction_status != TransactionStatus.INERROR
         ):
-            seen.note(*raw.execute(SETTINGS).fetchone())
+            seen.note(*roles.ask(raw, SETTINGS))
         return answer
 
     with connection.execute_wrapper(look):
@@ -141,7 +141,7 @@ def is_of(shop: Shop, seen: Seen, mode: str = "test") -> bool:
 
 
 def left_on_the_server() -> tuple[str, ...]:
-    _, *settings = connection.connection.execute(SETTINGS).fetchone()
+    _, *settings = roles.ask(connection.connection, SETTINGS)
     return tuple(settings)
 
 

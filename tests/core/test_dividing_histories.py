@@ -11,12 +11,11 @@ import pytest
 from django.db import connection, transaction
 
 from apps.assets.rates import refresh
-from apps.audit import verify
 from apps.core import clock
 from apps.core.db import number_ranges, partitions
 from apps.core.db.number_ranges import RANGE_ROWS
 from apps.payments import seals
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast, assemble
 from tests.growth.seed import forget
 from tests.ledger.test_another_cluster import Server, _django_db_helper, address, here
@@ -121,7 +120,7 @@ def test_a_range_is_made_beside_those_who_write(cast: Cast) -> None:
     )
     assert numbers == payments
     assert seals.seal_payments(clock.real_now()) > 0
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_whoever_writes_waits_only_a_moment_for_a_range_that_cannot_be_made_yet(

@@ -3,6 +3,7 @@ sent."""
 
 import ast
 import json
+import re
 import tomllib
 from collections.abc import Iterator
 from functools import cache
@@ -18,7 +19,7 @@ from apps.payouts.services import batches
 from apps.webhooks.services import deliveries
 from config.celery import PERIODIC, app
 from config.followers import FOLLOWERS, JOBS_BY_MODE
-from tests.house.files import ROOT, sources
+from tests.house.files import ROOT, trees
 
 
 @pytest.fixture(autouse=True)
@@ -98,18 +99,26 @@ def names_said_to(tree: ast.AST, *functions: str) -> Iterator[str]:
                 yield str(first.value)
 
 
-def trees() -> Iterator[tuple[str, ast.AST]]:
-    """Each source of the apps, with the app that it is of."""
-    for path in sources("apps"):
-        if path.suffix == ".py":
-            yield path.relative_to(ROOT).parts[1], ast.parse(path.read_text())
+def sources_with(*words: str) -> Iterator[tuple[str, ast.AST]]:
+    """Each source of the apps that has one of the words, with the app that it is of."""
+    for path, tree in trees(rf"\b({'|'.join(map(re.escape, words))})\b", "apps"):
+        yield path.relative_to(ROOT).parts[1], tree
+
+
+def said_to(*functions: str) -> set[tuple[str, str]]:
+    """App and name of all that is said to them."""
+    return {
+        (of, name)
+        for of, tree in sources_with(*functions)
+        for name in names_said_to(tree, *functions)
+    }
 
 
 def test_every_job_that_is_named_is_a_task() -> None:
     """A task that was renamed would be woken by nobody, and its work come late, by the sweep
     alone."""
     app.loader.import_default_modules()
-    named = {name for _, tree in trees() for name in names_said_to(tree, "enqueue", "nudge")}
+    named = {name for _, name in said_to("enqueue", "nudge")}
     assert len(named) > 10
     followers = {job for jobs_of_one in FOLLOWERS.values() for job in jobs_of_one}
     others = {deliveries.DELIVER, drawings.JOB, batches.JOB.name}
@@ -117,9 +126,7 @@ def test_every_job_that_is_named_is_a_task() -> None:
 
 
 def test_what_is_announced_has_followers_and_the_table_has_nothing_else() -> None:
-    announced = {
-        (of, name) for of, tree in trees() for name in names_said_to(tree, "announce", "followers")
-    }
+    announced = said_to("announce", "followers")
     assert {name.partition(".")[0] for _, name in announced} == {of for of, _ in announced}
     news = {news_of(item) for item in OutgoingTransaction.Purpose.values}
     assert {name for _, name in announced} | news == set(FOLLOWERS)
@@ -162,7 +169,11 @@ def owners_of_jobs() -> dict[str, str]:
 def test_no_app_names_a_job_of_an_app_above_it() -> None:
     owners = owners_of_jobs()
     assert len(owners) > 40
-    found = {(of, job) for of, tree in trees() for job in jobs_of_others_above(tree, of, owners)}
+    found = {
+        (of, job)
+        for of, tree in sources_with(*owners)
+        for job in jobs_of_others_above(tree, of, owners)
+    }
     assert found == set()
 
 

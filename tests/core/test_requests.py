@@ -5,7 +5,6 @@ import ast
 import random
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -23,8 +22,7 @@ from apps.core.messages.fields import (
 )
 from apps.core.messages.invalid import SENTENCES, Invalid
 from apps.core.messages.requests import Changes, Edits, Request, Shape, by, shape_of
-
-ROOT = Path(__file__).parents[2]
+from tests.house.files import ROOT, trees
 
 
 class Line(Request, frozen=True, kw_only=True):
@@ -200,8 +198,7 @@ def test_a_null_of_an_edit_makes_a_field_what_a_new_record_has_or_is_refused() -
 
 def raised() -> Iterator[tuple[str, str, set[str]]]:
     """(place, rule, names of its figures) of every refusal of ours whose rule is written out."""
-    for path in (ROOT / "apps").rglob("*.py"):
-        tree = ast.parse(path.read_text())
+    for path, tree in trees(r"\bInvalid\b", "apps"):
         mine = {
             node.name
             for node in ast.walk(tree)

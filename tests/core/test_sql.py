@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
+import psycopg
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import CharField, DateTimeField, UUIDField
 from django.db.utils import DatabaseError
 
@@ -33,6 +34,32 @@ def test_an_array_holds_what_was_put_in() -> None:
 def test_an_error_is_djangos() -> None:
     with pytest.raises(DatabaseError), transaction.atomic():
         Statement("SELECT 1 / %(by)s::int").rows(by=0)
+
+
+@pytest.mark.django_db
+def test_what_is_prepared_outlives_a_rollback_and_ends_with_a_table_that_is_altered() -> None:
+    other = connection.copy()
+    other.ensure_connection()
+    try:
+        ask = psycopg.RawCursor(other.connection)
+        prepared = "SELECT name FROM pg_prepared_statements WHERE statement LIKE '%bread%'"
+
+        def names() -> list[str]:
+            ask.execute("SELECT 'bread', $1::int", [1], prepare=True)
+            return [name for (name,) in ask.execute(prepared, prepare=False).fetchall()]
+
+        (name,) = names()
+        other.set_autocommit(False)
+        names()
+        other.savepoint_rollback(other.savepoint())
+        assert names() == [name]
+        other.rollback()
+        assert names() == [name]
+        ask.execute("CREATE TEMPORARY TABLE baker (id int)")
+        ask.execute("ALTER TABLE baker ADD name text")
+        assert names() != [name]
+    finally:
+        other.close()
 
 
 def test_rows_of_a_statement_are_as_the_orm_gives_them(bakery: Shop) -> None:

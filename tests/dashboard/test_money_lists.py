@@ -12,14 +12,13 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.access import second_factor
 from apps.assets.models import DailyRate, Rate
-from apps.audit import verify
 from apps.core import clock
 from apps.dashboard import money_lists
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
 from apps.payouts.services.destinations import add_wallet
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, hidden_fields, text
 
@@ -223,4 +222,4 @@ def test_the_books_are_right_after_money_went_out_by_every_form(cast: Cast) -> N
         "33.33",
         "44.44",
     ]
-    assert verify.findings() == []
+    assert auditing.breaches() == []

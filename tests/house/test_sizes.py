@@ -2,12 +2,21 @@
 
 import ast
 import re
+from collections.abc import Iterator
 
 from tests.house.files import PYTHON, ROOT, sources
 
 LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 TEMPLATE_COLUMNS_MAX = 120
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All within it, without their expressions, in which no function is defined."""
+    for field in ("body", "orelse", "handlers", "finalbody", "cases"):
+        for inner in getattr(node, field, ()):
+            yield inner
+            yield from statements(inner)
 
 
 def test_files_and_functions_stay_short() -> None:
@@ -18,7 +27,9 @@ def test_files_and_functions_stay_short() -> None:
         lines = len(text.splitlines())
         if lines > LINES_MAX:
             wrong.append(f"{name}: {lines} lines")
-        for node in ast.walk(ast.parse(text)):
+        if lines < FUNCTION_LINES_MAX:
+            continue
+        for node in statements(ast.parse(text)):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 assert node.end_lineno is not None
                 if node.end_lineno - node.lineno >= FUNCTION_LINES_MAX:

@@ -3,7 +3,6 @@ secret back."""
 
 import pytest
 
-from apps.audit import verify
 from apps.console.staff.forms import CardNetworkForm
 from apps.core import clock, crypto
 from apps.onramp.models import Credential
@@ -12,7 +11,7 @@ from apps.onramp.services.credentials import keep_secrets
 from apps.onramp.services.networks import key_problem
 from apps.stores import four_eyes
 from apps.stores.models import AuditEntry, StaffRequest
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_staff import clerk, staff
@@ -157,4 +156,4 @@ def test_two_members_of_staff_write_a_credential(db: None, staff: Browser) -> No
     assert crypto.decrypt(row.sealed_api_key, row.place("sealed_api_key")) == KEY
     assert crypto.decrypt(row.sealed_webhook_secret, row.place("sealed_webhook_secret")) == SECRET
     assert StaffRequest.objects.get().sealed == ""
-    assert verify.findings() == []
+    assert auditing.breaches() == []

@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.audit import verify
 from apps.core import crypto
 from apps.onramp.models import Credential, FundingSession
 from apps.stores.services import change_store
-from tests import make
+from tests import auditing, make
 from tests.cast import Api, Shop
 from tests.onramp.cards import PUBLIC, ask, credential, methods, opened, press, row, status
 
@@ -21,7 +20,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _books_are_right(db: None) -> Any:
     yield
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 # --- whether there is a card option ---

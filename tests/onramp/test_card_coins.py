@@ -8,12 +8,11 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.audit import verify
 from apps.core import clock
 from apps.onramp.models import FundingSession
 from apps.onramp.services import progress
 from apps.payments.models import Payment
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 from tests.onramp.cards import PUBLIC, opened, press, row
 
@@ -24,7 +23,7 @@ TO = "0x1111111111111111111111111111111111111111"
 @pytest.fixture(autouse=True)
 def _books_are_right(db: None) -> Any:
     yield
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 # --- what holds an intent open ---

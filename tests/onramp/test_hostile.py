@@ -11,12 +11,11 @@ import pytest
 from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
-from apps.audit import verify
 from apps.core import clock
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 from apps.onramp.services import progress
 from apps.payments.models import Payment
-from tests import make
+from tests import auditing, make
 from tests.cast import Api, Shop
 from tests.onramp.cards import ask, credential, methods, opened, row
 from tests.onramp.network import Stand, signed
@@ -28,7 +27,7 @@ METHOD = "onramper.creditcard"
 @pytest.fixture(autouse=True)
 def _books_are_right(db: None) -> Iterator[None]:
     yield
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 @pytest.fixture

@@ -22,13 +22,12 @@ from hypothesis.stateful import (
 )
 
 from apps.assets.models import Asset
-from apps.audit import verify
 from apps.ledger.models import Entry, Movement
 from apps.ledger.selectors import balances
 from apps.payments.models import Payment, Refund
 from apps.payouts.models import Payout
 from apps.swaps.models import Swap
-from tests import make
+from tests import auditing, make
 from tests.cast import Api, Cast, Shop, shop_of
 from tests.whole import usually
 
@@ -170,7 +169,7 @@ class Lifecycle(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         make.advance(self.api, 61)
-        assert verify.findings() == []
+        assert auditing.breaches() == []
         assert not Payment.objects.filter(
             store=self.shop.store, status="processing", expires_at=None
         ).exists()

@@ -8,12 +8,11 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from apps.audit import verify
 from apps.core import clock
 from apps.payments import seals
 from apps.payments.models import Payment, PaymentSeal
 from apps.stores.seals import seal_lines
-from tests import make
+from tests import auditing, make
 from tests.auditing import found_of
 from tests.cast import Shop
 from tests.console.test_verify_ledger import tamper
@@ -38,7 +37,7 @@ def sealed(bakery: Shop) -> Shop:
 def test_what_is_sealed_stands_and_nothing_is_sealed_twice(sealed: Shop) -> None:
     assert [payment_seal.count for payment_seal in PaymentSeal.objects.order_by("number")] == [3, 2]
     assert seals.seal_payments(clock.real_now()) == 0
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_what_happens_to_a_payment_later_breaks_no_seal(sealed: Shop) -> None:
@@ -48,7 +47,7 @@ def test_what_happens_to_a_payment_later_breaks_no_seal(sealed: Shop) -> None:
     seal_lines(clock.real_now())
     seals.seal_payments(clock.real_now())
 
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 ONE = "(SELECT id FROM payments_payment WHERE idempotency_key = 'key 1')"
@@ -101,7 +100,7 @@ def test_the_end_of_the_audit_log_can_not_be_cut_off(sealed: Shop) -> None:
     also when no payment is made."""
     make.store_coins(sealed.store, "SETH", 1)
     assert (seal_lines(clock.real_now()), seals.seal_payments(clock.real_now())) == (1, 1)
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
     tamper(
         "DELETE FROM ledger_entry WHERE movement_id IN (SELECT id FROM ledger_movement WHERE kind ="

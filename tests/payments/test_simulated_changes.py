@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from apps.audit import verify
 from apps.chain.models import Deposit
 from apps.ledger.selectors import balances
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 
 
@@ -27,7 +26,7 @@ def test_a_booked_deposit_of_an_open_payment_is_booked_anew(
         assert send(bakery, payment, amount).status_code == 201
 
     assert balances(bakery.store.pk, "test")["SETH"].held_atomic == amounts[-1]
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 @pytest.mark.parametrize("by", [-1, 1])
@@ -46,4 +45,4 @@ def test_a_deposit_of_a_finished_payment_stays_what_it_was_settled_for(
     )
     assert Deposit.objects.get(simulated_reference="r").amount_atomic == settled
     assert send(bakery, payment, settled, late=True).status_code == 201
-    assert verify.findings() == []
+    assert auditing.breaches() == []

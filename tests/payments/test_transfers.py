@@ -12,7 +12,6 @@ from apps.access.access import Access
 from apps.access.stepup import SecondFactorRequired, StepUpRequired
 from apps.assets.models import Asset
 from apps.assets.services import accept_all_active
-from apps.audit import verify
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.chain.services import AlreadyResolved, NotConfirmedYet
 from apps.chain.watching import unmatched
@@ -33,7 +32,7 @@ from apps.payments.services.transfers import (
     send_transfer_back,
 )
 from apps.stores.models import Role
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast, signed_in
 from tests.payments.test_losing import in_thread, until_somebody_waits_for_us
 from tests.payouts.conftest import _django_db_helper, committed
@@ -70,7 +69,7 @@ def test_an_accepted_one_is_available_less_the_fee_and_leaves_the_payments_statu
     assert payment.status == "pending"
     settle_payment(payment.pk)  # which sets aside what nobody has claimed, and nothing else
     assert Deposit.objects.get().status == "confirmed"
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_a_payment_that_takes_both_coins_stays_balanced_whatever_becomes_of_the_transfer(
@@ -92,7 +91,7 @@ def test_a_payment_that_takes_both_coins_stays_balanced_whatever_becomes_of_the_
         assert made["status"] == payment.status == "completed"
         told = cast.bakery.test.get(f"/payments/{payment.pk}").json()["financials"]
         assert (told["refunded_amount"], told["gross_amount"]) == ("0.00", "10.00")
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_it_may_join_another_payment_of_the_store_and_none_of_a_stranger(cast: Cast) -> None:
@@ -103,7 +102,7 @@ def test_it_may_join_another_payment_of_the_store_and_none_of_a_stranger(cast: C
         accept_transfer(owner(cast), transfer, strange)
     assert accept_transfer(owner(cast), transfer, other).reference == other
     assert Movement.objects.filter(kind="late_deposit_accepted").count() == 1
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_a_return_goes_to_the_sender_and_refunds_nothing(cast: Cast) -> None:
@@ -115,7 +114,7 @@ def test_a_return_goes_to_the_sender_and_refunds_nothing(cast: Cast) -> None:
     payment.refresh_from_db()
     assert (sent.status, payment.status, payment.refund_state) == ("confirmed", "pending", "none")
     assert (held(cast, "held"), held(cast, "reserved"), held(cast, "available")) == (0, 0, 0)
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_a_return_that_fails_is_held_and_decided_again_on_its_own_payment(cast: Cast) -> None:
@@ -126,12 +125,12 @@ def test_a_return_that_fails_is_held_and_decided_again_on_its_own_payment(cast: 
     with transaction.atomic():
         transfer_returns._fail(row, "Reverted", clock.real_now(), gas_atomic=0)
     assert (held(cast, "held"), held(cast, "reserved")) == (10**6, 0)
-    assert verify.findings() == []
+    assert auditing.breaches() == []
     with pytest.raises(HeldElsewhere):
         accept_transfer(owner(cast), transfer, other)
     accept_transfer(owner(cast), transfer, payment.reference)
     assert held(cast, "held") == 0 and held(cast, "available") > 0
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_what_is_decided_stays_decided(cast: Cast) -> None:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from apps.audit import verify
+from tests import auditing
 from tests.cast import Cast
 from tests.sending.conftest import world as world  # the local test chain
 from tests.taken_out import committed_cast
@@ -37,4 +37,4 @@ def committed(_django_db_helper: None) -> Iterator[Cast]:
 @pytest.fixture
 def sound_books(committed: Cast) -> Iterator[None]:
     yield
-    assert verify.findings() == []
+    assert auditing.breaches() == []

@@ -1,9 +1,8 @@
 """Tests of payouts take out what they have committed, and nothing else."""
 
-from apps.audit import verify
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast
 from tests.taken_out import committed_cast
 
@@ -20,4 +19,4 @@ def test_what_a_sweep_has_booked_for_others_stays(committed: Cast) -> None:
         advance_payouts()
     assert Payout.objects.get(pk=left_open).funds == "paid"
     assert not Payout.objects.filter(store=cast.bakery.store).exists()
-    assert verify.findings() == []
+    assert auditing.breaches() == []

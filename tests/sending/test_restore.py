@@ -11,11 +11,11 @@ import pytest
 import time_machine
 from django.core.management import call_command
 
-from apps.audit import verify
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import signing_rounds
 from apps.core import clock
+from tests import auditing
 from tests.sending.conftest import TOKEN, World
 
 pytestmark = pytest.mark.chain
@@ -76,7 +76,7 @@ def test_what_is_asked_for_again_after_a_restore_is_not_sent_again(
     world.finish()
     assert {status(item)[0] for item in (while_halted, first, later)} == {"confirmed"}
     assert (world.balance(to), len(world.raw_transfers(to))) == (2 * 12345, 2)
-    assert [finding for finding in verify.findings() if finding.invariant == "sent_once"] == []
+    assert auditing.found_of("sent_once") == []
 
 
 def test_tokens_are_recognised_too(

@@ -27,7 +27,7 @@ from apps.stores.four_eyes import AlreadyAsked, StaffRequestRefused
 from apps.stores.models import AuditEntry, StaffRequest, User
 from apps.stores.services import change_store
 from apps.stores.settings import values_of
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast, assemble
 from tests.roles import acting_as
 from tests.stores.wishes import SECRET, WISHES, approve, asked_for
@@ -71,7 +71,7 @@ def test_two_do_it_once_as_the_web_process_and_the_log_has_both(
     assert (told[1][1]["asked_by"], told[1][1]["decided_by"]) == tuple(
         str(item.pk) for item in people
     )
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 @pytest.mark.parametrize("name", WISHES)
@@ -264,7 +264,7 @@ class TestPayouts:
     ) -> None:
         settings.STAFF_FOUR_EYES_ABOVE_CENTS = 10**9
         assert isinstance(WISHES["payout"](cast).ask(make.clerk("finance")), Payout)
-        assert verify.findings() == []
+        assert auditing.breaches() == []
 
     def test_above_it_the_operator_says_who(self, cast: Cast, people: tuple[User, User]) -> None:
         WISHES["payout"](cast)
@@ -275,7 +275,7 @@ class TestPayouts:
             review.approve_payout(row, "Known", people[0], people[0])
         assert not StaffRequest.objects.filter(kind="payout").exists(), "both steps or none"
         assert review.approve_payout(row, "Known", *people).status == "pending"
-        assert verify.findings() == []
+        assert auditing.breaches() == []
 
     def test_what_nobody_can_value_takes_two(self, cast: Cast, settings: Any) -> None:
         settings.STAFF_FOUR_EYES_ABOVE_CENTS = 10**9
@@ -351,4 +351,4 @@ def test_two_who_approve_at_once_do_it_once(
         make.advance(cast.bakery.test, 61)
         advance_payouts()
         assert not Payout.objects.filter(store=cast.bakery.store).exclude(funds="paid").exists()
-        assert verify.findings() == []
+        assert auditing.breaches() == []

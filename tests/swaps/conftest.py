@@ -4,7 +4,6 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset, Chain
-from apps.audit import verify
 from apps.chain.keys.seeds import Seed
 from apps.chain.sending import sender, signing_rounds
 from apps.chain.sending.calls import Router
@@ -14,7 +13,7 @@ from apps.payments.services.sweep_books import book_sweeps
 from apps.swaps.services.progress import advance_swaps
 from dev.demo import exchange as venue
 from dev.demo.chain import DemoWallet
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.conftest import Reader, chain, proxy, watcher
 from tests.chain.local import LocalChain
@@ -76,8 +75,7 @@ class Venue:
 
 def is_exact() -> bool:
     """Whether every invariant holds, and the chain has what the books say to the unit."""
-    found = verify.findings(check_chain=True)
-    assert found == []
+    assert auditing.breaches(check_chain=True) == []
     return True
 
 

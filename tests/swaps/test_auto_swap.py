@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Asset, Rate
-from apps.audit import verify
 from apps.ledger.selectors import balances
 from apps.payments.models import Payment
 from apps.payments.services.reconcile import reconcile_due
 from apps.swaps.models import Swap
 from apps.swaps.services.auto import NotATarget, set_auto_swap, swap_completed_payments
 from apps.swaps.services.progress import advance_swaps
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast, Shop
 
 TARGET = "USDC_SETH"
@@ -74,7 +73,7 @@ def test_a_completed_payment_is_swapped_once_for_its_net(eager: Shop) -> None:
     held = balances(eager.store.pk, "test")
     assert (held["SETH"].total_atomic, held[TARGET].available_atomic) == (0, 1_970_100_000)
     assert eager.test.get("/balance_swaps").json()["data"][0]["auto_swap"] is True
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_reconciliation_tells_what_it_brought_beside_the_estimate(eager: Shop) -> None:
@@ -102,7 +101,7 @@ def test_a_swap_that_fails_gives_the_source_back_and_the_payment_stays_settled(e
     assert make.detail(eager.test, payment["id"])["auto_swap_detail"] is None
     assert Swap.objects.get().failure_reason == "The rate moved beyond the slippage tolerance"
     assert balances(eager.store.pk, "test")["SETH"].available_atomic == 99 * 10**16
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_one_that_nobody_can_quote_waits_and_then_is_given_up(eager: Shop) -> None:

@@ -11,7 +11,6 @@ from django.core.management import call_command
 from django.db import transaction
 
 from apps.assets.rates import refresh
-from apps.audit import verify
 from apps.core import clock, ids
 from apps.core.db import partitions
 from apps.webhooks import pruning
@@ -19,7 +18,7 @@ from apps.webhooks.models import Attempt, Delivery, Event
 from apps.webhooks.pruning import MONTHS
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast, assemble
 from tests.core.test_dividing_histories import ask, writing
 from tests.growth.seed import forget
@@ -129,7 +128,7 @@ def test_events_of_before_become_the_first_partition_and_go_back(town: Cast) -> 
     assert all(set(before[name]) <= set(after[name]) for name in before)
     assert {name: set(places(name)) for name in TABLES} == {name: {"first"} for name in TABLES}
     assert made() == divided
-    assert verify.findings() == []
+    assert auditing.breaches() == []
     now = clock.real_now()
     partitions.make_ahead(MONTHS, now)
     next_month = MONTHS.scale.after(MONTHS.scale.start_of(now))
@@ -139,7 +138,7 @@ def test_events_of_before_become_the_first_partition_and_go_back(town: Cast) -> 
     assert made() == whole and rows() == after
     make.payment(town.bakery.test)
     migrate()
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_ids_that_do_not_say_their_time_are_found_as_before(town: Cast) -> None:
@@ -161,7 +160,7 @@ def test_ids_that_do_not_say_their_time_are_found_as_before(town: Cast) -> None:
     partitions.make_ahead(MONTHS, now)
     next_month = MONTHS.scale.after(MONTHS.scale.start_of(now))
     assert partition_names() == {"rest", f"{next_month:%Y%m}"}
-    assert verify.findings() == []
+    assert auditing.breaches() == []
     Delivery.objects.update(status=Delivery.Status.IGNORED)
     gone = pruning.prune_all(now + timedelta(days=91))
     assert gone == {"events": 4, "deliveries": 4, "attempts": 1}
@@ -198,4 +197,4 @@ def test_whoever_writes_waits_only_a_moment_for_a_month_that_is_read(
 
     assert month not in partition_names() and max(times) < 2
     assert not Event.objects.filter(pk=event.pk).exists()
-    assert verify.findings() == []
+    assert auditing.breaches() == []

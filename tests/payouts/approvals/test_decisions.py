@@ -7,7 +7,6 @@ import time_machine
 from django.core import mail as django_mail
 
 from apps.assets.models import AcceptedAsset
-from apps.audit import verify
 from apps.core import clock
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout, PayoutApproval
@@ -15,7 +14,7 @@ from apps.payouts.services import approval_decisions
 from apps.payouts.services.approval_decisions import reject
 from apps.payouts.services.review import AwaitsApprover, approve_payout
 from apps.stores.services import change_store
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast
 from tests.console import test_staff_roles
 from tests.dashboard.browse import text
@@ -39,7 +38,7 @@ def test_a_rejection_returns_the_coins_and_tells_the_maker_why(two: Two) -> None
     assert balances(two.cast.bakery.store.pk, "test")["SETH"].available_atomic == 10**19
     assert two.key.post(f"/payouts/{made['id']}/retry").json()["error"]["code"] == "not_retryable"
     assert (two.adam.email, "[TEST] Your payout was rejected: Alice's Bakery") in letters()
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_what_nobody_answers_comes_back_after_a_week(two: Two) -> None:

@@ -8,7 +8,6 @@ from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential, create_api_key
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import Rate
-from apps.audit import verify
 from apps.chain.models import OutgoingTransaction
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatchLine, Schedule
@@ -18,7 +17,7 @@ from apps.payouts.services.approval_decisions import reject
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.models import AuditEntry, Store
 from apps.stores.settings import write_settings
-from tests import make
+from tests import auditing, make
 from tests.access.matrix.world import token_of
 from tests.cast import Api, Cast, person, shop_of, signed_in
 from tests.payouts.approvals.acts import ADDRESS, OTHER, agree, pay, release, state
@@ -58,7 +57,7 @@ def test_a_large_payout_of_a_key_waits_and_goes_out_when_another_has_approved_it
     assert AuditEntry.objects.filter(
         action="payout_approval.approved", target_id=str(held.pk)
     ).exists()
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_a_small_payout_goes_out_by_itself_and_splitting_a_large_one_does_not_help(
@@ -155,7 +154,7 @@ def test_a_list_waits_as_a_whole_and_is_approved_once(two: Two) -> None:
     assert set(Payout.objects.values_list("status", "approval")) == {("pending", batch.approval_id)}
     assert PayoutApproval.objects.count() == 1
     advance_payouts()
-    assert verify.findings() == []
+    assert auditing.breaches() == []
 
 
 def test_a_short_list_needs_nobody(two: Two) -> None:

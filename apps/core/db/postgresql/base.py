@@ -14,8 +14,10 @@ import psycopg
 from django.conf import settings
 from django.db import transaction
 from django.db.backends.postgresql import base
+from psycopg.pq import ExecStatus, TransactionStatus
 
 from apps.core.db import tenancy
+from apps.core.db.postgresql.prepared import KeptStatements
 from apps.core.db.tenancy import NOBODY, SETTINGS, Scope
 
 _TELL = f"SELECT {', '.join(f'set_config({name!r}, {{}}, {{}})' for name in SETTINGS)}"
@@ -41,7 +43,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._server_scope = NOBODY
         if self._in_scope not in self.execute_wrappers:
             self.execute_wrappers.insert(0, self._in_scope)
-        return super().get_new_connection(conn_params)
+        connection = super().get_new_connection(conn_params)
+        KeptStatements.of(connection)
+        return connection
 
     def begin_telling(self) -> None:
         """Until `end_telling` a statement reads no owned row in a scope, and sets one, which
@@ -127,6 +131,27 @@ class DatabaseWrapper(base.DatabaseWrapper):
             return super()._rollback()  # type: ignore[misc]  # the stubs leave it out
         finally:
             self._server_scope = None
+
+    def _savepoint(self, sid: str) -> None:
+        if not self._is_marked(self.ops.savepoint_create_sql(sid)):
+            super()._savepoint(sid)  # type: ignore[misc]  # the stubs leave it out
+
+    def _savepoint_commit(self, sid: str) -> None:
+        if not self._is_marked(self.ops.savepoint_commit_sql(sid)):
+            super()._savepoint_commit(sid)  # type: ignore[misc]  # the stubs leave it out
+
+    def _is_marked(self, statement: str) -> bool:
+        """Whether a statement that marks a place in the transaction went to the server by itself.
+        It reads nothing and answers nothing, so it needs no scope, and a cursor takes four times
+        as long; whoever looks at statements is shown it by the cursor."""
+        driver = self.connection
+        if driver is None or self.queries_logged or len(self.execute_wrappers) > 1:
+            return False
+        if driver.info.transaction_status != TransactionStatus.INTRANS:
+            return False
+        with driver.lock:
+            answer = driver.pgconn.exec_(statement.encode())
+        return bool(answer.status == ExecStatus.COMMAND_OK)
 
     def _savepoint_rollback(self, sid: str) -> None:
         self.begin_telling()  # what is aborted takes no statement before this one

@@ -1,0 +1,41 @@
+"""Prepared statements outlive a rollback.
+
+psycopg forgets all that a connection has prepared whenever something is rolled back, for what the
+transaction may have made and prepared a statement about. PostgreSQL looks a statement's tables up
+again by itself.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg._preparing import Prepare, PrepareManager
+from psycopg.pq import ExecStatus
+
+if TYPE_CHECKING:
+    from psycopg.pq.abc import PGresult
+
+_FORGET = re.compile(rb"(DROP|ALTER|DISCARD ALL|DEALLOCATE ALL)\b")
+
+
+class KeptStatements(PrepareManager):
+    """What a connection has prepared, until something is dropped or altered."""
+
+    @classmethod
+    def of(cls, connection: "psycopg.Connection[Any]") -> None:
+        """The connection keeps its statements from here on."""
+        kept = cls()
+        kept.prepare_threshold = connection.prepare_threshold
+        connection._prepared = kept
+
+    def clear(self) -> bool:
+        """Of a rollback, which forgets nothing."""
+        return False
+
+    def _should_discard(self, prep: Prepare, results: "Sequence[PGresult]") -> bool:
+        is_changed = any(
+            result.status == ExecStatus.COMMAND_OK and _FORGET.match(result.command_status or b"")
+            for result in results
+        )
+        return is_changed and super().clear()
