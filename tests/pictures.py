@@ -7,8 +7,9 @@ people.
 It signs in as the demo's merchant and staff, walks every page that a link leads to (one of each
 kind), and sees it in three widths, light and dark. Stores: the demo's own, one without anything,
 and one whose words are as long and as foreign as they may be; the demo's in live mode, its
-platform, the staff site, and what customers and visitors see (tests.public_pages). A picture that
-would show another page than was asked for is a complaint. Pictures and legible sheets of them go
+platform, the staff site, what customers and visitors see (tests.public_pages), and what no link
+leads to, such as a page that a role doesn't allow (tests.seldom). A picture that would show
+another page than was asked for is a complaint. Pictures and legible sheets of them go
 to var/pictures.
 """
 
@@ -30,7 +31,7 @@ from django_otp.oath import totp
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
 from dev import bootstrap, embedded
-from tests import public_pages
+from tests import public_pages, seldom
 from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
 from tests.contact_sheets import sheets
 from tests.public_pages import PLAIN, UGLY, Customers, PublicPage
@@ -134,7 +135,7 @@ class Walk:
             return
         page.set_viewport_size({"width": self.looks[0][0], "height": HEIGHT})
         status = go(page, item.url)
-        if status not in (200, 404):
+        if status not in (200, 403, 404):
             self.complain(f"{item.name}: {status} at {item.url}")
         item.act(page)
         self.see(page, item.name, is_letter=item.is_letter)
@@ -327,13 +328,39 @@ def staff_site(walk: Walk, browser: Browser, demo: dict[str, Any]) -> None:
     print(f"staff: {walk.pictures} pictures, {len(walk.complaints)} complaints", flush=True)
 
 
+def seldom_pages(walk: Walk, browser: Browser, demo: dict[str, Any]) -> None:
+    """Each as whoever sees it, in a session of their own."""
+    base = demo["base_url"]
+    command = [sys.executable, "-m", "tests.seldom"]
+    said = subprocess.run(command, cwd=bootstrap.ROOT, capture_output=True, text=True, check=True)
+    sessions: dict[str, Page] = {}
+    for item in json.loads(said.stdout):
+        who = item["who"]
+        if who not in sessions:
+            sessions[who] = browser.new_context(locale="en-US").new_page()
+            _enter_as(sessions[who], demo, who)
+        walk.meet(sessions[who], PublicPage(f"seldom-{item['name']}", f"{base}{item['path']}"))
+    print(f"seldom: {walk.pictures} pictures, {len(walk.complaints)} complaints", flush=True)
+
+
+def _enter_as(page: Page, demo: dict[str, Any], who: str) -> None:
+    if who == seldom.STAFF:
+        enter_as_staff(page, demo)
+    elif who == seldom.MERCHANT:
+        merchant = demo["dashboard"]
+        secret = merchant["totp_secret"]
+        enter(page, demo["base_url"], merchant["email"], merchant["password"], secret)
+    else:
+        enter(page, demo["base_url"], who, seldom.PASSWORD, seldom.SECRET)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--only", default="", help="pages with this word in their name")
     parser.add_argument(
-        "--stores", default="demo,empty,ugly", help="also: live,platform,staff,visitors"
+        "--stores", default="demo,empty,ugly", help="also: live,platform,staff,visitors,seldom"
     )
     parser.add_argument("--looks", default="", help="such as 390-light,1280-dark")
     options = parser.parse_args()
@@ -352,6 +379,8 @@ def main() -> None:
             visitors(walk, browser, demo["base_url"])
         if "staff" in stores:
             staff_site(walk, browser, demo)
+        if "seldom" in stores:
+            seldom_pages(walk, browser, demo)
         browser.close()
     print(*sheets(folder), sep="\n")
     print(*walk.complaints, sep="\n")

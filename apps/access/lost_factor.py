@@ -3,6 +3,8 @@ staff know who is asking."""
 
 from datetime import datetime
 
+from django.template.defaultfilters import pluralize
+
 from apps.access import passkeys, second_factor
 from apps.access.models import SecondFactor
 from apps.core.clock import iso
@@ -27,8 +29,8 @@ def wish_of(person: User, reason: str) -> Proposal:
     if second_factor.confirmed(person) is None:
         raise NoFactor
     count = passkeys.of(person).count()
-    before = "authenticator app" + (f", {count} passkeys" if count else "")
-    lines = [("Signs in with", f"password, {before}", "password alone")]
+    more = f", {count} passkey{pluralize(count)}" if count else ""
+    lines = [("Signs in with", f"Password, authenticator app{more}", "Password only")]
     return Proposal(
         str(person.pk),
         f"Removal of the second factor of {person.email}",

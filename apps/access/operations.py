@@ -101,7 +101,7 @@ PAYOUT_GIVE_UP = Operation(
 )
 PAYOUT_APPROVE = Operation(
     "payout.approve",
-    "Approve a payout that needs a second person",
+    "Approve a payout above the approval limit",
     MOVE_MONEY,
     factor=ALWAYS,
     code=ACT,
@@ -109,7 +109,7 @@ PAYOUT_APPROVE = Operation(
 )
 PAYOUT_REJECT = Operation(
     "payout.reject",
-    "Reject a payout that needs a second person",
+    "Reject a payout above the approval limit",
     MOVE_MONEY,
     factor=NEVER,
     for_platforms=False,
@@ -203,7 +203,7 @@ COOLING_CHANGE = Operation(
 )
 APPROVAL_CHANGE = Operation(
     "store.change_payout_approval",
-    "Configure which payouts need a second person",
+    "Configure the approval limit for payouts",
     OWN,
     code=ACT,
     cools=True,

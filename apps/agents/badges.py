@@ -21,7 +21,7 @@ BADGES: Badges = {
     "signed": {
         "verified": (WAIT, _("Checked")),
         "submitted": (INFO, _("Submitted")),
-        "unknown": (WAIT, _("Outcome unknown yet")),
+        "unknown": (WAIT, _("Outcome unknown")),
         "settled": (GOOD, _("Settled")),
         "failed": (BAD, _("Failed")),
     },

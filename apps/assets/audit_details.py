@@ -77,13 +77,13 @@ class DetailTexts:
     def _listed(self, name: str, value: Any) -> str:
         """A text, or several side by side."""
         items: Sequence[Any] = value if isinstance(value, list) else [value]
-        return ", ".join(self._single(name, item) for item in items) or "none"
+        return ", ".join(self._single(name, item) for item in items) or "None"
 
     def _single(self, name: str, value: Any) -> str:
         if value in (None, ""):
-            return "none"
+            return "None"
         if isinstance(value, bool):
-            return "yes" if value else "no"
+            return "Yes" if value else "No"
         try:
             return self._measured(name, value)
         except (InvalidOperation, ValueError):  # what an earlier release wrote otherwise

@@ -83,7 +83,7 @@ class StaffRequestAdmin(ReadOnly):
         page = reverse("admin:stores_staffrequest_decide", args=[row.pk])
         if row.state == _Pending:
             return format_html('<a class="decide" href="{}">Review</a>', page)
-        return format_html('<a href="{}">{}</a>', page, badge("staff_request", row.state))
+        return format_html('<a href="{}">{}</a>', page, badge("staff_request", row.outcome))
 
     def ask(self, request: HttpRequest, kind: str) -> HttpResponse:
         """The form of a kind. What one may do alone is done."""
@@ -101,7 +101,7 @@ class StaffRequestAdmin(ReadOnly):
             form,
             title=f"Request {KINDS[kind].title[:1].lower()}{KINDS[kind].title[1:]}",
             done=lambda row: (
-                f"{row}: sent to a second member of staff for approval"
+                f"{row}: sent for a second approval"
                 if row
                 else "Done. No second approval was needed"
             ),
@@ -259,7 +259,7 @@ class WithdrawalAdmin(Rated, Queue):
         return "canceled" if row.requested_by_id == staff.pk else "rejected"
 
     def ask(self, request: HttpRequest) -> HttpResponse:
-        """Nothing leaves before a second member of staff lets it go."""
+        """Nothing leaves before a second member of staff approves it."""
         if not may(request, roles.WITHDRAWAL):
             raise PermissionDenied
         form = WithdrawalForm(request.POST if request.method == "POST" else None, preset={})

@@ -44,7 +44,7 @@ class RowFailureAdmin(ReadOnly):
     list_display_links = ("job_name",)
     job_name = lists.clipped("job", "Job")
     row = lists.clipped("row_id", "Record ID")
-    list_filter = (lists.present("dead_at", "state", "Given up", "Will be retried"),)
+    list_filter = (lists.present("dead_at", "state", "Given up", "Retrying"),)
     search_fields = ("row_id", "job")
     search_help_text = "ID of the record, or name of the job"
     ordering = ("-dead_at", "-since")
@@ -58,7 +58,7 @@ class RowFailureAdmin(ReadOnly):
     @admin.display(description="Given up")
     def ended(self, row: RowFailure) -> str:
         if row.dead_at is None:
-            return "Will be retried"
+            return "Retrying"
         return f"Set aside: {row.set_aside_reason}" if row.set_aside_reason else moment(row.dead_at)
 
     @button(roles.JOB_RETRY, "Retry now")

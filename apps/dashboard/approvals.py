@@ -271,7 +271,7 @@ def rule(request: PageRequest) -> HttpResponse:
             def keep() -> object:
                 return approval_rules.change_rule(request.access, above_cents)
 
-            limit = form.values["above"] or "No payout needs a second person"
+            limit = form.values["above"] or "No payout needs a second approval"
             confirmation = confirming.ask_about_form(request, [("Payouts above", limit)], keep)
             if confirmation is not None:
                 return confirmation

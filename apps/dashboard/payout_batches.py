@@ -126,7 +126,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     waits = "Some addresses are new, so payouts start later. We emailed owners a link to stop them."
     if batch.approval is not None:
         waits = (
-            "It is more than one person moves alone, so it waits for a second person. Owners and"
+            "It’s above your store’s limit, so it needs a second approval. Owners and"
             " admins have an email about it."
         )
     messages.success(

@@ -179,10 +179,7 @@ def _value(destination: Destination) -> str:
 
 def _done(payout: Payout) -> str:
     if payout.review_reason == states.NEEDS_APPROVER:
-        return (
-            "Payout created. It waits for approval by a second person; owners and admins have been"
-            " emailed."
-        )
+        return "Payout created. It needs a second approval: owners and admins have been emailed."
     if payout.status == Payout.Status.REQUIRES_REVIEW:
         return "Payout created. We’ll review it before it’s sent."
     return "Payout created. This page shows its progress."

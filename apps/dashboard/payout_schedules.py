@@ -1,26 +1,31 @@
 """Schedules: which coins are paid out by themselves, where to and when; pausing, changing, running
 now, deleting."""
 
+from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 from typing import ClassVar, Self
 
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.utils.text import Truncator
 
 from apps.access import operations, stepup
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
+from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.errors import Listed
 from apps.core.messages.fields import FiatAmount, Invalid
+from apps.core.templatetags.tillgate import shorten
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.list_files import schedules_file
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors
-from apps.payouts.models import Destination, Schedule
+from apps.payouts.models import Destination, Schedule, WalletNetwork
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services import runs, schedules
 from apps.payouts.services.destinations import title
@@ -32,6 +37,7 @@ _SKIPS = {
     runs.BELOW_NETWORK_MINIMUM: "The balance was below the network minimum.",
 }
 SHOWN = 20
+NAME_SHOWN = 20
 
 
 class ChangeForm(Form):
@@ -152,6 +158,30 @@ def _named(destination: Destination) -> str:
     """What its owner calls it, if anything, before what it is."""
     label = f"{destination.label}: " if destination.label else ""
     return f"{label}{title(destination)}"
+
+
+def _choices(destinations: Iterable[Destination]) -> list[dict[str, str]]:
+    """In words that fit a phone, the name first. Two that would read alike are told whole."""
+    rows = list(destinations)
+    counts = Counter(_briefly(row).lower() for row in rows)
+    return [
+        {
+            "value": f"{row.kind}:{row.pk}",
+            "title": _briefly(row) if counts[_briefly(row).lower()] == 1 else _named(row),
+            "whole": _named(row),
+        }
+        for row in rows
+    ]
+
+
+def _briefly(destination: Destination) -> str:
+    """A wallet by the ends of its address; its page and the option's title have the whole."""
+    name = Truncator(destination.label).chars(NAME_SHOWN)
+    label = f"{name}: " if name else ""
+    if not destination.is_wallet:
+        return f"{label}{destination.currency} account …{destination.account_hint}"
+    network = WalletNetwork(destination.network).label
+    return f"{label}{shorten(checksummed(destination.address))} ({network})"
 
 
 def _last(schedule: Schedule) -> str:
@@ -338,14 +368,6 @@ def _form(request: PageRequest, form: Form, schedule: Schedule | None = None) ->
         "assets": active_assets(request.access.mode),
         "frequencies": Schedule.Frequency.choices,
         "currencies": MINIMUM_CURRENCIES,
-        "saved": [
-            {
-                "row": destination,
-                "value": f"{destination.kind}:{destination.pk}",
-                "title": title(destination),
-            }
-            for destination in saved
-            if destination.is_wallet or destination.verified_at
-        ],
+        "saved": _choices(row for row in saved if row.is_wallet or row.verified_at),
     }
     return show(request, "dashboard/payout_schedules/edit.html", context, status=form.status)

@@ -90,11 +90,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 def _history(payout: Payout) -> list[PublicTransition]:
     """Oldest first: what the API says of it, and when it came under review."""
     steps = public_transitions(payout, states.TOLD_AT_HOME)
-    return [replace(step, note=_NOTES.get(step.note, step.note)) for step in steps]
-
-
-# What the note of a step says to the merchant where its words are the code's own.
-_NOTES = {states.NEEDS_APPROVER: "It needs another person’s approval"}
+    return [replace(step, note=states.REASON_WORDS.get(step.note, step.note)) for step in steps]
 
 
 # By the code of `pending_reason`.

@@ -1,7 +1,7 @@
 """Payouts for staff: those in review, bank accounts and stopped assets are decided, caps set;
 everything else is looked at only."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db import models
@@ -18,8 +18,9 @@ from apps.core.staff import lists, roles
 from apps.core.staff.labels import code_words
 from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button, typed_reason
 from apps.core.staff.paging import BY_KEY
-from apps.core.templatetags.tillgate import moment, shorten
-from apps.payouts.approval_models import PayoutApproval
+from apps.core.templatetags.tillgate import fiat, moment, shorten
+from apps.payouts import states
+from apps.payouts.approval_models import ApprovalRule, PayoutApproval
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
 from apps.payouts.services.bank_reviews import reject_bank, revoke_verification, verify_bank
 from apps.payouts.services.caps import set_store_cap
@@ -43,9 +44,12 @@ class PayoutAdmin(Rated, Queue):
     created = lists.when("created_at", "Created")
     shop = lists.store()
     amount = lists.coins()
-    why = lists.text("review_reason", "Reason for review")
     ordering = [BY_KEY]
     noun = "payout"
+    value_texts: ClassVar = {
+        "review_reason": lambda row: _reason(row),
+        "worth_cents": lambda row: _worth_when_created(row),
+    }
     takes_code = True
     waiting = Payout.Status.REQUIRES_REVIEW
     approving = roles.PAYOUT_APPROVE
@@ -57,6 +61,10 @@ class PayoutAdmin(Rated, Queue):
 
     def title_of(self, row: Payout) -> str:
         return f"of {lists.coins_text(row)}"
+
+    @admin.display(description="Reason for review", empty_value=lists.NOTHING)
+    def why(self, row: Payout) -> str | None:
+        return _reason(row) or None
 
     @admin.display(description="To")
     def to(self, row: Payout) -> str:
@@ -74,7 +82,7 @@ class PayoutAdmin(Rated, Queue):
 
     def shown_status(self, row: Any) -> str:
         return (
-            "Waiting for a second person at the store"
+            "Waiting for the store’s approval"
             if _is_for_the_merchant(row)
             else super().shown_status(row)
         )
@@ -83,7 +91,7 @@ class PayoutAdmin(Rated, Queue):
         decided = approve_payout(row, reason, staff)
         if isinstance(decided, Payout):
             return "approved"
-        return "sent to a second member of staff for approval, under staff requests"
+        return "sent for a second approval, under Staff requests"
 
     def reject(self, row: Any, reason: str, staff: Any) -> str:
         reject_payout(row, reason, staff)
@@ -97,13 +105,13 @@ class PayoutAdmin(Rated, Queue):
             ("amount", lists.coins_text(row)),
             ("worth now", worth_text(row)),
             ("to", _target(row)),
-            ("reason for review", row.review_reason),
+            ("reason for review", _reason(row)),
             ("mode", row.get_mode_display()),
             ("created", moment(row.created_at)),
             ("settled by", staff_commands.shown("", _commands(row))),
             (
                 "approvals",
-                "Two: this amount needs a second member of staff, and a reason"
+                "Two: this amount needs a second approval and a reason"
                 if needs_two(row)
                 else "One is enough",
             ),
@@ -129,6 +137,19 @@ def _target(payout: Payout) -> str:
     if payout.destination_address or bank is None:
         return str(payout.destination_address)
     return str(bank)
+
+
+def _reason(payout: Payout) -> str:
+    """Why it is under review."""
+    return states.REASON_WORDS.get(payout.review_reason, payout.review_reason)
+
+
+def _worth_when_created(payout: Payout) -> str | None:
+    """In the currency of the store's rule, which it was judged by."""
+    if payout.worth_cents is None:
+        return None
+    rule = payout.approval or ApprovalRule.objects.get(store=payout.store_id, mode=payout.mode)
+    return fiat(payout.worth_cents, rule.currency)
 
 
 def _is_for_the_merchant(payout: Payout) -> bool:

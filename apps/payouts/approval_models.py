@@ -95,4 +95,4 @@ class PayoutApproval(Owned):
         ]
 
     def __str__(self) -> str:
-        return f"{self.made_by} ({self.status})"
+        return f"{self.get_status_display()}, requested by {self.made_by}"

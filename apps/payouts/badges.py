@@ -13,7 +13,7 @@ BADGES: Badges = {
         "confirmed": (GOOD, _("Confirmed")),
         "completed": (GOOD, _("Completed")),
         "failed": (BAD, _("Failed")),
-        "retrying": (WAIT, _("Being tried again")),
+        "retrying": (WAIT, _("Retrying")),
         "requires_review": (WAIT, _("Under review")),
     },
     "bank_account": {
@@ -26,7 +26,7 @@ BADGES: Badges = {
         "waiting": (WAIT, _("Waiting for approval")),
         "approved": (GOOD, _("Approved")),
         "rejected": (BAD, _("Rejected")),
-        "expired": (QUIET, _("Not answered")),
+        "expired": (QUIET, _("Expired")),
     },
     "payout_batch": {
         "review": (WAIT, _("To review")),

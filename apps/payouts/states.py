@@ -74,6 +74,8 @@ COOLING_DOWN = "cooling_down"
 AWAITING_APPROVAL = "awaiting_approval"
 PENDING_REASONS = (*WAITS.values(), COOLING_DOWN, AWAITING_APPROVAL)
 NEEDS_APPROVER = "More than one person moves alone"
+# What people read of a reason whose words are the code's own.
+REASON_WORDS = {NEEDS_APPROVER: "It needs a second approval"}
 # Why a person looks before anything is sent.
 NEW_DESTINATION = "The destination is new"
 ASSET_STOPPED = "A deposit of this asset was lost after it had been credited"

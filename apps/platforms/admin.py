@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from apps.core.countries import country_name
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import Queue, ReadOnly, Section, may
-from apps.core.templatetags.tillgate import moment
+from apps.core.templatetags.tillgate import moment, shorten
 from apps.core.web.refusals import private_download
 from apps.platforms.models import AccessRequest, DestinationConfirmation, OnboardingLink
 from apps.platforms.services import access_requests, verifications
@@ -165,11 +165,11 @@ class DestinationConfirmationAdmin(ReadOnly):
     created = lists.when("created_at", "Created")
     shop = lists.store()
     who = lists.text("contact", "Contact")
-    waits = lists.when("waits_until", "Waits until")
+    waits = lists.when("waits_until", "Waiting period until")
     confirmed = lists.when("confirmed_at", "Confirmed")
     stopped = lists.when("stopped_at", "Stopped")
     ordering = ["-created_at"]
     exclude = ["code_hash"]
 
     def title_of(self, row: DestinationConfirmation) -> str:
-        return f"of {row.destination}"
+        return f"of {shorten(row.destination.address or '') or row.destination}"

@@ -16,6 +16,7 @@ BADGES: Badges = {
         "pending": (WAIT, _("Pending")),
         "approved": (GOOD, _("Approved")),
         "rejected": (QUIET, _("Rejected")),
+        "withdrawn": (QUIET, _("Withdrawn")),
         "expired": (QUIET, _("Expired")),
     },
 }

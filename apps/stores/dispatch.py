@@ -23,8 +23,12 @@ def dispatch_columns() -> list[str]:
     return [*_OF_STORE, *(column for model in settings_models() for column in model.takes_two)]
 
 
+def _field(column: str) -> Any:
+    return (model_of(column) or Store)._meta.get_field(column)
+
+
 def _is_switch(column: str) -> bool:
-    return isinstance((model_of(column) or Store)._meta.get_field(column), BooleanField)
+    return isinstance(_field(column), BooleanField)
 
 
 def request_dispatch(
@@ -43,7 +47,7 @@ def request_dispatch(
         change_store_for(store, reason, differences)
         return None
     lines = [
-        (field_label(column), _text(before[column]), _text(value))
+        (field_label(column), _column_text(column, before[column]), _column_text(column, value))
         for column, value in differences.items()
     ]
     wish = Proposal(
@@ -56,16 +60,22 @@ def request_dispatch(
     return four_eyes.ask(DISPATCH, wish, staff, at)
 
 
+def _column_text(column: str, value: object) -> str:
+    """A choice has its label."""
+    labels = {str(choice): str(label) for choice, label in _field(column).flatchoices}
+    return labels.get(str(value)) or _text(value)
+
+
 def _text(value: object) -> str:
     """Rules of a policy one after the other, by name."""
     if isinstance(value, bool):
-        return "on" if value else "off"
+        return "On" if value else "Off"
     if isinstance(value, dict):
         rules = (f"{field_label(name)}: {_text(rule)}" for name, rule in sorted(value.items()))
-        return "; ".join(rules) or "none"
+        return "; ".join(rules) or "None"
     if isinstance(value, list):
-        return ", ".join(str(item) for item in value)
-    return str(value) or "none"
+        return ", ".join(str(item) for item in value) or "None"
+    return str(value) or "None"
 
 
 def _before(facts: Facts) -> Facts:

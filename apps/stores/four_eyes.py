@@ -251,16 +251,14 @@ def _note(action: str, kind: RequestKind, row: StaffRequest, reason: str) -> Non
 
 
 def _tell_approvers(kind: RequestKind, row: StaffRequest) -> None:
-    text = f"{row.asked_by} asks for it. It expires in seven days."
-    tell_deciders(
-        kind.operation, row.asked_by, _letter(kind, row, "waits for a second member of staff", text)
-    )
+    text = f"{row.asked_by} requested it. The request expires in seven days."
+    tell_deciders(kind.operation, row.asked_by, _letter(kind, row, "needs a second approval", text))
 
 
 def _tell_asker(kind: RequestKind, row: StaffRequest, outcome: str) -> None:
     tell(
         row.asked_by,
-        _letter(kind, row, f"was {outcome}", f"{row.decided_by} {outcome} what you had asked for."),
+        _letter(kind, row, f"was {outcome}", f"{row.decided_by} {outcome} your request."),
     )
 
 

@@ -63,7 +63,7 @@ KINDS: Mapping[str, NotificationKind] = {
     ),
     PAYOUT_APPROVAL: NotificationKind(
         "Payouts that wait for approval",
-        "A second person decides.",
+        "Another owner or admin decides.",
         always="Everybody who can approve is always emailed.",
     ),
     REFUND_FAILED: NotificationKind("Refunds that fail", "The coins are back in your balance."),

@@ -67,6 +67,12 @@ class StaffRequest(models.Model):
         return self.name
 
     @property
+    def outcome(self) -> str:
+        """Its state, and apart from a rejection that who requested it took it back."""
+        is_own = self.decided_by_id is not None and self.decided_by_id == self.asked_by_id
+        return "withdrawn" if is_own else self.state
+
+    @property
     def place(self) -> str:
         """Where its secrets say they are."""
         return f"stores_staffrequest:{self.pk}:{self.digest}"

@@ -43,7 +43,7 @@ def wish_of(person: User, roles: Collection[str], reason: str) -> Proposal:
         raise StaffingRefused(f"Staff roles are {', '.join(StaffRole.values)}")
     if not person.is_active:
         raise StaffingRefused("The account is switched off")
-    lines = [("Staff roles", _text(staff_roles.roles_of(person)), _text(roles))]
+    lines = [("Staff roles", _names(staff_roles.roles_of(person)), _names(roles))]
     return Proposal(
         str(person.pk),
         f"Staff roles of {person.email}",
@@ -76,7 +76,8 @@ def set_roles(person: User, roles: Collection[str], reason: str = "") -> User:
         audit.record(
             "staff.roles_changed", target=fresh, name=fresh.email, reason=reason, details=details
         )
-        account_emails.tell(fresh, f"Your staff roles are now: {_text(roles)}")
+        now = f"Your staff roles are now: {_names(roles)}" if roles else "You’re no longer staff"
+        account_emails.tell(fresh, now)
     return fresh
 
 
@@ -104,7 +105,13 @@ def _gained(person: User, roles: Collection[str]) -> frozenset[str]:
     return _BY_TWO & (frozenset(roles) - staff_roles.roles_of(person))
 
 
+def _names(roles: Collection[str]) -> str:
+    """As people call them."""
+    return ", ".join(StaffRole(role).label for role in sorted(roles)) or "None"
+
+
 def _text(roles: Collection[str]) -> str:
+    """As the audit log keeps them."""
     return ", ".join(sorted(roles)) or "none"
 
 

@@ -32,7 +32,7 @@ class EndpointAdmin(ReadOnly):
     ordering = [BY_KEY]
     exclude = ["sealed_secret"]
     shop = lists.store()
-    address = lists.text("url", "URL")
+    address = lists.url("url", "URL")
     created = lists.when("created_at", "Created")
     changed = lists.when("updated_at", "Changed")
     state = lists.status("endpoint")

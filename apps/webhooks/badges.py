@@ -8,10 +8,10 @@ from apps.core.badges import BAD, GOOD, INFO, QUIET, WAIT, Badges
 BADGES: Badges = {
     "delivery": {
         "pending": (WAIT, _("Waiting")),
-        "attempting": (INFO, _("Being sent")),
+        "attempting": (INFO, _("Sending")),
         "ignored": (QUIET, _("Not sent")),
-        "delivering": (INFO, _("Being sent")),
-        "retrying": (WAIT, _("Will be retried")),
+        "delivering": (INFO, _("Sending")),
+        "retrying": (WAIT, _("Retrying")),
         "succeeded": (GOOD, _("Delivered")),
         "delivered": (GOOD, _("Delivered")),
         "failed": (BAD, _("Failed")),

@@ -75,7 +75,7 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     page.get_by_label("Reason").fill("A refund that the customer sent back by mistake")
     shoot(page, f"{name}-ask")
     page.get_by_role("button", name="Submit request").click()
-    expect(page.get_by_text("sent to a second member of staff for approval")).to_be_visible()
+    expect(page.get_by_text("sent for a second approval")).to_be_visible()
     shoot(page, f"{name}-queue")
     asked = StaffRequest.objects.get(asked_by=first)
     page.goto(page.url.split("/admin/")[0] + f"/admin/stores/staffrequest/{asked.pk}/decide/")

@@ -58,13 +58,13 @@ def test_two_members_of_staff_let_a_payout_go_and_look_around(
     expect(page.locator(f"a.decide[href*='{payout.pk}']")).to_be_visible()
     page.goto(f"{site}payouts/payout/{payout.pk}/decide/")
     expect(page.get_by_role("heading", name="What is requested")).to_be_visible()
-    expect(page.get_by_text("Two: this amount needs a second member of staff")).to_be_visible()
+    expect(page.get_by_text("Two: this amount needs a second approval")).to_be_visible()
     expect(page.get_by_role("heading", name="Payouts of the store")).to_be_visible()
     see(page, "payout")
     page.get_by_label("Reason").fill("The shop is known")
     page.get_by_label("Code").fill(fresh_code(first))
     page.get_by_role("button", name="Approve").click()
-    expect(page.get_by_text("sent to a second member of staff for approval")).to_be_visible()
+    expect(page.get_by_text("sent for a second approval")).to_be_visible()
     payout.refresh_from_db()
     assert payout.status == "requires_review"
 

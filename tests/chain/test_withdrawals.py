@@ -83,7 +83,7 @@ def test_whoever_may_let_it_go_hears_that_it_waits_and_whoever_asked_what_became
 ) -> None:
     make.service_coins(ASSET, 5 * ETHER)
     support = make.clerk(StaffRole.SUPPORT)
-    waits = "A withdrawal of earnings waits for a second member of staff"
+    waits = "A withdrawal of earnings needs a second approval"
     row = asked(people[0])
     told = letters()
     assert (people[1].email, waits) in told and {subject for _, subject in told} == {waits}

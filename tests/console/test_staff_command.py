@@ -34,7 +34,7 @@ def test_the_first_admins_need_nobody_and_the_third_needs_two(
     assert not User.objects.filter(email="three@example.com").exists()
     assert run(*third, "--staff", "one@example.com")["state"] == "pending"
     [waiting] = run("staff")["waiting"]
-    assert waiting["lines"] == [["Staff roles", "none", "finance"]]
+    assert waiting["lines"] == [["Staff roles", "None", "Finance"]]
     with pytest.raises(SystemExit):
         run("staff", "approve", waiting["id"], "--staff", "one@example.com")
     assert (

@@ -11,6 +11,7 @@ from apps.core.staff.roles import StaffRole
 from apps.ledger.models import Movement
 from apps.payments.services.corrections import CORRECTION, Correction, wish_of
 from apps.stores import four_eyes
+from apps.stores.dispatch import request_dispatch
 from apps.stores.models import StaffRequest
 from tests import make
 from tests.cast import Cast
@@ -89,5 +90,26 @@ def test_an_earlier_request_about_the_same_is_in_its_history(cast: Cast) -> None
     browser.post(page_of(row), decision="reject", reason="Too early")
     _, again, _ = asked_for("dispatch", cast, first, wish)
     shown = text(signed_in(make.clerk("admin")).get(page_of(again)))
-    assert "Rejected, requested by" in shown
-    assert "Too early" in text(browser.get(page_of(row)))
+    assert "Withdrawn, requested by" in shown
+    over = text(browser.get(page_of(row)))
+    assert "Too early" in over and "<dt>Withdrawn by</dt>" in over and not decisions(over)
+
+
+def test_a_switch_is_off_now_and_on_after_approval(cast: Cast) -> None:
+    _, row, _ = asked_for("dispatch", cast, make.clerk("admin"))
+    assert four_eyes.content_of(row).lines == [("Payments over x402 are sent", "Off", "On")]
+
+
+def test_a_choice_and_its_rules_are_in_words(cast: Cast) -> None:
+    changes = {
+        "authorization_provider": "policy",
+        "authorization_policy": {"agents_may_refund": False, "allowed_assets": []},
+    }
+    staff = make.clerk("admin")
+    at = clock.real_now()
+    row = request_dispatch(cast.bakery.store, changes, "Their contract", staff, at)
+    assert row is not None
+    assert [line[1:] for line in four_eyes.content_of(row).lines] == [
+        ("None", "Policy"),
+        ("None", "Agents may refund: Off; Allowed assets: None"),
+    ]

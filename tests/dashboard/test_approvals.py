@@ -41,7 +41,7 @@ def test_the_room_is_shown_only_to_a_store_that_has_to_do_with_it(cast: Cast) ->
     two = two_people(cast)
     assert "/dashboard/approvals" in text(
         alice.get("payouts")
-    ) and "Payouts above 100.00 EUR need approval" in text(alice.get("approvals"))
+    ) and "Payouts above 100.00 EUR need a second approval" in text(alice.get("approvals"))
     make.payout(two.key, MUCH)
     ApprovalRule.objects.update(above_cents=None)
     assert "/dashboard/approvals" in text(alice.get("payouts")), "one waits still"
@@ -64,7 +64,8 @@ def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> 
     )
     page = text(alice.get(f"approvals/{held.pk}"))
     assert "0x52908400098527886E0F7030069857D2E4169EE7" in page and two.adam.email in page
-    assert "Waiting for approval from a second person" in text(alice.get(f"payouts/{made['id']}"))
+    assert "Waiting for a second approval" in text(alice.get(f"payouts/{made['id']}"))
+    assert page.index(">Reject</a>") < page.index(">Approve</button>"), "as on the staff site"
     path, fields = opened(alice, held)
     shown = text(alice.post(path, **fields))
     assert (
@@ -201,7 +202,7 @@ def test_a_looser_rule_of_live_mode_waits_and_a_link_stops_it(cast: Cast) -> Non
     alice = Browser(cast.alice, answers=True)
     alice.switch("live")
     assert alice.post("settings/approvals", above="").status_code == 303
-    assert "No payout needs a second person" in text(alice.get("settings/approvals"))
+    assert "No payout needs a second approval" in text(alice.get("settings/approvals"))
     mail.send_due()
     (letter,) = [item for item in django_mail.outbox if "/dashboard/stop/" in item.body]
     path = next(

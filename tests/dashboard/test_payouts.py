@@ -1,5 +1,5 @@
 """The payouts rooms: everything once more before it leaves, destinations that look alike, retries,
-schedules, balances."""
+balances."""
 
 import re
 from typing import Any
@@ -12,7 +12,7 @@ from apps.access import second_factor
 from apps.assets.models import Asset, Rate
 from apps.core import clock
 from apps.ledger.selectors import balances
-from apps.payouts.models import Destination, Payout, Schedule
+from apps.payouts.models import Destination, Payout
 from apps.payouts.services import moves
 from apps.payouts.services.bank_reviews import verify_bank
 from apps.payouts.services.caps import set_store_cap
@@ -264,53 +264,6 @@ def test_destinations_are_added_and_removed_and_no_account_number_is_shown(
     alice.post(f"payouts/destinations/{wallet.pk}/remove")
     assert ADDRESS not in text(alice.get("payouts/destinations"))
     assert alice.get(f"payouts/destinations/{wallet.pk}/remove").status_code == 404
-
-
-def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Browser) -> None:
-    assert "Add a destination first" in text(alice.get("payouts/schedules/new"))
-    saved = add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
-    asked = {
-        "asset_id": "SETH",
-        "frequency": "weekly",
-        "destination": f"wallet:{saved.pk}",
-        "minimum": "10",
-        "minimum_fiat_currency": "EUR",
-    }
-    assert "Frequency must be" in text(
-        alice.post("payouts/schedules/new", **{**asked, "frequency": "hourly"})
-    )
-    made = alice.post("payouts/schedules/new", **asked)
-    schedule = Schedule.objects.get()
-    path = f"payouts/schedules/{schedule.pk}"
-    assert made.headers["Location"] == f"/dashboard/{path}" and schedule.minimum_fiat_cents == 1000
-    assert (
-        ADDRESS in text(alice.get(path))
-        and "SETH" not in text(alice.get("payouts/schedules"))
-        and "ETH weekly" in text(alice.get(path))
-    )
-    assert "Pay out now?" in text(alice.get(f"{path}/run"))
-    alice.post(f"{path}/run")
-    assert Payout.objects.get().schedule_id == schedule.pk
-    alice.post(f"{path}/run")
-    assert "Nothing to pay out." in text(alice.get(path))
-    alice.post(f"{path}/switch", to="paused")
-    assert "Paused" in text(alice.get(path))
-    alice.post(f"{path}/switch", to="active")
-    assert alice.get(f"{path}/change").status_code == 200
-    alice.post(
-        f"{path}/change",
-        frequency="monthly",
-        minimum="",
-        minimum_fiat_currency="USD",
-        destination="",
-    )
-    schedule.refresh_from_db()
-    assert (schedule.frequency, schedule.is_active) == ("monthly", True)
-    assert "Delete this schedule?" in text(alice.get(f"{path}/delete"))
-    alice.post(f"{path}/delete")
-    assert alice.get(path).status_code == 404 and "No schedules" in text(
-        alice.get("payouts/schedules")
-    )
 
 
 def test_a_bank_payout_shows_what_would_land(rich: Cast, alice: Browser) -> None:

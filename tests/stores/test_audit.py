@@ -134,10 +134,10 @@ def test_the_log_of_a_store_names_a_coin_as_its_other_pages_do(cast: Cast) -> No
     ("details", "line"),
     [
         ({"fee_fraction": ["0.01000000", "0.0125"]}, ("Fee", "1% → 1.25%")),
-        ({"accept_underpayments": [False, True]}, ("Underpayments are accepted", "no → yes")),
-        ({"support_email": ["", "a@b.example"]}, ("Support email", "none → a@b.example")),
+        ({"accept_underpayments": [False, True]}, ("Underpayments are accepted", "No → Yes")),
+        ({"support_email": ["", "a@b.example"]}, ("Support email", "None → a@b.example")),
         ({"scopes": ["payments:read", "profile"]}, ("Scopes", "payments:read, profile")),
-        ({"scopes": [["profile"], []]}, ("Scopes", "profile → none")),
+        ({"scopes": [["profile"], []]}, ("Scopes", "profile → None")),
         ({"role": ["viewer", "admin"]}, ("Role", "Viewer → Admin")),
         ({"role": "admin"}, ("Role", "Admin")),
         ({"overpayment_tolerance_bps": [100, 250]}, ("Overpayment tolerance", "1% → 2.5%")),

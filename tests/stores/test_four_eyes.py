@@ -244,7 +244,7 @@ def test_those_who_may_approve_it_are_told_and_then_whoever_asked(
         item.to[0] for item in outbox.outbox
     }
     letter = str(outbox.outbox[0].body)
-    assert outbox.outbox[0].subject == "A ledger correction waits for a second member of staff"
+    assert outbox.outbox[0].subject == "A ledger correction needs a second approval"
     assert (
         f"/admin/stores/staffrequest/{row.pk}/decide/" in letter
         and "Goodwill" in letter

@@ -70,7 +70,7 @@ def place(
 
 def request_lift(hold: SendingHold, reason: str, staff: User, at: datetime) -> StaffRequest:
     """Nothing is sent yet. Raises StaffForbidden, HoldRefused or what four_eyes.ask raises."""
-    lines = [("Sending", "on hold", "resumed"), ("Why it is on hold", hold.reason, "")]
+    lines = [("Sending", "On hold", "Resumed"), ("Reason for the hold", hold.reason, "")]
     wish = Proposal(
         str(hold.pk), f"Resume sending: {name_of(hold)}", {"hold": str(hold.pk)}, lines, reason
     )

@@ -150,7 +150,7 @@ def _text(texts: DetailTexts, name: str, value: Any) -> SafeString:
     if not is_of_coins or value in (None, ""):
         return _named(text)
     sides = value if isinstance(value, list) else [value]
-    raw = " → ".join("none" if side is None else str(side) for side in sides)
+    raw = " → ".join("None" if side is None else str(side) for side in sides)
     return _named(text, f"{raw} atomic units")
 
 

@@ -65,7 +65,7 @@ def _timeline(row: StaffRequest) -> Section:
 
 
 def _state(row: StaffRequest) -> str:
-    return status_words("staff_request", row.state)
+    return status_words("staff_request", row.outcome)
 
 
 def _earlier(row: StaffRequest) -> Section:

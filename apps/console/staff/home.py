@@ -92,7 +92,7 @@ def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, st
         True,
     )
     yield (
-        "Requests that need a second person",
+        "Requests that need a second approval",
         StaffRequest.objects.filter(state=pending, expires_at__gt=now),
         "asked_at",
         _list("stores_staffrequest", "?state__exact=pending"),

@@ -118,7 +118,7 @@ def _resume(request: HttpRequest) -> str:
         raise holds.HoldRefused("This hold has already been lifted")
     reason = request.POST.get("reason", "").replace("\x00", "")
     holds.request_lift(row, reason, cast(User, request.user), clock.real_now())
-    return "Sent to a second member of staff for approval"
+    return "Sent for a second approval"
 
 
 def jobs(site: AdminSite, request: HttpRequest) -> HttpResponse:

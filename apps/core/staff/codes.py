@@ -8,6 +8,8 @@ from uuid import UUID
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from apps.core.templatetags.tillgate import url_text
+
 # Whose badges say what a code of a record means.
 CODE_NOUNS: dict[str, str] = {
     "billing.InvoiceChange.change": "invoice_change",
@@ -20,6 +22,8 @@ _IDENTIFIER = re.compile(
     r"\S*0x[0-9a-fA-F]{8,}\S*|[0-9a-f]{16,}|[A-Z0-9]{16}"
     r"|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 )
+_HEX = re.compile(r"(0x)?[0-9a-fA-F]{32,}")
+_URL = re.compile(r"https?://\S+")
 # The same by the name of the column, where the form doesn't tell.
 _IDENTIFIERS = frozenset(
     {
@@ -52,7 +56,9 @@ _IDENTIFIERS = frozenset(
 
 
 def code(value: object) -> SafeString:
-    return format_html('<bdi class="code">{}</bdi>', value)
+    """A hash or an address, which nothing divides, breaks anywhere."""
+    kind = "code hash" if _HEX.fullmatch(str(value)) else "code"
+    return format_html('<bdi class="{}">{}</bdi>', kind, value)
 
 
 def is_identifier(value: object, column: str = "") -> bool:
@@ -65,4 +71,7 @@ def is_identifier(value: object, column: str = "") -> bool:
 
 
 def code_or_text(value: Any, column: str = "") -> Any:
+    """A URL breaks between its parts."""
+    if isinstance(value, str) and not isinstance(value, SafeString) and _URL.fullmatch(value):
+        return url_text(value)
     return code(value) if is_identifier(value, column) else value

@@ -325,6 +325,7 @@ FIELD_LABELS: dict[str, str] = {
 RECORD_LABELS: dict[str, str] = {
     "chain.HotWallet.number": "Lane",
     "core.OutgoingMail.template": "Email",
+    "platforms.DestinationConfirmation.tries": "Wrong codes",
     "webhooks.Event.object": "Content",
 }
 # Whose badges the statuses of a record have: of a record, or of the parts that tell its history.

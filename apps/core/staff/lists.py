@@ -30,7 +30,14 @@ from apps.core.models import Mode
 from apps.core.searching import Term
 from apps.core.staff.labels import STATUS_NOUNS, code_words
 from apps.core.staff.paging import is_by_key
-from apps.core.templatetags.tillgate import badge, fiat, moment, shorten, status_words
+from apps.core.templatetags.tillgate import (
+    badge,
+    fiat,
+    moment,
+    shorten,
+    status_words,
+    url_text,
+)
 
 FOUND_MAX = 200
 STORES_MAX = 20
@@ -117,6 +124,16 @@ def text(path: str, description: str) -> Column:
             if value in (None, "")
             else format_html('<bdi class="name" title="{0}">{0}</bdi>', value)
         )
+
+    return _column(show, description)
+
+
+def url(path: str, description: str) -> Column:
+    """Whole, and breaking between its parts."""
+
+    def show(_: Any, row: Any) -> SafeString | None:
+        value = _at(row, path)
+        return format_html('<bdi class="name">{}</bdi>', url_text(value)) if value else None
 
     return _column(show, description)
 

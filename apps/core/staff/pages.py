@@ -330,7 +330,12 @@ class Switches(ReadOnly):
             *self.switches,
             *(self.exclude or ()),
         }  # Django would show an excluded column that is read-only
-        return [field.name for field in self.opts.fields if field.name not in hidden]
+        return [
+            field.name
+            for field in self.opts.fields
+            # A number that the database counts up is nobody's name for a record.
+            if field.name not in hidden and not isinstance(field, models.AutoField)
+        ]
 
 
 class Queue(ReadOnly):
@@ -448,6 +453,7 @@ class Queue(ReadOnly):
             "reason": reason,
             "is_waiting": self.is_waiting(row),
             "is_decided": row.status != self.waiting,
+            "noun": self.noun,
             "status": self.shown_status(row),
             "may_approve": may(request, self.approving),
             "may_reject": may(request, self.rejecting),

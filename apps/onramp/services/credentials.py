@@ -93,25 +93,29 @@ def _secrets(change: CredentialChange) -> dict[str, str]:
 def _lines(change: CredentialChange, secrets: dict[str, str]) -> list[tuple[str, str, str]]:
     row = change.row
     lines = [
-        ("In use", "yes" if row and row.is_active else "no", "yes" if change.is_active else "no")
+        ("In use", _yes_or_no(row is not None and row.is_active), _yes_or_no(change.is_active))
     ]
     if "api_key" in secrets:
         lines.append(
             (
                 "API key",
-                row.api_key_hint if row else "none",
-                f"another one: {hint_of(change.api_key)}",
+                row.api_key_hint if row else "None",
+                f"New key: {hint_of(change.api_key)}",
             )
         )
     if "webhook_secret" in secrets:
         lines.append(
             (
                 "Webhook secret",
-                "one is stored" if row and row.sealed_webhook_secret else "none",
-                "another one",
+                "Stored" if row and row.sealed_webhook_secret else "None",
+                "New secret",
             )
         )
     return lines
+
+
+def _yes_or_no(value: bool) -> str:
+    return "Yes" if value else "No"
 
 
 def _before(facts: Facts) -> Facts:

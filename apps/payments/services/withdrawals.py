@@ -94,9 +94,7 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
             f"{staff} requested it. No money leaves until another member of finance staff approves"
             " it."
         )
-        tell_deciders(
-            roles.WITHDRAWAL, staff, _letter(created, "waits for a second member of staff", text)
-        )
+        tell_deciders(roles.WITHDRAWAL, staff, _letter(created, "needs a second approval", text))
     return created
 
 
@@ -176,7 +174,7 @@ def _tell_asker(outcome: str, row: Withdrawal, staff: User) -> None:
     if row.requested_by != staff:
         tell(
             row.requested_by,
-            _letter(row, f"was {outcome}", f"{staff} {outcome} what you had asked for."),
+            _letter(row, f"was {outcome}", f"{staff} {outcome} your request."),
         )
 
 

@@ -121,8 +121,8 @@ def change_rule(access: Access, above_cents: int | None) -> ApprovalRule:
 def told(rule: ApprovalRule, above_cents: int | None) -> str:
     """A rule in words."""
     if above_cents is None:
-        return "No payout needs a second person"
-    return f"Payouts above {in_english(Fiat(above_cents, rule.currency))} need a second person"
+        return "No payout needs a second approval"
+    return f"Payouts above {in_english(Fiat(above_cents, rule.currency))} need a second approval"
 
 
 def stop_change(id: uuid.UUID, until: datetime) -> bool:

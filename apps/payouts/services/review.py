@@ -93,10 +93,10 @@ def worth_now(payout: Payout) -> Fiat | None:
 
 def _wish_of(payout: Payout, reason: str) -> Proposal:
     lines = [
-        ("Status", "in review", "on its way"),
-        ("Why it is in review", payout.review_reason, ""),
+        ("Status", "Under review", "Approved"),
+        ("Reason for review", payout.review_reason, ""),
         ("Amount", "", f"{moves.name_of(payout)}, {_worth_text(payout)}"),
-        ("Goes to", "", _target(payout)),
+        ("To", "", _target(payout)),
     ]
     name = f"Payout of {moves.name_of(payout)} from {payout.store.name}" + (
         "" if payout.is_live else " (test mode)"

@@ -85,7 +85,7 @@ def test_the_details_of_an_act_are_in_coins_and_name_what_an_id_is_of(
     assert "Asset ETH on Ethereum Sepolia Account Custody hot" in page
     assert f"Amount −1 ETH -{10**18} atomic units" in page
     assert f"Payment Payment {made['reference']} {made['id']}" in page
-    assert f"none → 0.1 ETH none → {10**17} atomic units" in page
+    assert f"None → 0.1 ETH None → {10**17} atomic units" in page
     assert "Refund 00000000-0000-4000-8000-000000000000" in page
     assert f"Sent 0.01 ETH to 0x{'a1' * 20}" in page
 

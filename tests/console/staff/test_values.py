@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from django.contrib import admin
+from django.template.loader import render_to_string
 from django.utils.html import strip_tags
 
 from apps.access.models import AgentCredential, RequestEntry
@@ -26,19 +27,25 @@ from apps.links.models import PaymentLink
 from apps.onramp.models import FundingSession
 from apps.payments.badges import BADGES
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
-from apps.payouts.models import Payout
+from apps.payouts.models import Destination, Payout
+from apps.payouts.services.caps import set_store_cap
+from apps.payouts.states import NEEDS_APPROVER
+from apps.platforms.models import DestinationConfirmation
 from apps.stores.models import StaffRequest, Store, User
 from apps.webhooks.catalogue import EVENTS, event_title
-from apps.webhooks.models import Delivery, Event
+from apps.webhooks.models import Delivery, Endpoint, Event
 from apps.webhooks.reasons import FAILURES
+from tests import make
 from tests.cast import Cast
 from tests.console.staff.pages import words
+from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
 from tests.house.files import ROOT
 
 ID = "01a21b33-8198-7482-a9d7-9bb239bd72d5"
 HASH = "0x" + "ab" * 32
 LINE = {"description": "Beans", "quantity": 12, "unit_amount_cents": 1850, "image_url": None}
+HEXADECIMAL = ("digest", "from_address", "nonce", "tx_hash")
 POLICY = {"agents_may_refund": True, "allowed_scopes": ["x402"]}
 EURO = Payment(settlement_currency="EUR")
 admin.autodiscover()
@@ -92,6 +99,7 @@ def plain(markup: str) -> str:
         (PaymentLink(email="no"), "email", "Don’t ask"),
         (PaymentAddress(payment=EURO, exchange_rate=Decimal(1800)), "exchange_rate", "€1,800"),
         (Payout(fiat_currency="EUR", paid_fx_rate=Decimal(1800)), "paid_fx_rate", "€1,800"),
+        (Payout(review_reason=NEEDS_APPROVER), "review_reason", "It needs a second approval"),
         (
             AgentSettings(authorization_policy=POLICY),
             "authorization_policy",
@@ -123,7 +131,9 @@ def test_a_value_is_in_peoples_words_and_units(row: Any, column: str, words: str
     ids=lambda item: item if isinstance(item, str) else "",
 )
 def test_what_people_copy_is_set_as_code(row: Any, column: str) -> None:
-    assert said(row, column) == f'<bdi class="code">{getattr(row, column)}</bdi>'
+    value = str(getattr(row, column))
+    kind = "code hash" if column in HEXADECIMAL else "code"
+    assert said(row, column) == f'<bdi class="{kind}">{value}</bdi>'
 
 
 def test_a_name_or_an_ordinary_word_is_not_set_as_code() -> None:
@@ -218,3 +228,28 @@ def test_filters_of_statuses_say_what_the_badges_say(cast: Cast, finance: Browse
     ):
         shown = words(finance.get(f"/admin/{page}/"))
         assert text in shown and code not in shown, page
+
+
+def test_a_contacts_confirmation_is_called_by_the_ends_of_its_wallet() -> None:
+    page: Any = admin.site._registry[DestinationConfirmation]
+    row = DestinationConfirmation(destination=Destination(kind="wallet", address=HASH[:42]))
+    assert page.heading_of(row) == "Confirmation of 0xabab…abab"
+
+
+def test_a_url_breaks_between_its_parts() -> None:
+    url = "https://shop.example/hooks/orders?page=1&size=2"
+    broken = "https://shop.example/<wbr>hooks/<wbr>orders?page=1&amp;size=2"
+    page: Any = admin.site._registry[Endpoint]
+    row = Endpoint(url=url)
+    assert said(row, "url") == broken
+    assert page.address(row) == f'<bdi class="name">{broken}</bdi>'
+    heading = render_to_string("admin/_record.html", {"original": row})
+    title = render_to_string("admin/_record.html", {"original": row, "is_bare": True})
+    assert heading.strip() == broken and "<wbr>" not in title
+
+
+def test_a_record_shows_no_number_that_only_the_database_counts(cast: Cast) -> None:
+    cap = set_store_cap(cast.bakery.store, "SETH", daily_atomic=10**18)
+    staff = signed_in(make.clerk("admin"))
+    shown = words(staff.get(f"/admin/payouts/storepayoutcap/{cap.pk}/change/"))
+    assert "Details Store Alice" in shown and f"ID {cap.pk}" not in shown

@@ -92,7 +92,8 @@ def test_staff_look_at_it_after_the_stores_own_approver(two: Two) -> None:
     page = f"/admin/payouts/payout/{row.pk}/decide/"
     staff = test_staff_roles.signed_in(make.clerk("finance"))
     shown = text(staff.get(page))
-    assert "Waiting for a second person at the store." in shown and 'value="approve"' not in shown
+    assert "Waiting for the store’s approval." in shown and 'value="approve"' not in shown
+    assert "It needs a second approval" in shown
     agree(two.as_alice(), held_of(made["id"]))
     assert 'value="approve"' in text(staff.get(page))
     row.refresh_from_db()

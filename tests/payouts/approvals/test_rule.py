@@ -46,7 +46,7 @@ def test_a_stricter_rule_counts_at_once_and_a_looser_one_when_it_has_cooled(cast
     assert make.payout(two.key, LITTLE, asset_id="ETH")["status"] == "requires_review"
     change_rule(two.as_alice(), None)
     assert make.payout(two.key, LITTLE, asset_id="ETH")["status"] == "requires_review"
-    told = [whom for whom, subject in letters() if "need a second person" in subject]
+    told = [whom for whom, subject in letters() if "approval limit" in subject]
     assert told == [cast.alice.email] * 3, "of each change"
     with time_machine.travel(clock.real_now() + timedelta(hours=25)):
         made = make.payout(two.key, MUCH, asset_id="ETH")

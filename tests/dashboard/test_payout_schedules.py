@@ -1,0 +1,95 @@
+"""Schedules of payouts: where they may go to, and one from its form to its end."""
+
+import re
+
+import pytest
+
+from apps.access import second_factor
+from apps.payouts.models import Payout, Schedule
+from apps.payouts.services.destinations import add_wallet
+from tests import make
+from tests.cast import Cast
+from tests.dashboard.browse import Browser, text
+
+ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+TWIN = "0x5290000000000000000000000000000000009ee7"
+
+
+@pytest.fixture
+def rich(cast: Cast) -> Cast:
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    return cast
+
+
+@pytest.fixture
+def alice(rich: Cast) -> Browser:
+    """With two-factor authentication: whatever she confirms, she confirms with a code of its
+    own."""
+    second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    return Browser(rich.alice, answers=True)
+
+
+def choices(browser: Browser) -> list[str]:
+    """What the form offers as destinations."""
+    page = text(browser.get("payouts/schedules/new"))
+    select = page.partition('id="destination"')[2].partition("</select>")[0]
+    return [option.strip() for option in re.findall(r"<option[^>]*>([^<]*)<", select)]
+
+
+def test_wallets_are_offered_by_name_and_ends_unless_two_read_alike(
+    rich: Cast, alice: Browser
+) -> None:
+    store = rich.bakery.store
+    add_wallet(store, "test", "sepolia", ADDRESS, "Wallet of the bakery in town")
+    assert choices(alice) == ["Wallet of the baker…: 0x5290…9EE7 (Sepolia)"]
+    add_wallet(store, "test", "sepolia", TWIN, "Wallet of the bakery by the lake")
+    offered = choices(alice)
+    assert len(offered) == 2 and not any("…" in option for option in offered)
+    assert sum(ADDRESS in option for option in offered) == 1
+
+
+def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Browser) -> None:
+    assert "Add a destination first" in text(alice.get("payouts/schedules/new"))
+    saved = add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
+    asked = {
+        "asset_id": "SETH",
+        "frequency": "weekly",
+        "destination": f"wallet:{saved.pk}",
+        "minimum": "10",
+        "minimum_fiat_currency": "EUR",
+    }
+    assert "Frequency must be" in text(
+        alice.post("payouts/schedules/new", **{**asked, "frequency": "hourly"})
+    )
+    made = alice.post("payouts/schedules/new", **asked)
+    schedule = Schedule.objects.get()
+    path = f"payouts/schedules/{schedule.pk}"
+    assert made.headers["Location"] == f"/dashboard/{path}" and schedule.minimum_fiat_cents == 1000
+    assert (
+        ADDRESS in text(alice.get(path))
+        and "SETH" not in text(alice.get("payouts/schedules"))
+        and "ETH weekly" in text(alice.get(path))
+    )
+    assert "Pay out now?" in text(alice.get(f"{path}/run"))
+    alice.post(f"{path}/run")
+    assert Payout.objects.get().schedule_id == schedule.pk
+    alice.post(f"{path}/run")
+    assert "Nothing to pay out." in text(alice.get(path))
+    alice.post(f"{path}/switch", to="paused")
+    assert "Paused" in text(alice.get(path))
+    alice.post(f"{path}/switch", to="active")
+    assert alice.get(f"{path}/change").status_code == 200
+    alice.post(
+        f"{path}/change",
+        frequency="monthly",
+        minimum="",
+        minimum_fiat_currency="USD",
+        destination="",
+    )
+    schedule.refresh_from_db()
+    assert (schedule.frequency, schedule.is_active) == ("monthly", True)
+    assert "Delete this schedule?" in text(alice.get(f"{path}/delete"))
+    alice.post(f"{path}/delete")
+    assert alice.get(path).status_code == 404 and "No schedules" in text(
+        alice.get("payouts/schedules")
+    )
