@@ -111,6 +111,8 @@ class DetailTexts:
         if transfer := _TRANSFER.fullmatch(str(value)):
             return self._transfer(*transfer.groups())
         text = str(value)
+        if name == "roles":  # kept side by side
+            return ", ".join(code_words(role) for role in text.split(", "))
         return code_words(text) if name in _CODED and _CODE.fullmatch(text) else text
 
     def _amount(self, atomic: int, coin: Asset | None) -> str:

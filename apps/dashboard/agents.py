@@ -68,7 +68,7 @@ class CapLine:
     @property
     def words(self) -> str:
         typed = ((self.per_tx, "per payout"), (self.daily, "per day"))
-        return ", ".join(f"{coins} {of}" for coins, of in typed if coins) or "no cap"
+        return ", ".join(f"{coins} {of}" for coins, of in typed if coins) or "No cap"
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def create(request: PageRequest) -> HttpResponse:
         )
 
     try:
-        rows = [("Name", form.values["name"]), ("Scopes", ", ".join(form.scopes) or "none")]
+        rows = [("Name", form.values["name"]), ("Scopes", ", ".join(form.scopes) or "None")]
         confirmation = confirming.ask_about_form(request, rows, make)
         if confirmation is not None:
             return confirmation

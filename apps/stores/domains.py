@@ -85,7 +85,7 @@ def set_domain(store: Store, text: str) -> Store:
             "store.domain_changed",
             store=store,
             target=store,
-            name=domain or "none",
+            name=domain or "None",
             details=details,
         )
         _write(

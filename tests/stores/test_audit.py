@@ -140,6 +140,7 @@ def test_the_log_of_a_store_names_a_coin_as_its_other_pages_do(cast: Cast) -> No
         ({"scopes": [["profile"], []]}, ("Scopes", "profile → None")),
         ({"role": ["viewer", "admin"]}, ("Role", "Viewer → Admin")),
         ({"role": "admin"}, ("Role", "Admin")),
+        ({"roles": ["none", "finance, support"]}, ("Roles", "None → Finance, Support")),
         ({"overpayment_tolerance_bps": [100, 250]}, ("Overpayment tolerance", "1% → 2.5%")),
         ({"minimum_fiat_cents": "50000"}, ("Minimum payout", "500.00")),
         (
