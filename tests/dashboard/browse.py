@@ -38,7 +38,7 @@ class Browser:
         sessions.begin(session, at)
         session.save()
         User.objects.filter(pk=user.pk).update(last_login=at)
-        self.client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
+        self.client.cookies[settings.SESSION_COOKIE_NAME] = str(session.session_key)
 
     def again(self) -> "Browser":
         """Somebody else's tab of the same session, for one of several tests that begin from it."""

@@ -33,7 +33,7 @@ class KeptStatements(PrepareManager):
         """Of a rollback, which forgets nothing."""
         return False
 
-    def _should_discard(self, prep: Prepare, results: "Sequence[PGresult]") -> bool:
+    def _should_discard(self, prep: Prepare, results: "Sequence[PGresult]", *_: object) -> bool:
         is_changed = any(
             result.status == ExecStatus.COMMAND_OK and _FORGET.match(result.command_status or b"")
             for result in results
