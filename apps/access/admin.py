@@ -84,7 +84,7 @@ class RequestEntryAdmin(ReadOnly):
     search_fields = ["id", "store"]
     search_help_text = "Entry ID, or the beginning of a store’s name"
     ordering = [BY_KEY]
-    at = lists.when("created_at", "Time")
+    at = lists.made("created_at", "Time")
     by = lists.words("credential_kind", "Credential")
     shop = lists.store()
     exclude = ["body_digest"]

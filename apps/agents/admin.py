@@ -81,7 +81,7 @@ class SignedPaymentAdmin(ReadOnly):
     list_select_related = ["store", "offer__asset"]
     search_fields = ["id", "store", "nonce", "offer__payment"]
     search_help_text = "ID, nonce, payment ID, or the beginning of a store’s name"
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     by = lists.short("payer", "Payer")
     amount = lists.coins(asset="offer__asset")
@@ -102,7 +102,7 @@ class PaymentOfferAdmin(Rated):
     list_select_related = ["store", "asset"]
     search_fields = ["id", "store", "payment"]
     search_help_text = "Offer ID, payment ID, or the beginning of a store’s name"
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     amount = lists.coins()
     resource_path = lists.text("resource", "Resource")
@@ -119,7 +119,7 @@ class AgentPayoutCapAdmin(ReadOnly):
     list_select_related = ["credential__store", "asset__chain"]
     search_fields = ["credential", "credential__store", "asset"]
     search_help_text = "Credential ID, asset, or the beginning of a store’s name"
-    shop = lists.store("credential__store")
+    shop = lists.store("credential__store", mode="credential__mode")
     label = lists.text("credential__name", "Credential")
     coin = lists.asset()
     per_transaction = lists.coins("per_tx_atomic", description="Per transaction")

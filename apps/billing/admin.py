@@ -78,7 +78,7 @@ class ProductAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Product ID, or the beginning of a store’s name"
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     label = lists.text("name", "Name")
     sold = lists.flag("active", "Active")
@@ -95,7 +95,7 @@ class CustomerAdmin(ReadOnly):
     search_fields = ["id", "^email", "store"]
     search_help_text = "Customer ID, or the beginning of an email address or a store’s name"
     exclude = ["email_key"]
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     person = lists.text("email", "Email")
     label = lists.text("name", "Name")

@@ -6,12 +6,13 @@ What waits for a person is settled by `manage.py sending`, never here.
 
 from django import forms
 from django.contrib import admin
+from django.utils.html import format_html
 
 from apps.assets.models import Asset
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
 from apps.chain import staff_commands
 from apps.chain.activation import NotReady, refuse_unready
-from apps.chain.models import Deposit, HotWallet, OutgoingTransaction, UnknownTransaction
+from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
 from apps.core.staff.paging import BY_KEY
@@ -51,8 +52,9 @@ class AssetAdmin(Switches):
 
 @admin.register(HotWallet)
 class HotWalletAdmin(ReadOnly):
-    list_display = ["chain", "lane", "shown_address", "next_nonce", "halted", "why"]
+    list_display = ["network", "lane", "shown_address", "next_nonce", "halted", "why"]
     list_select_related = ["chain"]
+    network = lists.chain()
     lane = lists.figure("number", "Lane")
     shown_address = lists.short("address", "Address")
     halted = lists.when("halted_at", "Stopped")
@@ -72,7 +74,7 @@ class HotWalletAdmin(ReadOnly):
 @admin.register(OutgoingTransaction)
 class OutgoingTransactionAdmin(Rated):
     rated_in = OF_THE_SERVICE
-    list_display = ["requested", "purpose", "amount", "to", "why", "state"]
+    list_display = ["requested", "shop", "purpose", "amount", "to", "state"]
     list_filter = [
         lists.since("requested_at"),
         "status",
@@ -80,51 +82,35 @@ class OutgoingTransactionAdmin(Rated):
         lists.MODE,
         "chain",
     ]
-    list_select_related = ["asset"]
+    list_select_related = ["asset", "chain", "store"]
     search_fields = ["id", "candidates__tx_hash", "reference"]
     search_help_text = "Transaction ID, hash, or the reference of what it serves"
-    requested = lists.when("requested_at", "Requested")
+    requested = lists.made("requested_at", "Requested")
+    shop = lists.store(nobody="The service")
     amount = lists.coins()
-    to = lists.short("to_address", "To")
-    why = lists.text("reason", "Reason")
+    to = lists.short("to_address", "To", chain="chain")
     ordering = [BY_KEY]
 
     @admin.display(description="Status")
     def state(self, row: OutgoingTransaction) -> str:
-        return staff_commands.shown(badge("outgoing", row.status), staff_commands.of_outgoing(row))
+        status = badge("outgoing", row.status)
+        if row.reason:
+            status = format_html('{} <span class="worth below">{}</span>', status, row.reason)
+        return staff_commands.shown(status, staff_commands.of_outgoing(row))
 
     def title_of(self, row: OutgoingTransaction) -> str:
         return f"of {lists.coins_text(row)}, {row.get_purpose_display().lower()}"
 
 
-@admin.register(Deposit)
-class DepositAdmin(Rated):
-    rated_in = OF_THE_SERVICE
-    list_display = ["detected", "amount", "to", "sender", "transaction", "state"]
-    list_filter = [lists.since("detected_at"), "status", "is_lost", "chain"]
-    list_select_related = ["chain", "asset", "address"]
-    search_fields = ["id", "address", "from_address", "tx_hash"]
-    search_help_text = "Deposit ID, deposit address, sender, or transaction hash"
-    detected = lists.when("detected_at", "Detected")
-    amount = lists.coins()
-    to = lists.short("address_id", "To")
-    sender = lists.short("from_address", "From")
-    transaction = lists.short("tx_hash", "Transaction")
-    state = lists.status("deposit")
-    ordering = [BY_KEY]
-
-    def title_of(self, row: Deposit) -> str:
-        return f"of {lists.coins_text(row)}"
-
-
 @admin.register(UnknownTransaction)
 class UnknownTransactionAdmin(ReadOnly):
-    list_display = ["found_time", "chain", "nonce", "transaction", "to", "settled"]
+    list_display = ["found_time", "network", "nonce", "transaction", "to", "settled"]
     list_filter = [lists.present("settled_at", "state", "Explained", "Unexplained"), "chain"]
     list_select_related = ["chain"]
     search_fields = ["tx_hash"]
     search_help_text = "Transaction hash"
     found_time = lists.when("found_at", "Found")
+    network = lists.chain()
     transaction = lists.short("tx_hash", "Transaction")
     to = lists.short("to_address", "To")
     ordering = ["-found_at"]

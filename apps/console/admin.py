@@ -18,6 +18,7 @@ from django.utils.html import format_html
 from apps.access import staff_code
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
 from apps.console.staff import audit_log as audit_log  # which registers its page
+from apps.console.staff import movements as movements  # the same
 from apps.console.staff.context import context_of
 from apps.console.staff.forms import FORMS, AskForm, WithdrawalForm
 from apps.console.staff.kinds import KINDS
@@ -181,12 +182,13 @@ def _decide(request: HttpRequest, kind: RequestKind, row: StaffRequest) -> str:
 @admin.register(Withdrawal)
 class WithdrawalAdmin(Rated, Queue):
     rated_in = OF_THE_SERVICE
-    list_display = ["requested", "reference", "amount", "to", "requested_by", "decision"]
+    list_display = ["requested", "called", "amount", "to", "requested_by", "decision"]
     list_filter = ["status", lists.MODE]
     list_select_related = ["asset", "requested_by", "decided_by"]
     search_fields = ["id", "reference"]
     search_help_text = "Withdrawal ID or reference"
     requested = lists.when("requested_at", "Requested")
+    called = lists.store("reference", "Reference")
     amount = lists.coins()
     to = lists.short("to_address", "To")
     ordering = ["-requested_at"]

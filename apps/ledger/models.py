@@ -56,7 +56,9 @@ class Account(models.Model):
 
     @property
     def full_name(self) -> str:
-        return f"{code_words(self.kind)}, {self.asset.full_name}, {self.mode}"
+        """`Held of Demo Coffee, ETH on Ethereum, live`: the service's own have no owner."""
+        owner = f" of {self.store.name}" if self.store else ""
+        return f"{code_words(self.kind)}{owner}, {self.asset.full_name}, {self.mode}"
 
 
 class Movement(models.Model):

@@ -62,7 +62,7 @@ class CredentialAdmin(ReadOnly):
     api_key = lists.text("api_key_hint", "API key")
     enabled = lists.flag("is_active", "Active")
     list_filter = ["mode", "is_active"]
-    shop = lists.store()
+    shop = lists.store(nobody="All stores")
     created = lists.when("created_at", "Created")
     list_select_related = ["store"]
     fields = ["provider", "mode", "store", "api_key_hint", "is_active", "callback_address"]

@@ -13,7 +13,8 @@ from apps.core.staff.pages import Part, ReadOnly
 from apps.core.staff.paging import BY_KEY
 from apps.core.staff.structures import TableColumn, side_by_side, table
 from apps.core.templatetags.tillgate import fiat
-from apps.payments import staff_unmatched as staff_unmatched  # which registers its page
+from apps.payments import staff_deposits as staff_deposits  # which registers its page
+from apps.payments import staff_unmatched as staff_unmatched  # the same
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
 
 _ATTENTION = [
@@ -75,7 +76,7 @@ class PaymentAdmin(ReadOnly):
         "Payment ID, reference, order ID, deposit address, or the beginning of a store’s name"
     )
     number = lists.clipped("reference", "Reference")
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     amount = lists.price("settlement_amount_cents", "settlement_currency")
     order = lists.text("order_id", "Order ID")
@@ -98,7 +99,7 @@ class RefundAdmin(Rated):
     list_select_related = ["store", "asset", "payment"]
     search_fields = ["id", "payment__reference", "payment", "store"]
     search_help_text = "Refund ID, payment ID or reference, or the beginning of a store’s name"
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     of_payment = lists.clipped("payment__reference", "Payment")
     amount = lists.coins()

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
@@ -24,13 +25,14 @@ from apps.core.staff.pages import Section, may, typed_reason
 from apps.core.templatetags.tillgate import fiat, moment, shorten, status_words
 from apps.ledger.chart import CUSTODY_DEPOSITS, HELD
 from apps.payments.models import Payment, PaymentAddress
+from apps.payments.staff_deposits import store_of_address
 from apps.stores.models import User
 
 
 @admin.register(UnmatchedTransfer)
 class UnmatchedTransferAdmin(Rated):
     rated_in = OF_THE_SERVICE
-    list_display = ["detected", "amount", "to", "sender", "why", "decision"]
+    list_display = ["detected", "shop", "amount", "to", "why", "decision"]
     list_filter = [lists.present("resolved_at", "state", "Resolved", "Open"), "chain"]
     list_select_related = ["chain", "asset"]
     search_fields = ["address", "tx_hash"]
@@ -38,9 +40,13 @@ class UnmatchedTransferAdmin(Rated):
     ordering = ["-detected_at"]
     detected = lists.when("detected_at", "Detected")
     amount = lists.coins()
-    to = lists.short("address_id", "To")
-    sender = lists.short("from_address", "From")
+    shop = lists.store("store_name", mode="chain__mode")
+    to = lists.short("address_id", "To", chain="chain")
     why = lists.text("reason", "Reason")
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[UnmatchedTransfer]":
+        rows: QuerySet[UnmatchedTransfer] = super().get_queryset(request)
+        return rows.annotate(store_name=store_of_address("address_id"))
 
     def get_urls(self) -> list[URLPattern]:
         resolve = path(

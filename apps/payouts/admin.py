@@ -41,7 +41,7 @@ class PayoutAdmin(Rated, Queue):
     list_select_related = ["store__platform", "asset", "approval", "destination", "maker"]
     search_fields = ["id", "destination_address", "destination", "store"]
     search_help_text = "Payout ID, destination address or ID, or the beginning of a store’s name"
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     amount = lists.coins()
     ordering = [BY_KEY]

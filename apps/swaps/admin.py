@@ -23,7 +23,7 @@ class SwapAdmin(Rated):
     list_select_related = ["store", "source_asset", "buy_asset"]
     search_fields = ["id", "payment__reference", "store"]
     search_help_text = "Swap ID, payment reference, or the beginning of a store’s name"
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     sold = lists.coins("sell_amount_atomic", "source_asset", "Sold")
     why = lists.text("failure_reason", "Failure")

@@ -33,7 +33,7 @@ class EndpointAdmin(ReadOnly):
     exclude = ["sealed_secret"]
     shop = lists.store()
     address = lists.url("url", "URL")
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     changed = lists.when("updated_at", "Changed")
     state = lists.status("endpoint")
     value_texts: ClassVar = {
@@ -52,7 +52,7 @@ class EventAdmin(ReadOnly):
     search_fields = ["id", "store"]
     search_help_text = "Event ID, or the beginning of a store’s name"
     ordering = [BY_KEY]
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
 
     def title_of(self, row: Event) -> str:

@@ -29,4 +29,4 @@ def _name(row: Record) -> str:
         case Subscription():
             return f"{row.customer.email}: {row.price.product.name}"
         case Invoice():
-            return formatted_number(row) or "Draft"
+            return formatted_number(row) or f"Draft for {row.customer.email}"

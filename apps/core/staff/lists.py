@@ -41,6 +41,8 @@ from apps.core.templatetags.tillgate import (
 
 FOUND_MAX = 200
 STORES_MAX = 20
+_CODE_MAX = 40
+_SAME_TIME = timedelta(minutes=1)  # of a row's ID and its own: they are read one after the other
 NOTHING = "—"
 Column = Callable[[Any, Any], Any]
 
@@ -69,21 +71,57 @@ def when(path: str, description: str) -> Column:
     return _column(lambda _, row: moment(_at(row, path)) or None, description)
 
 
-def store(path: str = "store", description: str = "Store") -> Column:
-    """Whose it is, and that it is only a test."""
+def made(path: str, description: str) -> Column:
+    """When a row was made, by its ID, which the list is in the order of (decision 470). Below it
+    what the row itself says, where that is the time of a test clock."""
 
-    def show(_: Any, row: Any) -> SafeString | None:
-        value = _at(row, path)
-        return None if value is None else _with_mode(str(value), getattr(row, "mode", ""))
+    def show(_: Any, row: Any) -> SafeString | str | None:
+        own = _at(row, path)
+        at = ids.time_of(row.pk)
+        if own is None or at is None or abs(own - at) < _SAME_TIME:
+            return moment(own) or None
+        return format_html(
+            '{} <span class="worth below">{} by its test clock</span>', moment(at), moment(own)
+        )
 
+    show.is_order = True  # type: ignore[attr-defined]  # read by a test of all lists
     return _column(show, description)
 
 
+def tells_mode(show: Column) -> Column:
+    """A column that says of a row that it is only a test."""
+    show.tells_mode = True  # type: ignore[attr-defined]  # read by a test of all lists
+    return show
+
+
+def store(
+    path: str = "store", description: str = "Store", *, mode: str = "mode", nobody: str = NOTHING
+) -> Column:
+    """Whose it is, and that it is only a test. `mode` is where its mode is, `nobody` whose it is
+    without a store."""
+
+    def show(_: Any, row: Any) -> SafeString:
+        return with_mode(str(_at(row, path) or nobody), _at(row, mode))
+
+    return tells_mode(_column(show, description))
+
+
 def mode(description: str = "Mode") -> Column:
-    return _column(lambda _, row: Mode(row.mode).label, description)
+    return tells_mode(_column(lambda _, row: Mode(row.mode).label, description))
 
 
-def _with_mode(text: str, which: str) -> SafeString:
+def chain(path: str = "chain", description: str = "Network") -> Column:
+    """A network, and that its coins are only for tests: the list selects it as well."""
+
+    def show(_: Any, row: Any) -> SafeString | None:
+        network = _at(row, path)
+        return None if network is None else with_mode(network.name, network.mode)
+
+    return tells_mode(_column(show, description))
+
+
+def with_mode(text: Any, which: str | None) -> SafeString:
+    """A name, or what is made of one, and behind it that it is only a test."""
     name = format_html('<bdi class="name">{}</bdi>', text)
     return (
         format_html('{} <span class="badge wait">Test</span>', name) if which == Mode.TEST else name
@@ -100,18 +138,23 @@ def status(noun: str, path: str = "status", description: str = "Status") -> Colu
     return _column(show, description)
 
 
-def short(path: str, description: str) -> Column:
-    """An address or hash by its ends; the whole is in its title."""
+def short(path: str, description: str, *, chain: str = "") -> Column:
+    """An address or hash by its ends; the whole is in its title. `chain` is where the network is
+    that it is on, which is named below."""
 
     def show(_: Any, row: Any) -> SafeString | None:
         value = _at(row, path)
-        return (
-            format_html('<bdi class="code" title="{}">{}</bdi>', value, shorten(str(value)))
-            if value
-            else None
-        )
+        if not value:
+            return None
+        network = _at(row, chain).name if chain else ""
+        return by_its_ends(str(value), network)
 
     return _column(show, description)
+
+
+def by_its_ends(value: str, below: str = "") -> SafeString:
+    ends = format_html('<bdi class="code" title="{}">{}</bdi>', value, shorten(value))
+    return format_html('{} <span class="worth below">{}</span>', ends, below) if below else ends
 
 
 def text(path: str, description: str) -> Column:
@@ -139,11 +182,14 @@ def url(path: str, description: str) -> Column:
 
 
 def clipped(path: str, description: str) -> Column:
-    """A long name of ours on one line; the whole is in its title."""
+    """A long name of ours on one line, without its middle: its end tells it from its neighbors. The
+    whole is in its title."""
 
     def show(_: Any, row: Any) -> SafeString | None:
-        value = _at(row, path)
-        return format_html('<bdi class="code clip" title="{0}">{0}</bdi>', value) if value else None
+        value = str(_at(row, path) or "")
+        ends = value if len(value) <= _CODE_MAX else f"{value[:26]}…{value[-12:]}"
+        whole = format_html('<bdi class="code clip" title="{}">{}</bdi>', value, ends)
+        return whole if value else None
 
     return _column(show, description)
 

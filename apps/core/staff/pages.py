@@ -106,6 +106,8 @@ class RecordValues:
 
     # Of those that the rules for all records don't know.
     value_texts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+    # When a value tells nobody anything: its column is named among the empty ones.
+    says_nothing: ClassVar[Mapping[str, Callable[[Any], bool]]] = {}
 
     @classmethod
     def value_of(cls, row: Any, name: str) -> Any:

@@ -194,7 +194,11 @@ def bare(label: str) -> SafeString:
 def _is_empty(field: AdminReadonlyField) -> bool:
     """Of a column. What a page works out itself always says something."""
     row, column = _column(field)
-    return column is not None and getattr(row, column.name) in (None, "", [], {})
+    if column is None:
+        return False
+    says_nothing = field.model_admin.says_nothing.get(column.name)
+    is_blank = getattr(row, column.name) in (None, "", [], {})
+    return is_blank or (says_nothing is not None and says_nothing(row))
 
 
 def _column(field: AdminReadonlyField) -> tuple[Any, Any]:

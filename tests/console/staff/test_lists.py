@@ -1,16 +1,27 @@
 """Lists of the staff site: six columns, one order, and no more questions for more rows."""
 
 import re
+from datetime import timedelta
+from html import escape
+from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.utils.html import strip_tags
 
 from apps.assets.models import Asset
+from apps.chain.models import Deposit
 from apps.console.staff.groups import GROUPS
+from apps.core.ids import IdField, time_of
 from apps.core.money import amount_text
 from apps.core.staff.labels import LABELS
 from apps.core.staff.pages import ReadOnly
+from apps.core.staff.paging import BY_KEY
+from apps.core.templatetags.tillgate import moment
+from apps.ledger.models import Movement
 from apps.payments.models import Payment
+from apps.stores import audit
+from apps.stores.models import Store
 from tests import make
 from tests.cast import Cast
 from tests.console.staff.pages import dead, reviewed, statements, words
@@ -48,6 +59,29 @@ def test_a_list_has_six_columns_one_order_and_no_filter_that_asks_for_values(pag
                 or (field.choices and not blank)
                 or field.get_internal_type() == "BooleanField"
             ), column
+
+
+def columns_of(page: str) -> list[Any]:
+    page_admin = LISTS[page]
+    return [getattr(page_admin, str(name), name) for name in page_admin.list_display]
+
+
+@pytest.mark.parametrize("page", LISTS)
+def test_a_list_of_both_modes_tells_them_apart(page: str) -> None:
+    """By a column of the mode, or behind the name of the store or network."""
+    of_one_mode = {field.name for field in LISTS[page].model._meta.fields}
+    if not of_one_mode & {"mode", "chain"} or page == "assets/asset":
+        return
+    columns = columns_of(page)
+    assert "mode" in columns or any(getattr(column, "tells_mode", False) for column in columns)
+
+
+@pytest.mark.parametrize("page", LISTS)
+def test_a_list_in_the_order_of_ids_shows_the_times_that_they_tell(page: str) -> None:
+    columns = columns_of(page)
+    pk = LISTS[page].model._meta.pk
+    is_by_id = isinstance(pk, IdField) and list(LISTS[page].ordering or ()) == [BY_KEY]
+    assert is_by_id == any(getattr(column, "is_order", False) for column in columns)
 
 
 @pytest.mark.parametrize("page", LISTS)
@@ -188,3 +222,56 @@ def test_a_filter_names_coins_with_their_networks(finance: Browser, page: str) -
     )
     assets = Asset.objects.select_related("chain")
     assert offered == sorted(((row.pk, row.full_name) for row in assets), key=lambda item: item[1])
+
+
+def test_a_deposit_names_its_store_its_network_and_its_payment(
+    cast: Cast, finance: Browser
+) -> None:
+    made = paid(cast.bakery.test)
+    store = escape(cast.bakery.store.name)
+    assert re.search(
+        rf"UTC {store} Test [\d.,]+ ETH .* 0x\w+…\w+ Ethereum Sepolia",
+        words(finance.get("/admin/chain/deposit/")),
+    )
+    deposit = Deposit.objects.get()
+    record = text(finance.get(f"/admin/chain/deposit/{deposit.pk}/change/"))
+    assert f"/admin/payments/payment/{made['id']}/change/" in record
+    assert "Log index" in record.partition("empty fields")[2]
+
+
+def test_a_row_of_a_test_clock_stands_at_the_time_that_it_was_made(
+    cast: Cast, finance: Browser
+) -> None:
+    Store.objects.filter(pk=cast.bakery.store.pk).update(test_offset_seconds=3 * 86_400)
+    made = make.payment(cast.bakery.test)
+    payment = Payment.objects.get(pk=made["id"])
+    real = time_of(payment.pk)
+    assert real is not None and payment.created_at - real > timedelta(days=2)
+    shown = words(finance.get("/admin/payments/payment/"))
+    times = (" ".join(strip_tags(moment(at)).split()) for at in (real, payment.created_at))
+    assert f"{' '.join(times)} by its test clock" in shown
+
+
+def test_a_movement_says_whose_it_is_how_much_and_what_it_served(
+    cast: Cast, finance: Browser
+) -> None:
+    made = paid(cast.bakery.test)
+    store = escape(cast.bakery.store.name)
+    settled = Movement.objects.get(kind="payment_settled")
+    shown = words(finance.get("/admin/ledger/movement/"))
+    assert re.search(rf"{settled.pk} .{{15,40}} UTC Payment settled {store} Test [\d.]+ ETH", shown)
+    record = words(finance.get(f"/admin/ledger/movement/{settled.pk}/change/"))
+    assert f"Reference Payment {made['reference']} {made['id']}" in record
+    assert f"Held of {store}, ETH on Ethereum Sepolia, test" in record
+
+
+def test_the_audit_log_names_the_store_of_an_entry(cast: Cast, finance: Browser) -> None:
+    audit.record(
+        "payout_destination.created",
+        store=cast.bakery.store,
+        mode="test",
+        name=f"{ADDRESS} (Sepolia)",
+    )
+    shown = text(finance.get("/admin/stores/auditentry/"))
+    assert f'>{escape(cast.bakery.store.name)}</bdi> <span class="badge wait">Test' in shown
+    assert f'title="{ADDRESS}">0x5a5a…5a5a</bdi> (Sepolia)' in shown

@@ -81,7 +81,7 @@ def test_the_details_of_an_act_are_in_coins_and_name_what_an_id_is_of(
         },
     )
     page = words(finance.get(f"/admin/stores/auditentry/{entry.pk}/change/"))
-    assert f"What Person {cast.alice.email} {cast.alice.pk}" in page
+    assert f"What {cast.alice.email} {cast.alice.pk}" in page
     assert "Asset ETH on Ethereum Sepolia Account Custody hot" in page
     assert f"Amount −1 ETH -{10**18} atomic units" in page
     assert f"Payment Payment {made['reference']} {made['id']}" in page

@@ -1,0 +1,63 @@
+"""Deposits on the staff site: what arrived, on which network, and for which store's payment."""
+
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.assets.staff_worth import OF_THE_SERVICE, Rated
+from apps.chain.models import Deposit
+from apps.core.staff import lists
+from apps.core.staff.codes import code
+from apps.core.staff.paging import BY_KEY
+from apps.payments.models import PaymentAddress
+
+
+def store_of_address(column: str) -> Subquery:
+    """The name of the store whose payment has the address of a row."""
+    owners = PaymentAddress.objects.filter(address=OuterRef(column))
+    return Subquery(owners.values("payment__store__name")[:1])
+
+
+@admin.register(Deposit)
+class DepositAdmin(Rated):
+    rated_in = OF_THE_SERVICE
+    list_display = ["detected", "shop", "amount", "to", "transaction", "state"]
+    list_filter = [lists.since("detected_at"), "status", "is_lost", "chain"]
+    list_select_related = ["chain", "asset"]
+    search_fields = ["id", "address", "from_address", "tx_hash"]
+    search_help_text = "Deposit ID, deposit address, sender, or transaction hash"
+    detected = lists.made("detected_at", "Detected")
+    shop = lists.store("store_name", mode="chain__mode")
+    amount = lists.coins()
+    to = lists.short("address_id", "To", chain="chain")
+    transaction = lists.short("tx_hash", "Transaction")
+    state = lists.status("deposit")
+    ordering = [BY_KEY]
+    says_nothing: ClassVar = {"log_index": lambda row: row.log_index < 0}
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Deposit]":
+        rows: QuerySet[Deposit] = super().get_queryset(request)
+        return rows.annotate(store_name=store_of_address("address_id"))
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ["of_payment", "shop", *(field.name for field in self.opts.fields)]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.get_fields(request, obj)
+
+    @admin.display(description="Payment", empty_value=lists.NOTHING)
+    def of_payment(self, row: Deposit) -> SafeString | None:
+        owner = PaymentAddress.objects.filter(address=row.address_id).select_related("payment")
+        payment = next((address.payment for address in owner[:1]), None)
+        if payment is None:
+            return None
+        page = reverse("admin:payments_payment_change", args=[payment.pk])
+        return format_html('<a href="{}">{}</a>', page, code(payment.reference))
+
+    def title_of(self, row: Deposit) -> str:
+        return f"of {lists.coins_text(row)}"
