@@ -220,7 +220,7 @@ def _confirm_contact(_: "Store") -> None:
     account = Store.objects.get(platform=platform, name=VERIFIED[0])
     Verification.objects.filter(store=account).update(contact_email=STALLS_OWNER)
     wish = OnboardingLinkRequest(purpose="payout_destination")
-    link, _ = mint_link(_as_owner(platform, "live"), account, wish)
+    link, _token = mint_link(_as_owner(platform, "live"), account, wish)
     save_wallet(link, "ethereum", "0x" + secrets.token_hex(20))
 
 
