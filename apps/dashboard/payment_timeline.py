@@ -212,7 +212,7 @@ def _deposits(story: Story) -> Iterator[TimelineStep]:
         amount = crypto(deposit.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
         note = " · simulated" if deposit.is_simulated else ""
         text = format_html(
-            '{} on {} from <bdi class="mono hash">{}</bdi>{}',
+            '{} on {} from <bdi class="mono">{}</bdi>{}',
             amount,
             asset.chain.name,
             checksummed(deposit.from_address),
@@ -292,7 +292,7 @@ def _refunds(story: Story) -> Iterator[TimelineStep]:
         )
         note = " · simulated" if refund.is_simulated else ""
         text = format_html(
-            '{} on {} to <bdi class="mono hash">{}</bdi>{}',
+            '{} on {} to <bdi class="mono">{}</bdi>{}',
             amount,
             refund.asset.chain.name,
             item.to_address,
