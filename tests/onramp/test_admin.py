@@ -139,7 +139,7 @@ def test_two_members_of_staff_write_a_credential(db: None, staff: Browser) -> No
     assert not Credential.objects.exists() and KEY not in asked.content + asked.sealed
     shown = text(staff.get(f"/admin/stores/staffrequest/{asked.pk}/decide/"))
     assert (
-        "another one: pk_test_…" in shown
+        "New key: pk_test_…" in shown
         and KEY not in shown
         and SECRET not in shown
         and "you requested this" in shown.lower()
