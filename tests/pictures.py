@@ -209,7 +209,7 @@ def enter(page: Page, base: str, email: str, password: str, secret: str | None) 
 def open_store(name: str, email: str) -> dict[str, Any]:
     command = [
         sys.executable, "manage.py", "create_store", "--json", "--name", name,
-        "--email", email, "--password", "not-used-2026",
+        "--email", email, "--password", "not-used-2026", "--card-funding",
     ]  # fmt: skip
     said = subprocess.run(command, cwd=bootstrap.ROOT, capture_output=True, text=True, check=True)
     result: dict[str, Any] = json.loads(said.stdout)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Page
 
@@ -16,6 +17,7 @@ from tests.ugly import ARABIC, LONG, Filler, mail_address
 
 LETTER_SECONDS = 60
 EXPIRES_IN_SECONDS = 300
+BY_CARD = "2499.90"  # the card sandbox takes no million
 ACCOUNT = "sign-up/code"
 
 
@@ -49,6 +51,11 @@ class Words:
     price_cents: int = 2290
 
 
+# A merchant's page with a checkout in it.
+SHOP = """<!doctype html><html lang="en"><title>A shop</title>
+<style>:root {{ color-scheme: light dark; background: light-dark(#fff, #111); }}</style>
+<main><h1>A shop</h1><script src="{base}/embed.js" data-reference="{reference}"></script></main>
+</html>"""
 PLAIN = Words("Order 1042", "Espresso beans, 1 kg", "Ann Baker", "ann@example.com")
 UGLY = Words(
     LONG[:140], f"{ARABIC} {LONG[:60]}", LONG[:120], mail_address(7), "999999.99", 99999999
@@ -57,9 +64,7 @@ UGLY = Words(
 
 def unfold(page: Page) -> None:
     """Everything that opens on a press."""
-    for details in page.locator("main details:not([open]) > summary").all():
-        if details.is_visible():
-            details.click()
+    page.eval_on_selector_all("main details", "all => all.forEach(one => { one.open = true; })")
 
 
 class Customers:
@@ -110,8 +115,9 @@ class Customers:
         made = self._order()
         yield "checkout-pay", made["hosted_url"], stay
         yield "checkout-pay-unfolded", made["hosted_url"], unfold
-        yield "checkout-embedded", f"{made['hosted_url']}?embed=1", stay
-        yield "checkout-card", f"{made['hosted_url']}?pay=card", stay
+        yield "checkout-embedded", made["hosted_url"], embed
+        by_card = self._order(amount=BY_CARD, line_items=[])["hosted_url"]
+        yield "checkout-card", f"{by_card}?pay=card&country=DE", choose_last_method
         for scenario in ("underpaid", "unconfirmed", "exact", "overpaid", "failed"):
             yield f"checkout-{scenario}", self._order(scenario)["hosted_url"], stay
         refunded = self._order("exact")
@@ -163,6 +169,22 @@ class Customers:
         yield "invoice-open", made["hosted_url"], stay
         yield "invoice-paying", made["hosted_url"], press_pay
         yield "invoice-paid", made["hosted_url"], simulate
+
+
+def embed(page: Page) -> None:
+    """By the script that a merchant puts into a page of theirs, which is `SHOP`."""
+    parts = urlsplit(page.url)
+    base = f"{parts.scheme}://{parts.netloc}"
+    body = SHOP.format(base=base, reference=parts.path.rpartition("/")[2])
+    page.route("**/shop", lambda route: route.fulfill(content_type="text/html", body=body))
+    page.goto(f"{base}/shop")
+    page.frame_locator("iframe").locator("#checkout").wait_for()
+
+
+def choose_last_method(page: Page) -> None:
+    """A card checkout has methods to choose from: without them this waits in vain."""
+    unfold(page)
+    page.locator(".card-choice input").last.check(timeout=3000)
 
 
 def await_refund(page: Page) -> None:

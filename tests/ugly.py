@@ -172,7 +172,7 @@ def _fill(form: Locator, words: str, typed: dict[str, str]) -> None:
 
 
 def _choose(form: Locator) -> None:
-    for select in form.locator("select[required]").all():
+    for select in form.locator("select[required], select[name=price]").all():
         if not select.input_value():
             select.select_option(index=1)
 
