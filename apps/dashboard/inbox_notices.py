@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from apps.assets.models import Asset
 from apps.core import money
@@ -11,6 +12,7 @@ from apps.core import money
 BAD = "bad"
 WAIT = "wait"
 INFO = "info"
+DETAIL_SHOWN = 140
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,11 @@ class Notice:
     copies: str = ""
     page: str = ""
     also: RowButton | None = None
+
+    @property
+    def facts(self) -> list[str]:
+        """The detail in its parts, so that no line of a page ends with what stands between two."""
+        return Truncator(self.detail).chars(DETAIL_SHOWN).split(" · ")
 
 
 def url_of(name: str, *ids: object) -> str:

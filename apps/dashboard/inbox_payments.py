@@ -186,6 +186,6 @@ def _received(payment: Payment) -> str:
 
 
 def _missing(payment: Payment) -> str:
-    """With its sign: what is short beside the sums of other rows."""
-    short = received_cents(payment) - payment.settlement_amount_cents
-    return fiat(min(short, 0), payment.settlement_currency)
+    """In words: a bare sum beside those of other rows would be one that arrived."""
+    short = payment.settlement_amount_cents - received_cents(payment)
+    return f"{fiat(max(short, 0), payment.settlement_currency)} missing"

@@ -67,10 +67,12 @@ def _price(line: LinkLine) -> str:
     if link.amount_cents is not None:
         return fiat(link.amount_cents, link.currency)
     least_cents = link.min_cents or 0
-    least = f", from {fiat(least_cents, link.currency)}" if least_cents > 1 else ""
+    least = f"from {fiat(least_cents, link.currency)}" if least_cents > 1 else ""
     most_cents = link.max_cents if line.has_most else None
-    most = "" if most_cents is None else f" up to {fiat(most_cents, link.currency)}"
-    return format_html("Customer chooses{}{}", least, most)
+    most = "" if most_cents is None else f"up to {fiat(most_cents, link.currency)}"
+    limits = " ".join(filter(None, (least, most)))
+    below = format_html('<br><span class="small muted">{}</span>', limits) if limits else ""
+    return format_html("Customer chooses{}", below)
 
 
 def _paid(line: LinkLine) -> str:
@@ -105,6 +107,7 @@ LINKS = listing(
                     ),
                     "currency": lambda line: line.link.currency,
                 },
+                is_number=True,
             ),
             Column(
                 "paid",

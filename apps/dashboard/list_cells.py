@@ -74,7 +74,7 @@ def day(at: datetime | None) -> SafeString:
     """The day alone, without this year as well."""
     if at is None:
         return NONE
-    return format_html('<span class="muted">{}</span>', day_by(at, _day_pattern(at)))
+    return format_html('<span class="muted day">{}</span>', day_by(at, _day_pattern(at)))
 
 
 def _day_pattern(at: datetime) -> str:
@@ -111,6 +111,14 @@ def destination(saved: Destination) -> SafeString:
     address = checksummed(saved.address)
     markup = '<bdi class="mono">{}</bdi> <span class="muted">{}</span>'
     return format_html(markup, address, network_name(saved))
+
+
+def named_destination(saved: Destination) -> SafeString:
+    """What its owner calls it, if anything, above what it is."""
+    below = destination(saved)
+    if not saved.label:
+        return below
+    return format_html("<strong><bdi>{}</bdi></strong><br>{}", saved.label, below)
 
 
 def amount(amount_atomic: int, asset: Asset) -> SafeString:

@@ -9,6 +9,8 @@ from typing import ClassVar, Self
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.access import operations, stepup
@@ -20,7 +22,7 @@ from apps.core.errors import Listed
 from apps.core.messages.fields import FiatAmount, Invalid
 from apps.core.templatetags.tillgate import shorten
 from apps.core.web.forms import Form
-from apps.dashboard import confirming
+from apps.dashboard import confirming, list_cells
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.list_files import schedules_file
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
@@ -129,7 +131,7 @@ def index(request: PageRequest) -> HttpResponse:
     rows = [
         {
             "schedule": schedule,
-            "to": _to(schedule),
+            "to": _to_shown(schedule),
             "last": _last(schedule),
             "usable_from": _usable_from(request, schedule),
         }
@@ -152,6 +154,13 @@ def _to(schedule: Schedule) -> str:
     if schedule.destination is None:
         return str(schedule.destination_address)
     return _named(schedule.destination)
+
+
+def _to_shown(schedule: Schedule) -> SafeString:
+    """The same for a page: a name has a line of its own."""
+    if schedule.destination is None:
+        return format_html('<bdi class="mono">{}</bdi>', schedule.destination_address)
+    return list_cells.named_destination(schedule.destination)
 
 
 def _named(destination: Destination) -> str:
@@ -213,7 +222,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     usable_from = _usable_from(request, schedule)
     context = {
         "schedule": schedule,
-        "to": _to(schedule),
+        "to": _to_shown(schedule),
         "last": _last(schedule),
         "payouts": list(payouts),
         "usable_from": usable_from,
@@ -299,7 +308,7 @@ def run(request: PageRequest, id: str) -> HttpResponse:
 def _run_page(
     request: PageRequest, schedule: Schedule, code: ConfirmationForm | None = None
 ) -> HttpResponse:
-    context = {"schedule": schedule, "to": _to(schedule)}
+    context = {"schedule": schedule, "to": _to_shown(schedule)}
     act = _run_act(request, schedule)
     return confirming.show_asking(
         request, "dashboard/payout_schedules/run.html", context, act, code
@@ -323,7 +332,7 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
         return show(
             request,
             "dashboard/payout_schedules/delete.html",
-            {"schedule": schedule, "to": _to(schedule)},
+            {"schedule": schedule, "to": _to_shown(schedule)},
         )
     schedules.delete_schedule(request.access, schedule)
     messages.success(request, "Schedule deleted.")

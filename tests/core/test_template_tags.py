@@ -90,6 +90,9 @@ def test_no_template_puts_a_sign_before_an_amount_itself() -> None:
 def test_an_email_address_breaks_before_its_at_sign() -> None:
     assert tillgate.email_text("<ann>@shop.example") == "&lt;ann&gt;<wbr>@shop.example"
     assert tillgate.email_text("Ann Baker") == "Ann Baker"
+    assert tillgate.email_text("ann.baker@customer.relations.of.the.shop.example") == (
+        "ann.baker<wbr>@customer.<wbr>relations.<wbr>of.<wbr>the.<wbr>shop.<wbr>example"
+    )
 
 
 def test_a_url_breaks_after_its_slashes() -> None:

@@ -50,6 +50,7 @@ _ = gettext_lazy
 UNBROKEN_MAX = 24  # characters that fit a line of a phone
 ICONS_KEPT_MAX = 256
 GROUPED_MAX = 27
+_PERIODS = re.compile(r"(?<=\.)(?=[^.])")
 _SLASHES = re.compile(r"(?<=[^/:]/)(?=[^/])")
 
 
@@ -241,9 +242,17 @@ def in_fours(address: str) -> SafeString:
 
 @register.filter
 def email_text(text: str) -> SafeString:
-    """An email address, which breaks before its @ where a line is too short for all of it."""
+    """An email address, which breaks before its @ where a line is too short for all of it; a half
+    that is long itself, also after its periods."""
     local, at, domain = text.rpartition("@")
-    return format_html("{}<wbr>@{}", local, domain) if at and local else format_html("{}", text)
+    if not at or not local:
+        return format_html("{}", text)
+    return format_html("{}<wbr>@{}", _by_periods(local), _by_periods(domain))
+
+
+def _by_periods(text: str) -> SafeString:
+    parts = _PERIODS.split(text) if len(text) > UNBROKEN_MAX else [text]
+    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))  # ours alone
 
 
 @register.filter

@@ -159,7 +159,7 @@ def _pricing(line: ProductLine) -> SafeString:
         else ""
     )
     return format_html(
-        '{} <span class="muted">{}</span>{}',
+        '<span class="nowrap">{} <span class="muted">{}</span></span>{}',
         fiat(price.unit_amount_cents, price.currency),
         every,
         more,
