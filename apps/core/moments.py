@@ -8,7 +8,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.core import regions
+from apps.core import clock, regions
 from apps.core.regions import isolated, own_locale
 
 
@@ -63,6 +63,13 @@ def plain_in_zone(value: datetime | str, pattern: str) -> str:
 def day_by(value: datetime | str, pattern: str) -> SafeString:
     at = as_utc(value)
     return time_of(at, dated(timezone.localtime(at), pattern))
+
+
+def list_pattern(at: datetime) -> str:
+    """A day as lists write it: without its year while that lasts, so that a row keeps one line
+    (decision 447)."""
+    is_this_year = timezone.localtime(at).year == timezone.localtime(clock.real_now()).year
+    return "d MMM" if is_this_year else "d MMM y"
 
 
 def without_year(value: date, pattern: str, skeleton: str) -> str:

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
@@ -13,9 +12,8 @@ from django.utils.text import Truncator
 from apps.assets.models import Asset
 from apps.billing.models import Customer
 from apps.chain.addresses import checksummed
-from apps.core import clock
 from apps.core.badges import coin_badge
-from apps.core.moments import day_by, in_zone, plain_in_zone
+from apps.core.moments import day_by, in_zone, list_pattern, plain_in_zone
 from apps.core.templatetags.tillgate import (
     crypto_short,
     email_text,
@@ -62,24 +60,19 @@ def time(at: datetime | None) -> SafeString:
     title."""
     if at is None:
         return NONE
-    return format_html('<span class="muted">{}</span>', in_zone(at, f"{_day_pattern(at)}, HH:mm"))
+    return format_html('<span class="muted">{}</span>', in_zone(at, f"{list_pattern(at)}, HH:mm"))
 
 
 def plain_time(at: datetime) -> str:
     """The same as bare text."""
-    return plain_in_zone(at, f"{_day_pattern(at)}, HH:mm")
+    return plain_in_zone(at, f"{list_pattern(at)}, HH:mm")
 
 
 def day(at: datetime | None) -> SafeString:
     """The day alone, without this year as well."""
     if at is None:
         return NONE
-    return format_html('<span class="muted day">{}</span>', day_by(at, _day_pattern(at)))
-
-
-def _day_pattern(at: datetime) -> str:
-    is_this_year = timezone.localtime(at).year == timezone.localtime(clock.real_now()).year
-    return "d MMM" if is_this_year else "d MMM y"
+    return format_html('<span class="muted day">{}</span>', day_by(at, list_pattern(at)))
 
 
 def payer(person: Payer | None) -> SafeString:

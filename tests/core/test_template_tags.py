@@ -11,7 +11,7 @@ from django.template import Context, Template
 from django.utils import translation
 from django.utils.html import strip_tags
 
-from apps.core import money
+from apps.core import clock, money
 from apps.core.badges import all_badges
 from apps.core.templatetags import tillgate
 from apps.payments.models import Payment
@@ -155,6 +155,15 @@ def test_a_moment_is_utc_with_its_second_in_the_title() -> None:
     )
     assert tillgate.moment(AT) == tillgate.moment("2026-11-21T10:14:05.000000+01:00") == shown
     assert tillgate.moment(None) == ""
+
+
+def test_a_list_leaves_this_year_out_and_no_other() -> None:
+    this_year = clock.real_now().replace(month=3, day=1, hour=9, minute=5)
+    last_year = this_year.replace(year=this_year.year - 1)
+    assert tillgate.list_day(this_year).endswith(">1 Mar</time>")
+    assert tillgate.list_moment(this_year).endswith(">1 Mar, 09:05\N{NO-BREAK SPACE}UTC</time>")
+    assert tillgate.list_day(last_year).endswith(f">1 Mar {last_year.year}</time>")
+    assert tillgate.list_day(None) == tillgate.list_moment(None) == ""
 
 
 @pytest.mark.parametrize("status", Payment.Status.values)

@@ -39,6 +39,7 @@ from apps.core.moments import (
     dated,
     day_by,
     in_zone,
+    list_pattern,
     time_of,
     without_year,
     zone_name,
@@ -311,6 +312,18 @@ def plain_day(value: datetime | str) -> str:
 def day(value: datetime | str | None) -> str:
     """The day alone, in the reader's zone."""
     return day_by(value, "d MMM y") if value else ""
+
+
+@register.filter
+def list_day(value: datetime | str | None) -> str:
+    """The same in a list, without this year."""
+    return day_by(value, list_pattern(as_utc(value))) if value else ""
+
+
+@register.filter
+def list_moment(value: datetime | str | None) -> str:
+    """Day and minute in a list, without this year."""
+    return in_zone(value, f"{list_pattern(as_utc(value))}, HH:mm") if value else ""
 
 
 @register.filter
