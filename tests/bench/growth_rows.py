@@ -21,6 +21,7 @@ REQUESTS = {
     "GET /payments, processing": "/payments?status=processing",
     "GET /payments, one day": "/payments?created_at_gte={day}&created_at_lte={day_after}",
     "GET /payments, by a part of the reference": "/payments?reference=ZZQQ",
+    "GET /payments, by half of a reference": "/payments?reference={half}",
     "GET /payments, by order": "/payments?order_id=A-1001",
     "GET /payments/{id}": "/payments/{payment}",
     "GET /payments/{id}/events": "/payments/{payment}/events",
@@ -74,15 +75,17 @@ def rows(place: Town) -> Iterator[Row]:
 def _requests(place: Town) -> Iterator[Row]:
     api = place.shop.test
     today = datetime.now(UTC).date()
-    dates = {
+    payment = pages.newest(pages.RECORDS["payments"], place.world)
+    values = {
         "day": today - timedelta(days=25),
         "day_after": today - timedelta(days=24),
-        "payment": pages.newest(pages.RECORDS["payments"], place.world).pk,
+        "payment": payment.pk,
+        "half": payment.reference[4:12],
         "year": f"from={today - timedelta(days=365)}&to={today}",
     }
 
     def get(path: str) -> Callable[[], Any]:
-        return lambda: api.client.get(f"/api/v2{path.format(**dates)}", headers=api.headers)
+        return lambda: api.client.get(f"/api/v2{path.format(**values)}", headers=api.headers)
 
     def post() -> Any:
         body = {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
