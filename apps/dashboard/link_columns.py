@@ -8,7 +8,7 @@ from datetime import datetime
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.core.templatetags.tillgate import badge, count, fiat
+from apps.core.templatetags.tillgate import badge, count, fiat, url_text
 from apps.dashboard import list_cells
 from apps.dashboard.columns import cents_column, day_column, id_column, time_column
 from apps.dashboard.list_files import cents_of
@@ -59,7 +59,7 @@ def read(
 
 def _name(line: LinkLine) -> SafeString:
     address = link_url(line.link).partition("://")[2]
-    return list_cells.name("link", line.link.pk, line.link.title, address)
+    return list_cells.name("link", line.link.pk, line.link.title, url_text(address))
 
 
 def _price(line: LinkLine) -> str:
@@ -108,6 +108,7 @@ LINKS = listing(
                     "currency": lambda line: line.link.currency,
                 },
                 is_number=True,
+                on_phone=True,
             ),
             Column(
                 "paid",
@@ -133,7 +134,6 @@ LINKS = listing(
                 "Collected",
                 lambda line: line.tally.completed_cents,
                 lambda line: line.link.currency,
-                on_phone=True,
             ),
             Column(
                 "status",

@@ -98,11 +98,12 @@ def coin(asset: Asset | None) -> SafeString:
 
 
 def destination(saved: Destination) -> SafeString:
-    """A wallet by its address and network, a bank account by what is known of it."""
+    """A wallet by its address and, on a line of its own, its network; a bank account by what is
+    known of it."""
     if not saved.is_wallet:
         return format_html("<bdi>{}</bdi>", title(saved))
     address = checksummed(saved.address)
-    markup = '<bdi class="mono">{}</bdi> <span class="muted">{}</span>'
+    markup = '<bdi class="mono hash">{}</bdi><br><span class="muted">{}</span>'
     return format_html(markup, address, network_name(saved))
 
 

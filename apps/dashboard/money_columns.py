@@ -179,6 +179,8 @@ PAYOUTS = listing(
                         line.row.destination.label if line.row.destination else ""
                     ),
                 },
+                on_phone=True,
+                is_wide=True,
             ),
             _status("payout", failure_reason=lambda line: line.row.failure_reason or ""),
             Column(

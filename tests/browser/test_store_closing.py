@@ -26,7 +26,7 @@ def test_an_owner_closes_the_store(
     judged(page, f"close-store-not-yet-{width}")
     Payment.objects.filter(pk=made["id"]).update(status="expired")
     page.reload()
-    page.get_by_label("Type Alice's Bakery to confirm").fill("Alice's Bakery")
+    page.get_by_label("Type the store’s name to confirm").fill("Alice's Bakery")
     page.get_by_role("button", name="Close store").click()
     expect(page.get_by_text("This store was closed on")).to_be_visible()
     judged(page, f"closed-store-{width}")

@@ -77,7 +77,9 @@ def test_a_minus_stays_at_the_left_of_its_digits_in_arabic() -> None:
     runs right."""
     with translation.override("ar"):
         shown = tillgate.fiat(-700, "EUR")
+        rate = tillgate.fiat_rate("1800", "EUR")
     assert shown == "\u2068\u200f\u200e−7.00\xa0€\u2069"
+    assert rate == "\u2068\u200f1,800.00\xa0€\u2069"
     assert get_minus_sign_symbol("ar", numbering_system="latn") == "\u200e-"
 
 
@@ -98,6 +100,9 @@ def test_an_email_address_breaks_before_its_at_sign() -> None:
 def test_a_url_breaks_after_its_slashes() -> None:
     assert tillgate.url_text("https://pay.example/pay/9&K") == (
         "https://pay.example/<wbr>pay/<wbr>9&amp;K"
+    )
+    assert tillgate.url_text(f"https://pay.example/{'a' * 13}{'&' * 12}") == (
+        f"https://pay.example/<wbr>{'a' * 13}<wbr>{'&amp;' * 12}"
     )
 
 

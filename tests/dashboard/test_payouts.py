@@ -367,7 +367,7 @@ def test_balances_say_what_each_part_means(rich: Cast) -> None:
     page = text(browser.get("balances"))
     assert "0.75" in page and "0.25" in page and "How balances work" in page
     assert page.index("Total balance") < page.index(">≈ €") < page.index("Worth</th>")
-    assert 'title="0.75 ETH"' in page and "0.7500" not in page
+    assert '>0.75 <span class="unit">ETH' in page and "0.7500" not in page
     browser.switch("live")
     assert "No balance yet" in text(browser.get("balances")) and "Nothing to pay out" in text(
         browser.get("payouts/new")

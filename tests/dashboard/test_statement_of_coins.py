@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import strip_tags
 
 from apps.ledger import statements
 from apps.ledger.selectors import store_accounts
@@ -93,6 +94,19 @@ def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
     assert {line.asset.pk for line in alone.context["lines"]} == {
         "USDC_SETH"
     } and "By coin" not in text(alone)
+
+
+def test_amounts_of_a_coin_add_up_as_they_are_read(cast: Cast) -> None:
+    """Each rounded by itself, they would differ by a digit that isn't there."""
+    for atomic in (4_081_205_555_555_555_555, 11_008_800_000_001):
+        make.store_coins(cast.bakery.store, "SETH", atomic)
+    browser = Browser(cast.alice)
+    whole = "4.081216564355555556 ETH"
+    assert strip_tags(text(browser.get("balances"))).count(whole) == 2  # available, and in total
+    for query in ("", "&asset=SETH"):
+        shown = strip_tags(text(browser.get(f"statement?account=available{query}")))
+        for part in ("4.081205555555555555 ETH", "0.000011008800000001 ETH", whole):
+            assert part in shown, part
 
 
 def test_the_file_has_every_coin(cast: Cast) -> None:

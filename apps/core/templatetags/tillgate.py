@@ -2,7 +2,8 @@
 way.
 
 Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, rounds coins, with
-the whole amount in its title. Whatever a tag is given is escaped.
+the whole amount in its title; coins that add up are whole (decision 468). Whatever a tag is given
+is escaped.
 """
 
 import re
@@ -73,7 +74,7 @@ def fiat_exact(cents: int, currency: str) -> str:
 def fiat_rate(rate: str, currency: str) -> str:
     """What one coin is worth: €1,800.50, €0.9212, with every place that the text has."""
     text = format_currency(rate, currency, locale=own_locale(), decimal_quantization=False)
-    return set_apart(text)
+    return isolated(set_apart(text))
 
 
 @register.filter
@@ -258,10 +259,17 @@ def _by_periods(text: str) -> SafeString:
 
 @register.filter
 def url_text(text: str) -> SafeString:
-    """A URL, which breaks after its slashes: browsers do so only before letters."""
-    return format_html_join(
-        mark_safe("<wbr>"), "{}", ((part,) for part in _SLASHES.split(text))
-    )  # ours alone
+    """A URL, which breaks after its slashes (browsers do so only before letters), and within a long
+    part at its middle."""
+    parts = (piece for part in _SLASHES.split(text) for piece in _halves(part))
+    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))  # ours alone
+
+
+def _halves(part: str) -> tuple[str, ...]:
+    if len(part) <= UNBROKEN_MAX:
+        return (part,)
+    middle = (len(part) + 1) // 2
+    return part[:middle], part[middle:]
 
 
 @register.filter
