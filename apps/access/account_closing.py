@@ -13,7 +13,7 @@ from apps.access.models import SecondFactor, SignIn
 from apps.core import acting
 from apps.core.errors import Flat, RefusalKind
 from apps.stores import account_emails, audit
-from apps.stores.models import Member, NotificationChoice, Role, User
+from apps.stores.models import Member, NotificationChoice, Role, Store, User
 from apps.stores.services import sign_out_everywhere
 
 
@@ -29,12 +29,12 @@ class StaffStay(Flat):
     message = "Accounts of staff are closed by the operator"
 
 
-def owned_alone(user: User) -> list[str]:
-    """The open stores that would be left without an owner."""
+def owned_alone(user: User) -> list[Store]:
+    """The open stores that would be left without an owner, by name."""
     owners = Member.objects.filter(role=Role.OWNER, store__deleted_at=None)
     shared_store_ids = owners.exclude(user=user).values("store_id")
     alone = owners.filter(user=user).exclude(store_id__in=shared_store_ids)
-    return list(alone.order_by("store__name").values_list("store__name", flat=True))
+    return [member.store for member in alone.select_related("store").order_by("store__name")]
 
 
 def close_account(user: User, password: str, address: str) -> None:

@@ -139,14 +139,14 @@ def _locked(by: Member, member: Member) -> Member:
     return rows[member.pk]
 
 
+def is_only_owner(member: Member) -> bool:
+    """Whether nobody would own the store without them."""
+    owners = Member.objects.filter(store_id=member.store_id, role=Role.OWNER)
+    return member.role == Role.OWNER and not owners.exclude(pk=member.pk).exists()
+
+
 def _end(member: Member) -> None:
-    is_last = (
-        member.role == Role.OWNER
-        and not Member.objects.filter(store=member.store, role=Role.OWNER)
-        .exclude(pk=member.pk)
-        .exists()
-    )
-    if is_last:
+    if is_only_owner(member):
         raise LastOwner
     Member.objects.filter(pk=member.pk).delete()
     makers.tell_owners(member.store, member.user, member.role, None)

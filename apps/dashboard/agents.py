@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from apps.access import makers, rights, scopes, services
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap
-from apps.agents.services.payouts import set_cap
+from apps.agents.services.payouts import has_limits, set_cap
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
@@ -34,6 +34,9 @@ class CredentialForm(Form):
 
     @property
     def scopes(self) -> list[str]:
+        """Each ticked by a person (474). Raises Invalid."""
+        if not self.chosen["scopes"]:
+            raise Invalid("scopes", "choose_scope")
         return self.chosen["scopes"]
 
     @property
@@ -132,9 +135,7 @@ def index(request: PageRequest) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(
-            request, CredentialForm({}, {"scopes": rights.held_of(request.access, scopes.AGENT)})
-        )
+        return _form(request, CredentialForm({}))
     form = CredentialForm.from_post(request.POST)
 
     def make() -> tuple[AgentCredential, str]:
@@ -144,7 +145,7 @@ def create(request: PageRequest) -> HttpResponse:
         )
 
     try:
-        rows = [("Name", form.values["name"]), ("Scopes", ", ".join(form.scopes) or "None")]
+        rows = [("Name", form.name), ("Scopes", ", ".join(form.scopes))]
         confirmation = confirming.ask_about_form(request, rows, make)
         if confirmation is not None:
             return confirmation
@@ -227,5 +228,10 @@ def _coins(amount_atomic: int | None, asset: Asset) -> str:
 
 
 def _caps_form(request: PageRequest, row: AgentCredential, form: CapsForm) -> HttpResponse:
-    context = {"credential": row, "form": form, "errors": form.common_errors}
+    context = {
+        "credential": row,
+        "form": form,
+        "errors": form.common_errors,
+        "has_limits": has_limits(row.store, [asset.pk for asset in form.assets]),
+    }
     return show(request, "dashboard/agents/caps.html", context, status=form.status)

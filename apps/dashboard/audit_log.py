@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
 from apps.assets.audit_details import Coins, all_coins, detail_lines
+from apps.core.acting import ActorKind
 from apps.core.templatetags.tillgate import email_text
 from apps.dashboard import list_cells
 from apps.dashboard.columns import text_column, time_column
@@ -100,8 +101,13 @@ def _line(entry: AuditEntry, coins: Coins) -> AuditLine:
     return AuditLine(
         entry,
         entry.target_name if coin is None else coin.full_name,
-        detail_lines(entry.details, coins, entry.target_name),
+        [*detail_lines(entry.details, coins, entry.target_name), *_command(entry)],
     )
+
+
+def _command(entry: AuditEntry) -> list[tuple[str, str]]:
+    """What the operator ran, and who on the server; the merchant's actor is Tillgate."""
+    return [("Command", entry.actor_name)] if entry.actor_kind == ActorKind.COMMAND else []
 
 
 def _event(line: AuditLine) -> SafeString:
@@ -141,15 +147,18 @@ def _details(details: list[tuple[str, str]]) -> SafeString:
 
 def _actor(line: AuditLine) -> SafeString:
     entry = line.entry
-    kind = (
-        format_html(' <span class="badge plain">{}</span>', entry.actor_kind.capitalize())
-        if entry.actor_kind != "person"
+    is_command = entry.actor_kind == ActorKind.COMMAND
+    kind = ActorKind.SYSTEM if is_command else entry.actor_kind
+    name = "" if is_command else entry.actor_name
+    badge = (
+        format_html(' <span class="badge plain">{}</span>', kind.capitalize())
+        if kind != ActorKind.PERSON
         else ""
     )
     return format_html(
         '<bdi class="person">{}</bdi>{}',
-        email_text(Truncator(entry.actor_name or "Tillgate").chars(_ACTOR_SHOWN)),
-        kind,
+        email_text(Truncator(name or "Tillgate").chars(_ACTOR_SHOWN)),
+        badge,
     )
 
 

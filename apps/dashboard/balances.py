@@ -8,6 +8,7 @@ from apps.core import clock
 from apps.dashboard.list_files import balances_file
 from apps.dashboard.plumbing import Answer, PageRequest, show
 from apps.ledger.documents import BalanceDocument, BalancesDocument, balances_document
+from apps.payments.selectors import payments_visible_to
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -15,6 +16,7 @@ def index(request: PageRequest) -> HttpResponse:
     entries = _with_coins(document)
     assets = with_chains({balance.asset_id for balance in entries})
     context = {
+        "has_payments": bool(entries) or payments_visible_to(request.access).exists(),
         "entries": [
             {**asdict(balance), "chain_name": assets[balance.asset_id].chain.name}
             for balance in entries

@@ -19,11 +19,13 @@ from apps.stores.models import User, Verification
 from apps.stores.selectors import latest_verification
 from apps.webhooks.models import Endpoint
 
+_SWITCH = "Switch to live mode"
+
 
 @dataclass(frozen=True)
 class GoLiveStep:
-    """A line of the set-up list; `permission` is what its page needs. Without a `url` the
-    explanation says it all."""
+    """A line of the set-up list; `permission` is what its page needs. `switches_to` is the mode
+    that its button changes to on the way to the page."""
 
     title: str
     explanation: str
@@ -33,6 +35,7 @@ class GoLiveStep:
     is_done: bool
     curl: str = ""
     hint: str = ""
+    switches_to: str = ""
 
 
 def steps_of(access: Access, person: User) -> list[GoLiveStep]:
@@ -44,7 +47,7 @@ def steps_of(access: Access, person: User) -> list[GoLiveStep]:
             _endpoint(access),
             _second_factor(person),
             _business(access),
-            _payout_account(access),
+            _payout_destination(access),
             _live_payment(access),
         ]
 
@@ -57,9 +60,9 @@ def _has_paid(access: Access, mode: str) -> bool:
 def _test_payment(access: Access) -> GoLiveStep:
     return GoLiveStep(
         "Take a test payment",
-        "Create a payment link in test mode, open it, and pay it from the test panel. No money"
+        "Create a one-time link in test mode, open it, and pay it from the test panel. No money"
         " moves.",
-        "Create a test payment",
+        "Create one-time link",
         reverse("dashboard:payment_create"),
         roles.PAY,
         _has_paid(access, Mode.TEST),
@@ -145,29 +148,27 @@ def _business(access: Access) -> GoLiveStep:
     return GoLiveStep("Verify your business", explanation, action, url, roles.MANAGE, is_done)
 
 
-def _payout_account(access: Access) -> GoLiveStep:
+def _payout_destination(access: Access) -> GoLiveStep:
     return GoLiveStep(
-        "Add a payout account",
-        "A wallet, or a bank account once your business is verified.",
-        "Add account",
+        "Add a payout destination",
+        "For live payouts: a wallet, or a bank account once your business is verified.",
+        "Add destination" if access.is_live else _SWITCH,
         reverse("dashboard:payout_destinations"),
         roles.MOVE_MONEY,
         Destination.objects.filter(
             store_id=access.store_id, mode=Mode.LIVE, removed_at=None
         ).exists(),
+        switches_to="" if access.is_live else Mode.LIVE,
     )
 
 
 def _live_payment(access: Access) -> GoLiveStep:
     return GoLiveStep(
         "Take your first live payment",
-        (
-            "Send a real payment link."
-            if access.is_live
-            else "Switch to live mode at the top of the page and send a real payment link."
-        ),
-        "Create a live payment",
-        reverse("dashboard:payment_create") if access.is_live else "",
+        "Send a customer a one-time link in live mode.",
+        "Create one-time link" if access.is_live else _SWITCH,
+        reverse("dashboard:payment_create" if access.is_live else "dashboard:home"),
         roles.PAY,
         _has_paid(access, Mode.LIVE),
+        switches_to="" if access.is_live else Mode.LIVE,
     )

@@ -8,7 +8,7 @@ from django.urls import reverse
 from apps.access import makers, rights, scopes, services, stepup
 from apps.access.models import ApiKey, KeyType
 from apps.core import clock
-from apps.core.messages.fields import Text
+from apps.core.messages.fields import Invalid, Text
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
 from apps.dashboard.go_live import curl
@@ -26,6 +26,13 @@ class KeyForm(Form):
     def name(self) -> str:
         """Raises Invalid."""
         return str(_NAME.check(self.values["name"], "name"))
+
+    @property
+    def scopes(self) -> list[str]:
+        """Those of a secret key, each ticked by a person (474). Raises Invalid."""
+        if self.values["key_type"] == KeyType.SECRET and not self.chosen["scopes"]:
+            raise Invalid("scopes", "choose_scope")
+        return self.chosen["scopes"]
 
 
 def _rows(request: PageRequest) -> "QuerySet[ApiKey]":
@@ -45,8 +52,7 @@ def index(request: PageRequest) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        usual = rights.held_of(request.access, scopes.DEFAULT)
-        return _form(request, KeyForm({"key_type": KeyType.SECRET}, {"scopes": usual}))
+        return _form(request, KeyForm({"key_type": KeyType.SECRET}))
     form = KeyForm.from_post(request.POST)
     try:
         key, secret = services.create_api_key(
@@ -54,7 +60,7 @@ def create(request: PageRequest) -> HttpResponse:
             request.access.mode,
             name=form.name,
             key_type=form.values["key_type"],
-            scope_names=form.chosen["scopes"],
+            scope_names=form.scopes,
             by=request.access,
         )
     except Refusals as refusal:

@@ -5,6 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 
 from apps.agents.models import Mandate, Settlement
+from apps.agents.services.authorize import has_provider
 from apps.agents.services.mandates import revoke_mandate, status_at
 from apps.agents.settings_models import AuthorizationProvider
 from apps.dashboard.list_files import SETTLEMENTS, mandates_file
@@ -27,7 +28,12 @@ def index(request: PageRequest) -> HttpResponse:
     page = window(_mandates(request), request.GET, {})
     now = request.access.now()
     statuses = [(mandate, status_at(mandate, now)) for mandate in page.rows]
-    return show(request, "dashboard/agents/mandates.html", {"mandates": statuses, "page": page})
+    context = {
+        "mandates": statuses,
+        "page": page,
+        "has_provider": has_provider(request.access.store),
+    }
+    return show(request, "dashboard/agents/mandates.html", context)
 
 
 def export(request: PageRequest) -> Answer:

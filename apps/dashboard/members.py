@@ -54,6 +54,7 @@ def index(request: PageRequest) -> HttpResponse:
     context = {
         "members": _members(request),
         "invitations": invitations.pending(request.access.store),
+        "is_only_owner": team.is_only_owner(request.member),
         "now": clock.real_now(),
         "roles": Role.choices,
         "table": table,
@@ -160,14 +161,20 @@ def leave(request: PageRequest) -> HttpResponse:
     if getattr(request, "member", None) is None:
         raise NotFound
     if request.method == "GET":
-        return _form(request, "leave", ConfirmForm({}), request.member)
+        return _leave_page(request, ConfirmForm({}))
     try:
         team.leave(request.member)
     except Failure as refusal:
-        return _form(request, "leave", ConfirmForm({}).refuse(refusal), request.member)
+        return _leave_page(request, ConfirmForm({}).refuse(refusal))
     request.session.pop(STORE_KEY, None)
     messages.success(request, f"You left {request.access.store.name}.")
     return go("home")
+
+
+def _leave_page(request: PageRequest, form: Form) -> HttpResponse:
+    """Who can't leave is told what to do first, instead of being asked."""
+    is_only_owner = team.is_only_owner(request.member)
+    return _form(request, "leave", form, request.member, is_only_owner=is_only_owner)
 
 
 def _find(request: PageRequest, id: str) -> Member:
@@ -188,15 +195,20 @@ def _name(member: Member) -> str:
 
 
 def _form(
-    request: PageRequest, name: str, form: Form, member: Member | None = None
+    request: PageRequest,
+    name: str,
+    form: Form,
+    member: Member | None = None,
+    **context: object,
 ) -> HttpResponse:
     """`member` is whom it is about; a page that would leave too few approvers says so before
     anything is sent."""
-    context = {
+    common = {
         "form": form,
         "errors": form.common_errors,
         "roles": Role.choices,
         "member_shown": member,
         "leaves_too_few": member is not None and not form.errors and leaves_too_few(member),
     }
-    return show(request, f"dashboard/members/{name}.html", context, status=form.status)
+    template = f"dashboard/members/{name}.html"
+    return show(request, template, {**common, **context}, status=form.status)

@@ -22,6 +22,7 @@ from apps.dashboard.filters import Filters
 from apps.dashboard.lists import Listing, Tab
 from apps.dashboard.paging import counted_page
 from apps.dashboard.plumbing import PageRequest, is_htmx, show
+from apps.payments.selectors import payments_visible_to
 
 Row = TypeVar("Row", bound=Model)
 SUMMED_MAX = 2_000
@@ -123,6 +124,7 @@ def list_page(
 ) -> HttpResponse:
     """A page of the filtered rows with their sums, whole or as the part that HTMX swaps."""
     page = counted_page(rows, request.GET, filters.query)
+    is_empty = not page.rows and not filters.is_any and page.number == 1
     listed = {
         "listing": listing.noun,
         "table": listing.table(request, page.rows, filters.parameters),
@@ -139,7 +141,8 @@ def list_page(
         "looked_through_max": searching.LOOKED_THROUGH_MAX if listing.noun == "payouts" else None,
         "has_rows": bool(page.rows),
         **page.context(),
-        "is_empty": not page.rows and not filters.is_any and page.number == 1,
+        "is_empty": is_empty,
+        "has_payments": not is_empty or payments_visible_to(request.access).exists(),
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     template = "dashboard/lists/_rows.html" if part else f"dashboard/{listing.noun}/list.html"

@@ -14,6 +14,7 @@ from apps.reports import selectors, states
 from apps.reports.models import Report
 from apps.reports.requests import ReportRequest
 from apps.reports.services.request import (
+    CLOSED_AFTER_HOUR,
     DAYS_MAX,
     InvalidRange,
     RangeTooLarge,
@@ -96,6 +97,7 @@ def _page(request: PageRequest, form: Form) -> HttpResponse:
         "formats": Report.Format.choices,
         "currencies": Currency.choices,
         "through": through,
+        "closed_hour": CLOSED_AFTER_HOUR,
         "presets": _presets(through),
         "rows": [{"report": report, "percent": _percent(report)} for report in reports],
         "is_waiting": any(report.status == states.PENDING for report in reports),

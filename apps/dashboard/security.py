@@ -95,10 +95,12 @@ def enrol(request: PageRequest) -> HttpResponse:
 
 
 def renew_codes(request: PageRequest) -> HttpResponse:
-    if second_factor.confirmed(request.person) is None:
+    factor = second_factor.confirmed(request.person)
+    if factor is None:
         return go("security")
     if request.method == "GET":
-        return show(request, "dashboard/security/renew_codes.html")
+        context = {"codes_left": len(factor.backup_codes)}
+        return show(request, "dashboard/security/renew_codes.html", context)
     return show(
         request,
         "dashboard/security/backup_codes.html",
@@ -107,10 +109,15 @@ def renew_codes(request: PageRequest) -> HttpResponse:
 
 
 def take_off(request: PageRequest) -> HttpResponse:
-    if second_factor.confirmed(request.person) is None:
+    factor = second_factor.confirmed(request.person)
+    if factor is None:
         return go("security")
     if request.method == "GET":
-        return show(request, "dashboard/security/take_off.html")
+        context = {
+            "codes_left": len(factor.backup_codes),
+            "passkeys": passkeys.of(request.person).count(),
+        }
+        return show(request, "dashboard/security/take_off.html", context)
     own_factor.remove(request.person, _proof(request))
     stay_signed_in(request)
     messages.success(request, "Authenticator app removed. You’ve been signed out everywhere else.")

@@ -214,10 +214,14 @@ def assets(request: PageRequest) -> HttpResponse:
 def _assets_page(request: PageRequest, errors: list[str], status: int = 200) -> HttpResponse:
     access = request.access
     accepted = {asset.pk for asset in selectors.accepted_assets(access.store_id, access.mode)}
-    rows = [(asset, asset.pk in accepted) for asset in selectors.listed_assets(access.mode)]
-    return show(
-        request, "dashboard/settings/assets.html", {"rows": rows, "errors": errors}, status=status
-    )
+    active = selectors.active_assets(access.mode)
+    context = {
+        "rows": [(asset, asset.pk in accepted) for asset in active if asset.is_listed],
+        "swap_assets": [asset for asset in active if not asset.is_listed],
+        "is_last": len(accepted) == 1,
+        "errors": errors,
+    }
+    return show(request, "dashboard/settings/assets.html", context, status=status)
 
 
 def branding(request: PageRequest) -> HttpResponse:

@@ -22,6 +22,7 @@ from apps.dashboard.plumbing import Answer, PageRequest, is_htmx, show
 from apps.dashboard.statement_lines import CSV_COLUMNS, cells, shown
 from apps.ledger import statements
 from apps.ledger.selectors import StoreAccount, store_accounts
+from apps.payments.selectors import payments_visible_to
 from apps.reports.account_codes import codes_of
 from apps.reports.bookings import SUMMED_MAX, BookingSums, sums_of
 from apps.reports.labels import ACCOUNTS, KINDS, OF_STORES
@@ -127,6 +128,7 @@ def index(request: PageRequest) -> HttpResponse:
     context = {
         "filters": filters,
         "accounts": accounts,
+        "has_payments": bool(accounts) or payments_visible_to(access).exists(),
         "assets": [
             assets[asset_id] for asset_id in dict.fromkeys(item.asset_id for item in accounts)
         ],

@@ -5,7 +5,7 @@ from django.http import HttpResponse
 
 from apps.agents.selectors import signed_payments_visible_to
 from apps.agents.services.x402_offers import is_signable
-from apps.assets.selectors import accepted_assets
+from apps.assets.selectors import accepted_assets, listed_assets
 from apps.dashboard.list_files import SIGNED_PAYMENTS
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import Answer, PageRequest, show
@@ -21,11 +21,13 @@ CALLS = (
 
 def index(request: PageRequest) -> HttpResponse:
     access = request.access
+    offered = [asset for asset in listed_assets(access.mode) if is_signable(asset)]
     context = {
         "page": window(signed_payments_visible_to(access), request.GET, {}),
         "assets": [
             asset for asset in accepted_assets(access.store_id, access.mode) if is_signable(asset)
         ],
+        "offered": offered,
         "facilitator": f"{settings.API_URL}/api/v2/x402",
         "calls": CALLS,
     }

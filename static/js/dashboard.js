@@ -26,9 +26,9 @@ for (const tab of document.querySelectorAll(":is(.section-tabs, .tabs, .pills) >
   tabs.scrollLeft = tab.offsetLeft - tabs.offsetLeft - (tabs.clientWidth - tab.clientWidth) / 2;
 }
 
-// One box for all of a group, shown where a script can check the others.
+// One box for all of its fieldset, shown where a script can check the others.
 for (const all of document.querySelectorAll("input[data-selects]")) {
-  const boxes = [...all.form.querySelectorAll(`input[name="${all.dataset.selects}"]`)];
+  const boxes = [...all.closest("fieldset").querySelectorAll(`input[name="${all.dataset.selects}"]`)];
   const follow = () => {
     const checked = boxes.filter((box) => box.checked).length;
     all.checked = checked === boxes.length;

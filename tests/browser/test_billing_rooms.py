@@ -72,5 +72,5 @@ def test_the_rooms_of_billing_can_be_used_everywhere(
         assert not script or name == "editor" or barriers(page) == []
     if not script:
         page.get_by_label("Tax rate (%)").fill("20")
-        page.get_by_role("button", name="Recalculate").click()
+        page.get_by_role("button", name="Calculate totals").click()
         expect(page.locator("#totals")).to_contain_text("€12.00")

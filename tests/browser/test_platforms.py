@@ -188,6 +188,7 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     page = signed_in(world, open_page, "/dashboard/agents/new", width, dark)
     page.get_by_label("Name", exact=True).fill("The shopping agent")
     see(page, "Create test credential", f"agents-new-{look}")
+    page.get_by_role("checkbox", name="Select all").check()
     page.get_by_role("button", name="Create credential").click()
     see(page, "Verify it’s you", f"agents-confirm-{look}")
     page.get_by_label("Code from your authenticator app").fill(next_code(world.alice))

@@ -76,7 +76,7 @@ def joined(open_page: OpenPage) -> Teller:
 def be_paid(kim: Teller, open_page: OpenPage) -> None:
     """The first step of the list: a link, whose checkout a customer pays."""
     expect(kim.page.locator(NEXT)).to_contain_text("Take a test payment")
-    kim.follow("Create a test payment")
+    kim.follow("Create one-time link")
     kim.fill(amount="480.00")
     kim.page.get_by_label("Title").fill("A crate of records")
     kim.press("Create link")
@@ -163,7 +163,7 @@ def be_verified(kim: Teller, open_page: OpenPage) -> None:
     desk.get_by_role("button", name="Approve").click()
     desk.wait_for_url(re.compile(r"/stores/verification/(\?.*)?$"))
     kim.go("")
-    expect(kim.page.locator(NEXT)).to_contain_text("Add a payout account")
+    expect(kim.page.locator(NEXT)).to_contain_text("Add a payout destination")
 
 
 def store_of(kim: Teller) -> Store:

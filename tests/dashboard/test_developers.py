@@ -68,6 +68,13 @@ def test_a_refused_key_form_says_why(fields: dict[str, Any], sentence: str, cast
     assert ApiKey.objects.count() == before
 
 
+@pytest.mark.parametrize("path", ["api-keys/new", "agents/new"])
+def test_nothing_is_granted_before_a_person_ticks_it(path: str, cast: Cast) -> None:
+    page = Browser(cast.alice).prove().get(path).content.decode()
+    boxes = re.findall(r'<input type="checkbox" name="scopes"[^>]*>', page)
+    assert len(boxes) >= 8 and not any("checked" in box for box in boxes)
+
+
 def test_a_key_is_revoked_after_asking(cast: Cast) -> None:
     browser = Browser(cast.alice)
     secret = browser.post(

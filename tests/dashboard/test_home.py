@@ -334,13 +334,13 @@ def test_a_new_key_comes_with_a_call_that_works(cast: Cast) -> None:
     assert f"-u &#x27;{shown.context['secret']}:&#x27;" in text(shown)
 
 
-def test_a_payout_account_is_a_step_of_who_moves_money(cast: Cast) -> None:
-    assert "Add a payout account" in text(Browser(cast.alice).get())
+def test_a_payout_destination_is_a_step_of_who_moves_money(cast: Cast) -> None:
+    assert "Add a payout destination" in text(Browser(cast.alice).get())
     viewer = person("viewer")
     Member.objects.create(
         store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now()
     )
-    assert "Add a payout account" not in text(Browser(viewer).get())
+    assert "Add a payout destination" not in text(Browser(viewer).get())
 
 
 def verification(browser: Browser) -> Any:

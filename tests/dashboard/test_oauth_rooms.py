@@ -139,8 +139,8 @@ def test_an_app_that_was_let_in_is_listed_in_its_mode_with_its_last_use(
     assert works(token)
     assert "never" not in text(alice.get("apps"))
     alice.switch("live")
-    assert "No authorized apps in live mode" in text(alice.get("apps"))
-    assert "No authorized apps in test mode" in text(Browser(cast.charlie).get("apps"))
+    assert "No apps authorized in live mode yet" in text(alice.get("apps"))
+    assert "No apps authorized in test mode yet" in text(Browser(cast.charlie).get("apps"))
 
 
 def test_letting_an_app_out_ends_its_tokens_and_its_agent_at_once(alice: Browser, app: App) -> None:
@@ -152,7 +152,7 @@ def test_letting_an_app_out_ends_its_tokens_and_its_agent_at_once(alice: Browser
     assert not works(body["access_token"]) and not is_on(agent)
     assert app.refresh(body["refresh_token"]).status_code == 400
     assert works(live["access_token"])
-    assert "No authorized apps in test mode" in text(alice.get("apps"))
+    assert "No apps authorized in test mode yet" in text(alice.get("apps"))
 
 
 def test_the_agent_of_an_app_ends_when_the_app_gives_its_token_back(app: App) -> None:

@@ -90,6 +90,6 @@ def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Br
     assert (schedule.frequency, schedule.is_active) == ("monthly", True)
     assert "Delete this schedule?" in text(alice.get(f"{path}/delete"))
     alice.post(f"{path}/delete")
-    assert alice.get(path).status_code == 404 and "No schedules" in text(
+    assert alice.get(path).status_code == 404 and "No test schedules" in text(
         alice.get("payouts/schedules")
     )

@@ -125,7 +125,7 @@ def statement(browser: Browser, **query: str) -> Any:
 
 
 def test_an_empty_store_is_told_what_opens_its_books(browser: Browser) -> None:
-    assert "No entries yet" in text(statement(browser))
+    assert "No test entries yet" in text(statement(browser))
 
 
 def test_a_statement_shows_every_entry_with_the_balance_it_left(
@@ -280,4 +280,4 @@ def test_another_store_and_the_other_mode_see_nothing_of_it(cast: Cast, browser:
     make.paid(cast.bakery.test)
     browser.switch("live")
     assert "No entries yet" in text(statement(browser, asset="SETH"))
-    assert "No entries yet" in text(statement(Browser(cast.charlie), asset="SETH"))
+    assert "No test entries yet" in text(statement(Browser(cast.charlie), asset="SETH"))

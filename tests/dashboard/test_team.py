@@ -298,7 +298,11 @@ def test_who_is_removed_loses_the_store_and_its_apps_at_once_and_is_told(
 
 
 def test_the_last_owner_can_neither_leave_nor_be_removed(cast: Cast, alice: Browser) -> None:
-    assert "A store needs an owner." in text(alice.post("team/leave"))
+    page = text(alice.get("team/leave"))
+    assert "You can’t leave" in page and "Leave store" not in page
+    assert "team/leave" not in alice.get("team").content.decode()
+    refused = alice.post("team/leave")
+    assert refused.status_code == 422 and "A store needs an owner." in text(refused)
     assert "A store needs an owner." in text(alice.post(f"team/{cast.alice.pk}/remove"))
     assert role_of(cast, cast.alice) == "owner"
 

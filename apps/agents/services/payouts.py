@@ -1,6 +1,7 @@
 """An agent's payouts: crypto to a raw address, within the store's caps and its own, whichever is
 tighter."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import NoReturn
@@ -21,9 +22,10 @@ from apps.assets.selectors import listed_assets
 from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.messages.fields import Invalid
 from apps.payouts.models import Payout
-from apps.payouts.services.caps import Cap, daily_spent, store_cap
+from apps.payouts.services.caps import Cap, daily_spent, has_store_cap, store_cap
 from apps.payouts.services.create import create_payout
 from apps.stores import audit
+from apps.stores.models import Store
 
 
 class ControlsRequired(Coded):
@@ -118,6 +120,12 @@ def refuse_unread(access: Access, refusal: Invalid, asset_id: object) -> NoRetur
     if isinstance(asset_id, str) and refusal.field != "asset_id":
         asset_for(access.mode, asset_id)
     raise refusal
+
+
+def has_limits(store: Store, asset_ids: Iterable[str]) -> bool:
+    """Whether an agent without caps of its own may pay out some of these, within what staff have
+    set for the store."""
+    return authorize.has_provider(store) or has_store_cap(store.pk, asset_ids)
 
 
 def caps_of(access: Access, asset: Asset) -> list[Cap]:

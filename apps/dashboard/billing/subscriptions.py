@@ -61,6 +61,7 @@ def _rows(request: PageRequest) -> "tuple[QuerySet[Subscription], dict[str, str]
 def index(request: PageRequest) -> HttpResponse:
     rows, filters = _rows(request)
     page = window(rows, request.GET, filters)
+    is_empty = not page.rows and not any(filters.values()) and "page" not in request.GET
     context = {
         "table": SUBSCRIPTIONS.table(
             request, page.rows, {name: value for name, value in filters.items() if value}
@@ -76,7 +77,8 @@ def index(request: PageRequest) -> HttpResponse:
             }
             for status, name in _TABS.items()
         ],
-        "is_empty": not page.rows and not any(filters.values()) and "page" not in request.GET,
+        "is_empty": is_empty,
+        "has_products": not is_empty or selectors.products_visible_to(request.access).exists(),
     }
     return show(request, "dashboard/subscriptions/list.html", context)
 

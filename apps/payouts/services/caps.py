@@ -47,6 +47,11 @@ def store_cap(store_id: uuid.UUID, asset_id: str) -> StorePayoutCap | None:
     return StorePayoutCap.objects.filter(store_id=store_id, asset_id=asset_id).first()
 
 
+def has_store_cap(store_id: uuid.UUID, asset_ids: Iterable[str]) -> bool:
+    """Whether staff have set a cap of any of these assets."""
+    return StorePayoutCap.objects.filter(store_id=store_id, asset_id__in=asset_ids).exists()
+
+
 def set_store_cap(store: Store, asset_id: str, **changes: int | None) -> StorePayoutCap:
     """`per_tx_atomic`, `daily_atomic` or both; None takes a limit away. Raises NotFound."""
     if not Asset.objects.filter(pk=asset_id).exists():

@@ -27,6 +27,13 @@ DEVELOPERS = (
         "Scopes contains unknown scopes: a, b.",
     ),
     Broken(
+        "key_create",
+        at("api-keys/new"),
+        {"name": "Shop", "key_type": "secret"},
+        "scopes",
+        "Choose at least one scope.",
+    ),
+    Broken(
         "oauth_app_create", at("apps/own/new"), {**APP, "name": ""}, "name", "Name can’t be blank."
     ),
     Broken(
@@ -58,6 +65,9 @@ DEVELOPERS = (
         "Enter a whole number from 1 to 9,999.",
     ),
     Broken("agent_create", at("agents/new"), {"name": ""}, "name", "Name can’t be blank."),
+    Broken(
+        "agent_create", at("agents/new"), {"name": "Bot"}, "scopes", "Choose at least one scope."
+    ),
     Broken(
         "agent_caps",
         World.agent,

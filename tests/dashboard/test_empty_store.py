@@ -1,0 +1,97 @@
+"""Pages of a store without anything say so in one pattern, and lead on to what there is to do."""
+
+import pytest
+
+from apps.core import acting
+from apps.core.acting import Actor, ActorKind
+from apps.core.models import Mode
+from apps.stores import audit
+from tests.cast import Cast
+from tests.dashboard.browse import Browser, text
+
+# path, what is missing
+EMPTY = (
+    ("agents", "agents"),
+    ("agents/mandates", "mandates"),
+    ("balances", "balance"),
+    ("customers", "customers"),
+    ("events", "events"),
+    ("invoices", "invoices"),
+    ("payments", "payments"),
+    ("payment-links", "payment links"),
+    ("payouts", "payouts"),
+    ("payouts/batches", "mass payouts"),
+    ("payouts/destinations", "destinations"),
+    ("payouts/schedules", "schedules"),
+    ("products", "products"),
+    ("refunds", "refunds"),
+    ("reports", "reports"),
+    ("requests", "requests"),
+    ("statement", "entries"),
+    ("subscriptions", "subscriptions"),
+    ("swaps", "swaps"),
+    ("webhooks", "endpoints"),
+)
+
+
+@pytest.mark.parametrize(("path", "noun"), EMPTY)
+def test_a_page_without_anything_says_so_in_its_mode(path: str, noun: str, cast: Cast) -> None:
+    browser = Browser(cast.charlie)
+    assert f"No test {noun} yet" in text(browser.get(path))
+    browser.post("mode", mode=Mode.LIVE)
+    assert f"No {noun} yet" in text(browser.get(path))
+
+
+# path, where it leads
+LEADS = (
+    ("balances", "payments/new"),
+    ("payouts", "payments/new"),
+    ("refunds", "payments/new"),
+    ("statement", "payments/new"),
+    ("swaps", "payments/new"),
+    ("subscriptions", "products/new"),
+    ("subscriptions/new", "products/new"),
+    ("payouts/destinations", "payouts/destinations/bank"),
+    ("payouts/schedules/new", "payouts/destinations/bank"),
+    ("settings/approvals", "team/invite"),
+)
+
+
+@pytest.mark.parametrize(("path", "next_path"), LEADS)
+def test_a_page_without_anything_leads_to_what_comes_first(
+    path: str, next_path: str, cast: Cast
+) -> None:
+    page = Browser(cast.charlie).get(path).content.decode()
+    assert f'href="/dashboard/{next_path}"' in page[page.index("<main") :]
+
+
+def test_the_last_steps_change_to_live_mode(cast: Cast) -> None:
+    browser = Browser(cast.charlie)
+    assert text(browser.get("")).count(">Switch to live mode</button>") == 2
+    browser.post("mode", mode=Mode.LIVE)
+    assert "Switch to live mode" not in text(browser.get(""))
+
+
+def test_the_only_coin_cannot_be_stopped_and_a_coin_of_swaps_is_named(cast: Cast) -> None:
+    page = text(Browser(cast.charlie).get("settings/assets"))
+    assert "At least one is required" in page and "Stop accepting" not in page
+    assert "Swaps and payouts only" in page
+
+
+def test_mandates_and_x402_say_what_is_missing(cast: Cast) -> None:
+    browser = Browser(cast.charlie)
+    assert "Your store has none yet" in text(browser.get("agents/mandates"))
+    assert "Test mode has no coin that supports signed payments." in text(
+        browser.get("agents/x402")
+    )
+    browser.post("mode", mode=Mode.LIVE)
+    assert "USDC" in text(browser.get("agents/x402"))
+
+
+def test_a_store_made_by_a_command_was_made_by_tillgate(cast: Cast) -> None:
+    store = cast.strangers.store
+    with acting.acting(Actor(ActorKind.COMMAND, name="create_store (root)")):
+        audit.record("store.created", store=store, target=store)
+    page = text(Browser(cast.charlie).get("audit-log"))
+    assert 'Tillgate</bdi> <span class="badge plain">System</span>' in page
+    assert "<dt>Command</dt><dd><bdi>create_store (root)</bdi></dd>" in page
