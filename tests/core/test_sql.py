@@ -12,6 +12,7 @@ from apps.core import clock
 from apps.core.db.prepared_reads import Rows
 from apps.core.db.sql import Blank, Statement, array, statement_of
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
+from config.databases import PREPARED_FROM_USE
 from tests import make
 from tests.cast import Cast, Shop
 
@@ -60,6 +61,23 @@ def test_what_is_prepared_outlives_a_rollback_and_ends_with_a_table_that_is_alte
         assert names() != [name]
     finally:
         other.close()
+
+
+@pytest.mark.django_db
+def test_what_is_altered_elsewhere_is_planned_again_after_one_refusal() -> None:
+    """A release that widens a column while processes of the one before it run: no statement is
+    refused for ever. The connection isn't told what a block does, as of another connection."""
+    ask = Statement("SELECT name FROM baker WHERE id = %(id)s::int")
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE baker (id int, name varchar(5))")
+        for _ in range(PREPARED_FROM_USE + 1):
+            assert ask.rows(id=1) == []
+        cursor.execute("DO 'BEGIN ALTER TABLE baker ALTER name TYPE varchar(9); END'")
+
+    with pytest.raises(DatabaseError, match="cached plan"), transaction.atomic():
+        ask.rows(id=1)
+    # The first statement after a rollback tells the scope as well, as a text.
+    assert [ask.rows(id=1) for _ in range(3)] == [[], [], []]
 
 
 def test_rows_of_a_statement_are_as_the_orm_gives_them(bakery: Shop) -> None:

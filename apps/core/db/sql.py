@@ -15,10 +15,18 @@ from uuid import UUID
 
 import psycopg
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections, models
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    DatabaseError,
+    DataError,
+    IntegrityError,
+    connections,
+    models,
+)
 from django.db.models import AutoField, Model
 
 from apps.core.db import tenancy
+from apps.core.db.postgresql.prepared import KeptStatements
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
@@ -60,7 +68,13 @@ class Statement:
                 not (is_text or connection.queries_logged) and len(connection.execute_wrappers) <= 1
             )
             execute = cursor._execute if is_alone else cursor.execute
-            execute(text, values if is_text else [values[name] for name in self.names])
+            try:
+                execute(text, values if is_text else [values[name] for name in self.names])
+            except (DataError, IntegrityError):
+                raise
+            except DatabaseError:  # a table may have been altered by another connection
+                KeptStatements.forget(connection.connection)
+                raise
             rows: list[tuple[Any, ...]] = cursor.fetchall()
             return rows
 

@@ -2,7 +2,8 @@
 
 psycopg forgets all that a connection has prepared whenever something is rolled back, for what the
 transaction may have made and prepared a statement about. PostgreSQL looks a statement's tables up
-again by itself.
+again by itself, and refuses one that would answer with other columns than it was prepared for: it
+is prepared anew after any error but those of values (apps.core.db.sql).
 """
 
 import re
@@ -28,6 +29,11 @@ class KeptStatements(PrepareManager):
         kept = cls()
         kept.prepare_threshold = connection.prepare_threshold
         connection._prepared = kept
+
+    @staticmethod
+    def forget(connection: "psycopg.Connection[Any]") -> None:
+        """What the connection has prepared is prepared anew."""
+        PrepareManager.clear(connection._prepared)
 
     def clear(self) -> bool:
         """Of a rollback, which forgets nothing."""
