@@ -44,7 +44,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
     forwarded = entries(request)
     context = {
         **site.each_context(request),
-        "title": "Proxies",
+        "title": "Proxies and client addresses",
         "headers": [(name, request.headers[name]) for name in HEADERS if name in request.headers],
         "connection": request.META.get("REMOTE_ADDR") or "a local socket",
         "hops": settings.TRUSTED_PROXY_HOPS,

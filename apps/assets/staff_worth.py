@@ -19,11 +19,16 @@ class Rated(ReadOnly):
     rated_in: Any = F("store__settlement_currency")
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
-        rates = Rate.objects.filter(
-            asset=OuterRef(f"{self.rated_asset}_id"),
-            currency=OuterRef("rate_currency"),
-            valid_until__gt=clock.real_now(),
-        )
         rows: QuerySet[Any] = super().get_queryset(request).annotate(rate_currency=self.rated_in)
-        rated: QuerySet[Any] = rows.annotate(rate_now=Subquery(rates.values("rate")[:1]))
+        rated: QuerySet[Any] = rows.annotate(rate_now=rate_of(self.rated_asset))
         return rated
+
+
+def rate_of(asset: str) -> Subquery:
+    """Of rows that have a `rate_currency`, what one coin is worth in it; null without a rate."""
+    rates = Rate.objects.filter(
+        asset=OuterRef(f"{asset}_id"),
+        currency=OuterRef("rate_currency"),
+        valid_until__gt=clock.real_now(),
+    )
+    return Subquery(rates.values("rate")[:1])

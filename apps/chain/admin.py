@@ -14,6 +14,7 @@ from apps.chain import staff_commands
 from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.core.staff import lists, roles
+from apps.core.staff.labels import field_label
 from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
 from apps.core.staff.paging import BY_KEY
 from apps.core.templatetags.tillgate import badge, moment, shorten
@@ -43,9 +44,9 @@ class AssetAdmin(Switches):
         "to_banks",
     ]
     asset = lists.text("coin_symbol", "Asset")
-    decimals = lists.figure("atomic_decimals", "Decimals on the chain")
+    decimals = lists.figure("atomic_decimals", field_label("atomic_decimals"))
     offered = lists.flag("is_active", "Active")
-    to_banks = lists.flag("is_fiat_eligible", "Can be paid out to a bank")
+    to_banks = lists.flag("is_fiat_eligible", field_label("is_fiat_eligible"))
     list_filter = ["chain", "is_active"]
     switches = ("is_active", "min_withdrawal_atomic", "position")
 

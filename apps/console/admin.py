@@ -79,7 +79,7 @@ class StaffRequestAdmin(ReadOnly):
     def age(self, row: StaffRequest) -> str:
         return age(row.asked_at, clock.real_now())
 
-    @admin.display(description="Decision")
+    @admin.display(description="Status")
     def decision(self, row: StaffRequest) -> str:
         page = reverse("admin:stores_staffrequest_decide", args=[row.pk])
         if row.state == _Pending:
@@ -100,7 +100,6 @@ class StaffRequestAdmin(ReadOnly):
             self,
             request,
             form,
-            title=f"Request {KINDS[kind].title[:1].lower()}{KINDS[kind].title[1:]}",
             done=lambda row: (
                 f"{row}: sent for a second approval"
                 if row
@@ -269,13 +268,8 @@ class WithdrawalAdmin(Rated, Queue):
             self,
             request,
             form,
-            title="Request a withdrawal of earnings",
             done=lambda row: f"{row}: waiting for approval by another member of finance staff",
             next_page="admin:payments_withdrawal_changelist",
-            what_follows=(
-                "Nothing is sent yet. Another member of finance staff has to approve it under"
-                " Withdrawals of earnings."
-            ),
         )
 
 
@@ -284,10 +278,8 @@ def _ask_page(
     request: HttpRequest,
     form: AskForm,
     *,
-    title: str,
     done: Callable[[StaffRequest | Withdrawal | None], str],
     next_page: str,
-    what_follows: str = "",
 ) -> HttpResponse:
     """The form, or the list of what was requested once it is."""
     errors: list[str] = []
@@ -301,10 +293,9 @@ def _ask_page(
             return HttpResponseRedirect(reverse(next_page))
     context = {
         **page.admin_site.each_context(request),
-        "title": title,
+        "title": form.title,
         "opts": page.opts,
         "list_name": page.list_name,
-        "what_follows": what_follows,
         "form": form,
         "errors": errors,
     }

@@ -16,7 +16,7 @@ from apps.ledger.models import Account
 @admin.register(Account)
 class AccountAdmin(ReadOnly):
     is_named = True
-    list_display = ["account", "shop", "coin", "which_mode", "balance"]
+    list_display = ["account", "shop", "coin", "balance"]
     list_filter = ["mode", "kind", ("asset", lists.AssetFilter)]
     list_select_related = ["asset__chain", "store"]
     search_fields = ["store"]
@@ -25,7 +25,8 @@ class AccountAdmin(ReadOnly):
     account = lists.words("kind", "Account")
     shop = lists.store(description="Owner", nobody="The service")
     coin = lists.asset()
-    which_mode = lists.mode()
+    # Of one owner after the other, the service's own first: the unique rule's index has them so.
+    ordering = ["-store_id", "mode", "asset_id", "kind"]
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Account]":
         of_it = Func(F("pk"), function="ledger_balance", output_field=AtomicField())

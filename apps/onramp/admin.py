@@ -30,7 +30,7 @@ class FundingSessionAdmin(ReadOnly):
     )
     created = lists.when("created_at", "Created")
     shop = lists.store()
-    network = lists.words("provider", "Network")
+    network = lists.words("provider", "Card network")
     payment_reference = lists.clipped("payment__reference", "Payment")
     amount = lists.price("amount_cents", "currency")
     state = lists.status("card")
@@ -58,7 +58,7 @@ class CallbackAdmin(ReadOnly):
 class CredentialAdmin(ReadOnly):
     is_named = True
     list_display = ["network", "shop", "api_key", "enabled", "created", "change"]
-    network = lists.words("provider", "Network")
+    network = lists.words("provider", "Card network")
     api_key = lists.text("api_key_hint", "API key")
     enabled = lists.flag("is_active", "Active")
     list_filter = ["mode", "is_active"]

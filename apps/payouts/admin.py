@@ -18,12 +18,13 @@ from apps.core.staff import lists, roles
 from apps.core.staff.labels import code_words
 from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button, typed_reason
 from apps.core.staff.paging import BY_KEY
-from apps.core.templatetags.tillgate import fiat, moment, shorten
+from apps.core.templatetags.tillgate import badge, fiat, moment, shorten
 from apps.payouts import states
 from apps.payouts.approval_models import ApprovalRule, PayoutApproval
 from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
 from apps.payouts.services.bank_reviews import reject_bank, revoke_verification, verify_bank
 from apps.payouts.services.caps import set_store_cap
+from apps.payouts.services.destinations import network_name
 from apps.payouts.services.offramp import PURPOSE, reference_of
 from apps.payouts.services.review import approve_payout, needs_two, reject_payout
 from apps.payouts.staff_facts import (
@@ -110,10 +111,10 @@ class PayoutAdmin(Rated, Queue):
             ("created", moment(row.created_at)),
             ("settled by", staff_commands.shown("", _commands(row))),
             (
-                "approvals",
+                "approvals needed",
                 "Two: this amount needs a second approval and a reason"
                 if needs_two(row)
-                else "One is enough",
+                else "One",
             ),
         ]
 
@@ -194,6 +195,7 @@ class DestinationAdmin(Queue):
     ordering = ["-created_at"]
     exclude = ["account_sealed"]
     actions = ["take_back"]
+    value_texts: ClassVar = {"network": lambda row: network_name(row) if row.is_wallet else ""}
     noun = "bank_account"
     approving = rejecting = roles.BANK_VERIFY
     approves = "Verify"
@@ -211,19 +213,21 @@ class DestinationAdmin(Queue):
                 '<bdi class="code" title="{}">{}</bdi> {}',
                 row.address,
                 shorten(row.address),
-                row.get_network_display(),
+                network_name(row),
             )
-        return row.account_name
+        return format_html('<span class="one-line">{}</span>', row.account_name)
 
-    @admin.display(description="Review")
+    @admin.display(description="Status")
     def decision(self, row: Destination) -> str:
-        return "No review needed" if row.is_wallet else super().decision(row)
+        if row.is_wallet:
+            return format_html('<span class="one-line">{}</span>', "No review needed")
+        return super().decision(row)
 
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [
             ("account", row.account_name),
             ("account holder", row.holder),
-            ("name", row.label),
+            ("label", row.label),
             ("mode", row.get_mode_display()),
             ("added", moment(row.created_at)),
             ("rejected for", row.rejection_reason),
@@ -271,12 +275,17 @@ class AcceptedAssetAdmin(Queue):
     noun = "accepted_asset"
     approving = rejecting = roles.ASSET_REVIEW
     heading = "What was stopped"
+    readonly_fields = ["state"]
     approves = "Accept the asset again"
     rejects = "Keep it stopped"
     rejection_is_told_to = "The store sees this if you keep it stopped."
 
     def title_of(self, row: AcceptedAsset) -> str:
         return row.asset.full_name
+
+    @admin.display(description="Status")
+    def state(self, row: AcceptedAsset) -> str:
+        return badge(self.noun, row.status)
 
     def subject_of(self, row: AcceptedAsset) -> str:
         return f"{row.asset.full_name} for {row.store}"
@@ -320,6 +329,7 @@ class ScheduleAdmin(ReadOnly):
     coin = lists.asset()
     next_payout = lists.when("next_payout_at", "Next payout")
     ordering = ["-created_at"]
+    exclude = ["minimum_fiat_currency"]  # the minimum itself is shown in it
 
     def title_of(self, row: Schedule) -> str:
         return f"of {row.store}, {row.asset.full_name}"

@@ -31,6 +31,10 @@ __all__ = [
 ]
 
 
+# Of networks whose chains have longer names than they.
+_CHAIN_NAMES = {"arbitrum": "Arbitrum One", "sepolia": "Ethereum Sepolia"}
+
+
 class WalletNetwork(models.TextChoices):
     """The networks that a saved wallet may be on. No asset is on the last one yet."""
 
@@ -44,6 +48,11 @@ class WalletNetwork(models.TextChoices):
     @property
     def is_test(self) -> bool:
         return self == WalletNetwork.SEPOLIA
+
+    @property
+    def full_name(self) -> str:
+        """As its chain is called everywhere."""
+        return _CHAIN_NAMES.get(self.value, str(self.label))
 
 
 class Destination(Owned):

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from apps.assets.models import AcceptedAsset, Asset
 from apps.assets.selectors import price_of, with_chains
@@ -14,7 +16,7 @@ from apps.core import clock, money
 from apps.core.money import Amount
 from apps.core.staff.lists import about
 from apps.core.staff.pages import Section
-from apps.core.templatetags.tillgate import day, fiat, moment, status_words
+from apps.core.templatetags.tillgate import fiat, moment, status_words
 from apps.ledger.selectors import balances
 from apps.payments.models import PaymentAddress
 from apps.payouts.models import Destination, Payout
@@ -35,7 +37,7 @@ def payout_sections(payout: Payout) -> list[Section]:
     decided = decisions(payout.store, "payout.approved", "payout.rejected")
     sections.append(
         Section(
-            "Latest decisions",
+            "Earlier decisions",
             decided,
             without="No payout of this store has been reviewed yet.",
         )
@@ -107,10 +109,11 @@ def _worth(store: Store, asset: Asset, amount_atomic: int) -> str:
     return about(worth.cents, worth.currency)
 
 
-def _valued(store: Store, asset: Asset, amount_atomic: int) -> str:
-    """Coins, and about what they are worth."""
+def _valued(store: Store, asset: Asset, amount_atomic: int) -> SafeString:
+    """Coins on one line, and about what they are worth."""
     worth = _worth(store, asset, amount_atomic)
-    return f"{_coins(amount_atomic, asset)}{'' if worth.startswith('≈') else ','} {worth}"
+    coins = f"{_coins(amount_atomic, asset)}{'' if worth.startswith('≈') else ','}"
+    return format_html('<span class="one-line">{}</span> {}', coins, worth)
 
 
 def _coins(amount_atomic: int, asset: Asset) -> str:
@@ -133,7 +136,8 @@ def _payouts_of(store: Store, mode: str, without: Payout | None = None) -> Secti
     if newest:
         facts.append(("Latest", moment(newest[0].created_at)))
     page = reverse("admin:payouts_payout_changelist") + f"?q={store.pk}"
-    return Section("Payouts of the store", facts, page, "All payouts")
+    title = "Payouts of the store" if without is None else "Other payouts of the store"
+    return Section(title, facts, page, "All payouts")
 
 
 def _destination(payout: Payout) -> Section:
@@ -143,8 +147,8 @@ def _destination(payout: Payout) -> Section:
     facts: list[tuple[str, Any]] = []
     if saved is not None:
         facts.append(("Saved as", saved.label or saved.holder or "No label"))
-        facts.append(("Added", day(saved.created_at)))
-        facts.append(("Verified", day(saved.verified_at) if saved.verified_at else "No"))
+        facts.append(("Added", moment(saved.created_at)))
+        facts.append(("Verified", moment(saved.verified_at) if saved.verified_at else "No"))
     payouts = (
         rows.filter(destination_address=address) if address else rows.filter(destination=saved)
     )
@@ -153,7 +157,7 @@ def _destination(payout: Payout) -> Section:
         ("Payouts to this destination", _up_to(len(used)) if used else "None, this is the first")
     )
     if used:
-        facts.append(("First used", day(used[0].created_at)))
+        facts.append(("First used", moment(used[0].created_at)))
         facts += [
             ("Total paid to this destination", text)
             for text in _sums(
@@ -186,15 +190,15 @@ def _person(payout: Payout) -> Section:
     facts: list[tuple[str, Any]] = [
         ("Email", maker.email),
         ("Role", member.get_role_display() if member is not None else "No longer a member"),
-        ("Member since", day(member.created_at) if member is not None else ""),
+        ("Member since", moment(member.created_at) if member is not None else ""),
         ("Last sign-in", moment(maker.last_login) if maker.last_login else "Never"),
     ]
     return Section(
-        "Requested by", facts, reverse("admin:stores_user_change", args=[maker.pk]), "Open account"
+        "Requested by", facts, reverse("admin:stores_user_change", args=[maker.pk]), "Open person"
     )
 
 
-def _sums(payouts: Iterable[Payout], store: Store) -> list[str]:
+def _sums(payouts: Iterable[Payout], store: Store) -> list[SafeString]:
     """By coin, each with what it is worth now."""
     sums: dict[str, int] = {}
     assets: dict[str, Asset] = {}

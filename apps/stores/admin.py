@@ -57,7 +57,7 @@ class UserAdmin(Switches):
     list_display = ["address", "label", "enabled", "roles", "signed_in", "change_roles"]
     list_filter = ["is_active", "is_staff"]
     search_fields = ["email_key", "id"]
-    search_help_text = "The beginning of an email address, or an account ID"
+    search_help_text = "The beginning of an email address, or a person’s ID"
     ordering = ["email_key"]
     address = lists.text("email", "Email")
     label = lists.text("name", "Name")

@@ -6,7 +6,7 @@ from django.urls import reverse
 
 from apps.core.countries import country_name
 from apps.core.staff.pages import Section
-from apps.core.templatetags.tillgate import day, status_words
+from apps.core.templatetags.tillgate import moment, status_words
 from apps.stores.models import AuditEntry, Store, Verification
 
 LINES_MAX = 5
@@ -19,7 +19,7 @@ def store_section(store: Store) -> Section:
     facts: list[tuple[str, Any]] = [
         ("Name", store.name),
         ("Country", country_name(store.country) or "Unknown"),
-        ("Created", day(store.created_at)),
+        ("Created", moment(store.created_at)),
         ("Business", _business(store, last)),
         ("Members", store.members.count()),
     ]
@@ -49,7 +49,7 @@ def decisions(store: Store, *actions: str) -> list[tuple[str, Any]]:
     ]
     return [
         (
-            day(entry.at),
+            moment(entry.at),
             " · ".join(
                 text for text in (_done(entry.action), entry.actor_name, entry.reason) if text
             ),

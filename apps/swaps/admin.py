@@ -1,8 +1,12 @@
 """Swaps for staff, who look and never write."""
 
-from django.contrib import admin
+from typing import Any
 
-from apps.assets.staff_worth import Rated
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+
+from apps.assets.staff_worth import Rated, rate_of
 from apps.core import money
 from apps.core.staff import lists
 from apps.core.staff.pages import Part
@@ -26,6 +30,7 @@ class SwapAdmin(Rated):
     created = lists.made("created_at", "Created")
     shop = lists.store()
     sold = lists.coins("sell_amount_atomic", "source_asset", "Sold")
+    bought = lists.coins("actual_buy_amount_atomic", "buy_asset", "Bought", rate="buy_rate_now")
     why = lists.text("failure_reason", "Failure")
     state = lists.status("swap")
     ordering = [BY_KEY]
@@ -36,13 +41,6 @@ class SwapAdmin(Rated):
         amount = money.amount_text(row.sell_amount_atomic, sold.atomic_decimals)
         return f"of {amount} {sold.coin_symbol} for {row.buy_asset.coin_symbol}"
 
-    @lists.number
-    @admin.display(description="Bought")
-    def bought(self, row: Swap) -> str | None:
-        amount = row.actual_buy_amount_atomic
-        asset = row.buy_asset
-        return (
-            None
-            if amount is None
-            else f"{money.amount_text(amount, asset.atomic_decimals)} {asset.coin_symbol}"
-        )
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(buy_rate_now=rate_of("buy_asset"))

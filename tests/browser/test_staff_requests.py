@@ -66,7 +66,7 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     second = member("Tess")
     page = enter(open_page, first, **look)
     shoot(page, f"{name}-index")
-    page.get_by_role("link", name="Request a correction").click()
+    page.get_by_role("link", name="Request a ledger correction").click()
     fine(page, look)
     page.get_by_label("Asset").select_option("SETH")
     page.get_by_label("Account").select_option("available")

@@ -52,14 +52,14 @@ def test_two_members_of_staff_let_a_payout_go_and_look_around(
     page = enter(open_page, first, **JUDGED)
     site = page.url.split("/admin/")[0] + "/admin/"
     queue = page.get_by_role("listitem").filter(has_text="Payouts in review").first
-    expect(queue).to_contain_text(re.compile(r"\d+\+?\s+oldest (\d+|less than a minute)"))
+    expect(queue).to_contain_text(re.compile(r"\d+\+?\s+Oldest (\d+|less than a minute)"))
     see(page, "home")
     queue.get_by_role("link").click()
     expect(page.locator(f"a.decide[href*='{payout.pk}']")).to_be_visible()
     page.goto(f"{site}payouts/payout/{payout.pk}/decide/")
     expect(page.get_by_role("heading", name="What is requested")).to_be_visible()
     expect(page.get_by_text("Two: this amount needs a second approval")).to_be_visible()
-    expect(page.get_by_role("heading", name="Payouts of the store")).to_be_visible()
+    expect(page.get_by_role("heading", name="Other payouts of the store")).to_be_visible()
     see(page, "payout")
     page.get_by_label("Reason").fill("The shop is known")
     page.get_by_label("Code").fill(fresh_code(first))

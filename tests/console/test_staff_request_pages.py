@@ -21,12 +21,12 @@ from tests.dashboard.browse import next_code, text
 from tests.stores.wishes import WISHES, asked_for
 
 BESIDE = {
-    "payout": ["Payouts of the store", "Destination", "Worth now"],
+    "payout": ["Other payouts of the store", "Destination", "Worth now"],
     "correction": ["Store", "Worth now"],
-    "second_factor": ["Account", "Last sign-in"],
+    "second_factor": ["Person", "Last sign-in"],
     "card_network": [],
     "dispatch": ["Store"],
-    "staff_roles": ["Account", "Staff roles"],
+    "staff_roles": ["Person", "Staff roles"],
     "sending": ["Hold", "A doubt"],
 }
 
@@ -97,7 +97,9 @@ def test_an_earlier_request_about_the_same_is_in_its_history(cast: Cast) -> None
 
 def test_a_switch_is_off_now_and_on_after_approval(cast: Cast) -> None:
     _, row, _ = asked_for("dispatch", cast, make.clerk("admin"))
-    assert four_eyes.content_of(row).lines == [("Payments over x402 are sent", "Off", "On")]
+    assert four_eyes.content_of(row).lines == [
+        ("Agents’ x402 payments are sent to the chain", "Off", "On")
+    ]
 
 
 def test_a_choice_and_its_rules_are_in_words(cast: Cast) -> None:

@@ -18,7 +18,7 @@ from apps.chain.sending import holds
 from apps.core import clock, money
 from apps.core.staff.pages import Section
 from apps.core.staff.roles import role_names
-from apps.core.templatetags.tillgate import day, fiat, moment, status_words
+from apps.core.templatetags.tillgate import fiat, moment, status_words
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
 from apps.payouts.models import Payout
@@ -74,7 +74,7 @@ def _earlier(row: StaffRequest) -> Section:
     newest = rows.select_related("asked_by").order_by("-asked_at")[:EARLIER_MAX]
     facts: Pairs = [
         (
-            day(request.asked_at),
+            moment(request.asked_at),
             f"{_state(request)}, requested by {request.asked_by}: {request.reason}",
         )
         for request in newest
@@ -124,7 +124,7 @@ def _of_person(target: Facts) -> tuple[str, list[Section]]:
     ]
     return "", [
         Section(
-            "Account", facts, reverse("admin:stores_user_change", args=[person.pk]), "Open account"
+            "Person", facts, reverse("admin:stores_user_change", args=[person.pk]), "Open person"
         )
     ]
 

@@ -4,7 +4,7 @@ told."""
 import re
 import uuid
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from django import forms
@@ -32,11 +32,18 @@ from apps.stores import dispatch, staffing
 from apps.stores.models import StaffRequest, Store, User
 from apps.stores.settings import values_of
 
+_IN_COINS = "In the unit of the asset, such as 0.5."
 _COINS = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,30})?", re.ASCII)
 
 
 class AskForm(forms.Form):
     """`preset` names what the form was opened for, from the page's address."""
+
+    title: ClassVar[str]  # of its page, and of the links to it
+    what_follows: ClassVar[str] = (
+        "This change needs a second approval. Another member of staff is emailed and has seven"
+        " days to approve it."
+    )
 
     def __init__(self, *args: Any, preset: dict[str, str], **options: Any) -> None:
         super().__init__(*args, **options)
@@ -68,7 +75,7 @@ def _store_of(text: str) -> Store:
 def _person_of(text: str) -> User:
     person = User.objects.with_email(text)
     if person is None:
-        raise forms.ValidationError("There is no account with this email address")
+        raise forms.ValidationError("Nobody has this email address")
     return person
 
 
@@ -81,6 +88,7 @@ class OptionalStoreForm(AskForm):
 
 
 class CorrectionForm(OptionalStoreForm):
+    title = "Request a ledger correction"
     asset = forms.ModelChoiceField(
         Asset.objects.select_related("chain").order_by("pk"), empty_label="Choose an asset"
     )
@@ -89,17 +97,19 @@ class CorrectionForm(OptionalStoreForm):
     )
     amount = forms.CharField(
         help_text=(
-            "In coins. A positive amount is a credit, a negative one a debit. Custody "
-            "accounts grow by debits."
+            f"{_IN_COINS} A positive amount is a credit, a negative one a debit. Debits increase"
+            " custody accounts."
         )
     )
     store = forms.CharField(
-        required=False, help_text=("ID of the store that the account belongs to.")
+        required=False,
+        help_text="ID of the store that the account belongs to. Empty for accounts of the service.",
     )
     payment = forms.CharField(
         required=False,
         help_text=(
-            "Reference of the payment that the coins are held for. Required for the account “Held”."
+            "Reference of the payment that the coins are held for. Only for the account “Held”,"
+            " which requires it."
         ),
     )
 
@@ -141,7 +151,8 @@ class CorrectionForm(OptionalStoreForm):
 
 
 class FactorForm(AskForm):
-    email = forms.CharField(help_text="Email of the account that lost its phone and backup codes.")
+    title = "Remove a lost second factor"
+    email = forms.CharField(help_text="Email of the person who lost their phone and backup codes.")
 
     def clean_email(self) -> User:
         return _person_of(self.cleaned_data["email"])
@@ -151,6 +162,11 @@ class FactorForm(AskForm):
 
 
 class RolesForm(AskForm):
+    title = "Change staff roles"
+    what_follows = (
+        "The roles finance and admin need a second approval: another member of staff is emailed"
+        " and has seven days to approve them. Support, or fewer roles, apply right away."
+    )
     email = forms.CharField(
         help_text="Email of an existing account. Create one with manage.py staff."
     )
@@ -173,10 +189,15 @@ class RolesForm(AskForm):
 
 
 class DispatchForm(AskForm):
+    title = "Change a store’s cards or agents"
+    what_follows = (
+        "What is only turned off applies right away. Any other change needs a second approval:"
+        " another member of staff is emailed and has seven days to approve it."
+    )
     store = forms.CharField(help_text="ID of the store.")
     card_funding_live = forms.BooleanField(required=False)
     card_funding_test = forms.BooleanField(required=False)
-    x402_dispatch = forms.BooleanField(required=False, label="Send agents’ draws on the chain")
+    x402_dispatch = forms.BooleanField(required=False, label=field_label("x402_dispatch"))
     authorization_provider = forms.ChoiceField(choices=AuthorizationProvider.choices)
     authorization_url = forms.URLField(required=False, max_length=2048, assume_scheme="https")
     authorization_policy = forms.JSONField(
@@ -213,7 +234,12 @@ class DispatchForm(AskForm):
 
 
 class CardNetworkForm(OptionalStoreForm):
-    provider = forms.ChoiceField()
+    title = "Change a card network"
+    what_follows = (
+        "A card network that is only made inactive is so right away. Any other change needs a"
+        " second approval: another member of staff is emailed and has seven days to approve it."
+    )
+    provider = forms.ChoiceField(label="Card network")
     mode = forms.ChoiceField(choices=Mode.choices)
     store = forms.CharField(
         required=False, help_text="ID of the store. Leave empty for all stores."
@@ -282,10 +308,15 @@ class CardNetworkForm(OptionalStoreForm):
 class WithdrawalForm(AskForm):
     """Earnings to one of the operator's addresses."""
 
+    title = "Withdraw earnings"
+    what_follows = (
+        "Nothing is sent yet. Another member of finance staff has to approve it under Withdrawals"
+        " of earnings."
+    )
     asset = forms.ModelChoiceField(
         Asset.objects.select_related("chain").order_by("pk"), empty_label="Choose an asset"
     )
-    amount = forms.CharField(help_text="In coins.")
+    amount = forms.CharField(help_text=_IN_COINS)
     to_address = forms.ChoiceField(
         label="To", help_text="Addresses are listed in the setting WITHDRAWAL_ADDRESSES."
     )
@@ -337,7 +368,7 @@ class WithdrawalForm(AskForm):
 FORMS: dict[str, type[AskForm]] = {
     corrections.CORRECTION.name: CorrectionForm,
     lost_factor.FACTOR.name: FactorForm,
-    credentials.CARD_NETWORK.name: CardNetworkForm,
     dispatch.DISPATCH.name: DispatchForm,
+    credentials.CARD_NETWORK.name: CardNetworkForm,
     staffing.ROLES.name: RolesForm,
 }

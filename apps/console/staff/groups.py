@@ -15,8 +15,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "payments.Refund",
         "chain.Deposit",
         "chain.UnmatchedTransfer",
-        "onramp.FundingSession",
         "swaps.Swap",
+        *("onramp.FundingSession", "onramp.Credential", "onramp.Callback"),
     ),
     "Payouts": (
         "payouts.Payout",
@@ -60,5 +60,4 @@ GROUPS: dict[str, tuple[str, ...]] = {
         ),
         "agents.AgentPayoutCap",
     ),
-    "Card networks": ("onramp.Credential", "onramp.Callback"),
 }

@@ -24,6 +24,7 @@ from apps.chain.models import (
     UnmatchedTransfer,
 )
 from apps.chain.sending import cold_storage, holds, outflow
+from apps.console.staff.forms import FORMS, WithdrawalForm
 from apps.console.status import READ_LATE, SENT_LATE
 from apps.core import buckets, clock, jobs
 from apps.core.models import Mode, OutgoingMail, RowFailure
@@ -60,7 +61,8 @@ class Waiting:
 
 @dataclass(frozen=True)
 class HealthFact:
-    """How one part of the machine is: in a color, in words, and since when or as of when."""
+    """How one part of the machine is: in a color, in words, and since when or as of when: the page
+    writes `5 minutes ago` right after the words."""
 
     name: str
     tone: str
@@ -251,7 +253,7 @@ def _chains(now: datetime) -> Iterator[HealthFact]:
         yield HealthFact(
             f"{chain.name} watcher",
             BAD if is_late else GOOD,
-            f"Block {head.number:,}",
+            f"Block {head.number:,},",
             head.synced_at,
         )
 
@@ -267,12 +269,15 @@ def _sending(now: datetime) -> Iterator[HealthFact]:
         yield HealthFact("Signer", GOOD, "No transactions to sign")
     else:
         yield HealthFact(
-            "Signer", BAD if since < now - SENT_LATE else GOOD, "Oldest unsigned transaction", since
+            "Signer",
+            BAD if since < now - SENT_LATE else GOOD,
+            "Oldest unsigned transaction requested",
+            since,
         )
     open_holds = holds.open_holds()
     page = reverse("admin:sending")
     words = (
-        "On hold: " + ", ".join(holds.name_of(hold) for hold in open_holds[:3])
+        "On hold: " + ", ".join(holds.name_of(hold) for hold in open_holds[:3]) + ","
         if open_holds
         else "Not on hold"
     )
@@ -374,13 +379,26 @@ def _floor(asset: Asset) -> int:
     return cold_storage.float_of(asset).kept_atomic if asset.pk in cold_storage.assets() else 0
 
 
+def _actions() -> list[tuple[str, str]]:
+    """What staff ask for, by the titles of the forms."""
+    withdrawal = (WithdrawalForm.title, reverse("admin:payments_withdrawal_ask"))
+    requests = [
+        (form.title, reverse("admin:stores_staffrequest_ask", args=[kind]))
+        for kind, form in FORMS.items()
+    ]
+    return [*requests[:1], withdrawal, *requests[1:]]
+
+
 def context() -> dict[str, object]:
     now = clock.real_now()
     outflows = outflow.by_asset(Mode.LIVE, now)
     all_queues = queues(now, outflows)
+    open_holds = holds.open_holds()
     return {
         "queues": [queue for queue in all_queues if queue.count],
         "empty_queues": [queue for queue in all_queues if not queue.count],
         "facts": health(now, outflows),
+        "is_on_hold": bool(open_holds),
+        "actions": _actions(),
         "now": now,
     }

@@ -1,9 +1,11 @@
 """What people call the records of the staff site and their fields, where the names in the code
 aren't it."""
 
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from django.db.models import Model
     from django.db.models.options import Options
 
 LABELS: dict[str, str] = {
@@ -11,7 +13,8 @@ LABELS: dict[str, str] = {
     "stores.Verification": "Business verifications",
     "stores.AuditEntry": "Audit log",
     "onramp.FundingSession": "Card payments",
-    "onramp.Credential": "Networks and their keys",
+    "onramp.Credential": "Card networks",
+    "onramp.Callback": "Card network callbacks",
     "payouts.StorePayoutCap": "Payout limits",
     "payments.Withdrawal": "Withdrawals of earnings",
     "chain.HotWallet": "Wallets",
@@ -35,7 +38,8 @@ RECORD_NAMES: dict[str, tuple[str, str]] = {
     "stores.Verification": ("business verification", "business verifications"),
     "stores.AuditEntry": ("audit log entry", "audit log entries"),
     "onramp.FundingSession": ("card payment", "card payments"),
-    "onramp.Credential": ("network", "networks"),
+    "onramp.Credential": ("card network", "card networks"),
+    "onramp.Callback": ("card network callback", "card network callbacks"),
     "payouts.StorePayoutCap": ("payout limit", "payout limits"),
     "payments.Withdrawal": ("withdrawal of earnings", "withdrawals of earnings"),
     "chain.HotWallet": ("wallet", "wallets"),
@@ -105,8 +109,8 @@ FIELD_LABELS: dict[str, str] = {
     "cooling_hours_next": "Waiting period from the next change",
     "cooling_hours_next_from": "Next waiting period applies from",
     "cools_until": "Waiting period until",
-    "counted_at": "Counted",
-    "counted_cents": "Counted amount",
+    "counted_at": "Applied",
+    "counted_cents": "Amount applied",
     "created_at": "Created",
     "credential_id": "Credential ID",
     "credential_kind": "Credential type",
@@ -309,6 +313,7 @@ FIELD_LABELS: dict[str, str] = {
     "unit_amount_cents": "Unit price",
     "updated_at": "Updated",
     "url": "URL",
+    "user": "Person",
     "valid_after": "Valid after",
     "valid_before": "Valid before",
     "value_atomic": "Amount",
@@ -319,10 +324,19 @@ FIELD_LABELS: dict[str, str] = {
     "website_url": "Website",
     "withheld_atomic": "Withheld",
     "worth_cents": "Value when created",
-    "x402_dispatch": "Payments over x402 are sent",
+    "x402_dispatch": "Agents’ x402 payments are sent to the chain",
 }
 # The same of one kind of record, where another calls a column of that name otherwise.
 RECORD_LABELS: dict[str, str] = {
+    "billing.InvoiceChange.created_at": "Time",
+    "billing.SubscriptionChange.created_at": "Time",
+    "links.PaymentLink.email": "Customer’s email",
+    "links.PaymentLink.name": "Customer’s name",
+    "onramp.Callback.credential": "Card network",
+    "onramp.Credential.provider": "Card network",
+    "onramp.FundingSession.provider": "Card network",
+    "onramp.SessionChange.created_at": "Time",
+    "payments.PaymentEvent.created_at": "Time",
     "chain.HotWallet.number": "Lane",
     "core.OutgoingMail.template": "Email",
     "platforms.DestinationConfirmation.tries": "Wrong codes",
@@ -375,6 +389,7 @@ HELP_TEXTS: dict[str, str] = {
     "required_confirmations": "Blocks until a deposit counts as confirmed.",
     "support_email": "Shown to customers.",
 }
+_FIRST = ("id", "store", "mode", "created_at")
 # Proper names in codes, as their owners write them.
 _NAMES = {
     "api": "API",
@@ -384,6 +399,13 @@ _NAMES = {
     "offramp": "off-ramp",
     "onramper": "Onramper",
     "x402": "x402",
+}
+# Codes whose words stand in another order.
+_CODES = {
+    "custody_cold": "Cold storage custody",
+    "custody_deposits": "Deposit custody",
+    "custody_hot": "Hot wallet custody",
+    "custody_simulated": "Simulated custody",
 }
 _AS_WRITTEN = ("x402",)  # at the beginning of a sentence, too
 # A field that is typed in says in what.
@@ -419,7 +441,23 @@ def field_label(name: str, record: str = "", *, is_typed: bool = False) -> str:
     return label + unit if is_typed else label
 
 
+def column_labels(model: type["Model"], typed: Container[str] = ()) -> dict[str, str]:
+    """Of all columns; `typed` are inputs."""
+    return {
+        field.name: field_label(field.name, model._meta.label, is_typed=field.name in typed)
+        for field in model._meta.fields
+    }
+
+
+def in_one_order(names: Sequence[str]) -> list[str]:
+    """The fields of a record: what each has in common with the others comes first."""
+    first = [name for name in _FIRST if name in names] if "store" in names else []
+    return [*first, *(name for name in names if name not in first)]
+
+
 def code_words(code: str) -> str:
     """A name of the code as a sentence begins: `payout_confirmed` is `Payout confirmed`."""
+    if code in _CODES:
+        return _CODES[code]
     text = " ".join(_NAMES.get(word, word) for word in code.split("_"))
     return text if text.startswith(_AS_WRITTEN) else sentence(text)

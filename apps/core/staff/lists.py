@@ -1,6 +1,7 @@
 """How the lists of the staff site look and cost: columns in people's units, searches and filters
 that an index serves."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -32,6 +33,7 @@ from apps.core.staff.labels import STATUS_NOUNS, code_words
 from apps.core.staff.paging import is_by_key
 from apps.core.templatetags.tillgate import (
     badge,
+    email_text,
     fiat,
     moment,
     shorten,
@@ -40,6 +42,7 @@ from apps.core.templatetags.tillgate import (
 )
 
 FOUND_MAX = 200
+_EMAIL = re.compile(r"\S+@\S+")
 STORES_MAX = 20
 _CODE_MAX = 40
 _SAME_TIME = timedelta(minutes=1)  # of a row's ID and its own: they are read one after the other
@@ -158,15 +161,14 @@ def by_its_ends(value: str, below: str = "") -> SafeString:
 
 
 def text(path: str, description: str) -> Column:
-    """What somebody else may have written, on one line."""
+    """What somebody else may have written; an email address breaks between its parts."""
 
     def show(_: Any, row: Any) -> SafeString | None:
         value = _at(row, path)
-        return (
-            None
-            if value in (None, "")
-            else format_html('<bdi class="name" title="{0}">{0}</bdi>', value)
-        )
+        if value in (None, ""):
+            return None
+        words = email_text(value) if _EMAIL.fullmatch(str(value)) else value
+        return format_html('<bdi class="name" title="{}">{}</bdi>', value, words)
 
     return _column(show, description)
 
@@ -199,8 +201,14 @@ def asset(path: str = "asset") -> Column:
     return _column(lambda _, row: getattr(_at(row, path), "full_name", None), "Asset")
 
 
-def coins(path: str = "amount_atomic", asset: str = "asset", description: str = "Amount") -> Column:
-    """With the coin's symbol, and about what it is worth where the row knows (`rate_now`,
+def coins(
+    path: str = "amount_atomic",
+    asset: str = "asset",
+    description: str = "Amount",
+    *,
+    rate: str = "rate_now",
+) -> Column:
+    """With the coin's symbol, and about what it is worth where the row knows (`rate`,
     `rate_currency`)."""
 
     def show(_: Any, row: Any) -> SafeString | None:
@@ -209,7 +217,9 @@ def coins(path: str = "amount_atomic", asset: str = "asset", description: str = 
         if value is None:
             return None
         return (
-            format_html("{} atomic units", value) if coin is None else worth(int(value), coin, row)
+            format_html("{} atomic units", value)
+            if coin is None
+            else worth(int(value), coin, row, rate)
         )
 
     return number(_column(show, description))
@@ -225,10 +235,10 @@ def coins_text(row: Any, coin: Any = None) -> str:
     )
 
 
-def worth(atomic: int, coin: Any, row: Any) -> SafeString:
+def worth(atomic: int, coin: Any, row: Any, rate_name: str = "rate_now") -> SafeString:
     """An amount, and about its value by the rate that the query has put on the row."""
     amount = f"{money.amount_text(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
-    rate: Decimal | None = getattr(row, "rate_now", None)
+    rate: Decimal | None = getattr(row, rate_name, None)
     if rate is None:
         return format_html('<bdi class="amount">{}</bdi>', amount)
     cents = money.cents_for_atomic(atomic, rate, coin.atomic_decimals)

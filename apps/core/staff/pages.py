@@ -4,7 +4,7 @@ or is a plain switch.
 Who may what is asked of apps.core.staff.roles. No page adds or deletes rows.
 """
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -27,7 +27,9 @@ from apps.core.staff.labels import (
     HELP_TEXTS,
     LABELS,
     STATUS_NOUNS,
+    column_labels,
     field_label,
+    in_one_order,
     record_name,
     record_names,
     sentence,
@@ -115,11 +117,28 @@ class RecordValues:
         return text(row) if text is not None else shown(row, name)
 
 
-class ReadOnly(RecordValues, _ModelAdmin):
-    """Rows that staff look at; `operation` is what changing them is, None while nobody does that
+class Permissions:
+    """Staff read all rows; `operation` is what changing them is, None while nobody does that
     here."""
 
     operation: StaffOperation | None = None
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, roles.READ)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, self.operation)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnly(RecordValues, Permissions, _ModelAdmin):
+    """Rows that staff look at."""
+
     list_per_page = 50
     list_max_show_all = 0
     show_full_result_count = False
@@ -137,10 +156,19 @@ class ReadOnly(RecordValues, _ModelAdmin):
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
         typed = self.switches if self.has_change_permission(request, obj) else ()
-        labels = _labels(self.model, typed)
+        labels = column_labels(self.model, typed)
         return super().get_form(
             request, obj, change, **{"labels": labels, "help_texts": HELP_TEXTS, **kwargs}
         )
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Whose a record is, in which mode and since when stands at one place on every page."""
+        return in_one_order([str(name) for name in super().get_fields(request, obj)])
+
+    @property
+    def is_changed_here(self) -> bool:
+        """Whether staff change its records on the site, so that they have a history."""
+        return self.operation is not None or bool(self.actions)
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         """Statuses in the words of their badges."""
@@ -232,18 +260,6 @@ class ReadOnly(RecordValues, _ModelAdmin):
     def has_module_permission(self, request: HttpRequest) -> bool:
         return may(request, roles.READ)
 
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may(request, roles.READ)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may(request, self.operation)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
     def get_actions(self, request: HttpRequest) -> Any:
         actions = super().get_actions(request)
         return {
@@ -253,17 +269,9 @@ class ReadOnly(RecordValues, _ModelAdmin):
         }
 
 
-def _labels(model: type[models.Model], typed: Container[str] = ()) -> dict[str, str]:
-    return {
-        field.name: field_label(field.name, model._meta.label, is_typed=field.name in typed)
-        for field in model._meta.fields
-    }
+class Part(RecordValues, Permissions, _TabularInline):
+    """Rows of a record that are looked at with it."""
 
-
-class Part(RecordValues, _TabularInline):
-    """Rows of a record that are looked at with it; `operation` as above."""
-
-    operation: StaffOperation | None = None
     extra = 0
     can_delete = False
     empty_value_display = "—"
@@ -273,19 +281,7 @@ class Part(RecordValues, _TabularInline):
         return super().get_queryset(request).select_related(*self.list_select_related)
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
-        return super().get_formset(request, obj, **{"labels": _labels(self.model), **kwargs})
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may(request, roles.READ)
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may(request, self.operation)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+        return super().get_formset(request, obj, **{"labels": column_labels(self.model), **kwargs})
 
 
 class SwitchForm(_ModelForm):
@@ -407,7 +403,11 @@ class Queue(ReadOnly):
     def _page(self, name: str) -> str:
         return f"{self.opts.app_label}_{self.opts.model_name}_{name}"
 
-    @admin.display(description="Decision")
+    @property
+    def is_changed_here(self) -> bool:
+        return True
+
+    @admin.display(description="Status")
     def decision(self, row: Any) -> str:
         if not self.is_waiting(row):
             own = Queue.shown_status(self, row)
@@ -433,9 +433,9 @@ class Queue(ReadOnly):
 
     def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
         facts = [
-            (field_label(field.name, self.opts.label), self.value_of(row, field.name))
-            for field in self.opts.fields
-            if field.name not in (self.exclude or ())
+            (field_label(name, self.opts.label), self.value_of(row, name))
+            for name in in_one_order([field.name for field in self.opts.fields])
+            if name not in (self.exclude or ())
         ]
         context = {
             **self.admin_site.each_context(request),

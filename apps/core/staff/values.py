@@ -7,6 +7,7 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Any
 
+from babel.numbers import get_currency_name
 from django.conf import settings
 from django.db import models
 from django.utils.html import format_html
@@ -130,6 +131,8 @@ def _text(row: Any, name: str, value: Any) -> Any:
         return dict(settings.LANGUAGES).get(value, value)
     if name == "region":
         return REGIONS.get(value, value)
+    if name.endswith("currency") and value:
+        return get_currency_name(str(value), locale="en")
     words = getattr(row, f"get_{name}_display", None)
     text = typographic(str(words())) if words is not None else value
     return code_or_text(in_words(name, text), name)

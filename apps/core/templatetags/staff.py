@@ -29,6 +29,8 @@ register = template.Library()
 
 # When a record began, by what its column is called.
 _BEGINNINGS = ("created_at", "requested_at", "submitted_at", "detected_at", "found_at", "at")
+# The box that chooses all rows; a phone, which shows no other heads, has its words beside it.
+_ALL_ROWS = '<label class="all-rows">{} <span class="words">Select all</span></label>'
 # What stands for nothing in a cell; a phone leaves such a line out.
 _BLANK = re.compile(r"<t[dh][^>]*>[—-]?</t[dh]>")
 
@@ -68,9 +70,9 @@ def _list_column(page: ChangeList, name: str, header: Header) -> ListColumn:
     is_column = not hasattr(page.model_admin, name)
     is_number = _is_number(page, name)
     kind = mark_safe(' class="number"') if is_number else header["class_attrib"]
-    text = field_label(name) if is_column else header["text"]
+    text = field_label(name, page.opts.label) if is_column else header["text"]
     if name == "action_checkbox":
-        return ListColumn(text, "", kind, is_number)
+        return ListColumn(format_html(_ALL_ROWS, text), "", kind, is_number)
     label = conditional_escape(text[:1].upper() + text[1:])
     return ListColumn(label, label, kind, is_number)
 
@@ -129,6 +131,13 @@ def record_heading(row: Model) -> str:
 def has_id_below(row: Model) -> bool:
     """Its heading has a name, and its ID is one that people quote."""
     return isinstance(row.pk, UUID) and record_title(row) != str(row.pk)
+
+
+@register.filter
+def is_changed_here(row: Model) -> bool:
+    """Whether staff change such records, which have a history then."""
+    page: Any = admin.site.get_model_admin(type(row))
+    return bool(page.is_changed_here)
 
 
 @register.filter

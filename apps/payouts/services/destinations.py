@@ -207,8 +207,7 @@ def _save(
 
 
 def network_name(wallet: Destination) -> str:
-    network = WalletNetwork(wallet.network)
-    return f"{network.label} test network" if network.is_test else network.label
+    return WalletNetwork(wallet.network).full_name
 
 
 def title(destination: Destination) -> str:

@@ -42,7 +42,7 @@ def test_a_payout_is_approved_with_a_code_beside_what_is_known_of_the_store(
     assert (
         "None, this is the first" in shown
         and "Alice&#x27;s Bakery" in shown
-        and "Payouts of the store" in shown
+        and "Other payouts of the store" in shown
     )
     assert shown.index('value="reject"') < shown.index('value="approve"')
     assert finance.post(page, decision="approve", reason="Known").status_code == 422

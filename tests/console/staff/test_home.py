@@ -19,7 +19,7 @@ def test_the_home_tells_what_waits_since_when_and_where(cast: Cast, finance: Bro
     found = {queue.name: queue for queue in staff_home.queues(clock.real_now())}
     assert (found["Payouts in review"].count, found["Jobs that gave up"].count) == (2, 1)
     shown = " ".join(text(finance.get(HOME)).split())
-    assert "Payouts in review" in shown and "oldest 3 hours" in shown
+    assert "Payouts in review" in shown and "Oldest 3 hours" in shown
     for queue in found.values():
         assert finance.get(queue.url).status_code == 200, queue.name
 
@@ -70,10 +70,10 @@ def test_the_home_tells_how_near_a_day_is_to_its_limit_and_leads_to_the_switch(
 def test_an_empty_list_says_why_it_is_empty(finance: Browser) -> None:
     lists = {
         "payments/payment/": "Nothing in the last 7 days.",
-        "payments/payment/?days=all": "No payments yet.",
+        "payments/payment/?days=all": "No payments.",
         "payments/payment/?days=all&status__exact=expired": "Nothing matches.",
         "stores/verification/": "Nothing needs a decision.",
-        "core/rowfailure/": "No failing jobs yet.",
+        "core/rowfailure/": "No failing jobs.",
         "core/rowfailure/?q=nothing": "Nothing matches.",
         "webhooks/delivery/?days=all": "0 webhook deliveries",
     }

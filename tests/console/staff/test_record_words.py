@@ -82,7 +82,7 @@ def test_the_details_of_an_act_are_in_coins_and_name_what_an_id_is_of(
     )
     page = words(finance.get(f"/admin/stores/auditentry/{entry.pk}/change/"))
     assert f"What {cast.alice.email} {cast.alice.pk}" in page
-    assert "Asset ETH on Ethereum Sepolia Account Custody hot" in page
+    assert "Asset ETH on Ethereum Sepolia Account Hot wallet custody" in page
     assert f"Amount −1 ETH -{10**18} atomic units" in page
     assert f"Payment Payment {made['reference']} {made['id']}" in page
     assert f"None → 0.1 ETH None → {10**17} atomic units" in page
@@ -135,7 +135,7 @@ def test_a_heading_names_an_amount_and_keeps_the_id_that_people_quote(
     assert re.search(rf"Payout of 0\.01 ETH {store} .* UTC {payout['id']} History", page)
     transfer = stray(cast)
     page = words(finance.get(f"/admin/chain/unmatchedtransfer/{transfer.pk}/change/"))
-    assert re.search(r"Unmatched transfer (of [\d.,]+ \w+|0x\w+…\w+) .* UTC History", page)
+    assert re.search(r"Unmatched transfer (of [\d.,]+ \w+|0x\w+…\w+) .* UTC Details", page)
 
 
 def test_the_history_says_what_was_changed_and_why(cast: Cast) -> None:
