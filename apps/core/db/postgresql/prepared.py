@@ -26,9 +26,9 @@ class KeptStatements(PrepareManager):
     @classmethod
     def of(cls, connection: "psycopg.Connection[Any]") -> None:
         """The connection keeps its statements from here on."""
-        kept = cls()
-        kept.prepare_threshold = connection.prepare_threshold
-        connection._prepared = kept
+        manager = cls()
+        manager.prepare_threshold = connection.prepare_threshold
+        connection._prepared = manager
 
     @staticmethod
     def forget(connection: "psycopg.Connection[Any]") -> None:
