@@ -43,4 +43,5 @@ class SwapAdmin(Rated):
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Any]":
         rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(buy_rate_now=rate_of("buy_asset"))
+        rated: QuerySet[Any] = rows.annotate(buy_rate_now=rate_of("buy_asset"))
+        return rated
