@@ -4,7 +4,6 @@ and money are not here.
 What takes two is linked to from here, and asked for among the staff requests (apps.console.admin).
 """
 
-from decimal import Decimal
 from typing import Any, ClassVar
 from urllib.parse import urlencode
 
@@ -15,7 +14,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from apps.core import money
 from apps.core.staff import lists, roles
 from apps.core.staff.durations import duration_text
 from apps.core.staff.labels import HELP_TEXTS, field_label
@@ -83,11 +81,6 @@ class UserAdmin(Switches):
         obj.save(update_fields=[name for name in form.changed_data if name != "reason"])
 
 
-def _without_zeros(value: Any) -> Any:
-    """A fraction is stored with eight places; 0.01 is what people type."""
-    return Decimal(money.fraction_text(value)) if isinstance(value, Decimal) else value
-
-
 def _ahead(seconds: int) -> str:
     """Of a test clock."""
     return f"{duration_text(seconds)} ahead" if seconds else "Real time"
@@ -105,8 +98,7 @@ class StoreForm(SwitchForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         columns = [name for name in self.base_fields if model_of(name) is not None]
-        values = {**values_of(self.instance, columns), **self.initial}
-        self.initial = {name: _without_zeros(value) for name, value in values.items()}
+        self.initial = {**values_of(self.instance, columns), **self.initial}
 
     def clean(self) -> None:
         super().clean()
@@ -163,7 +155,6 @@ class StoreAdmin(Switches):
     def get_form(
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        typed = self.switches if self.has_change_permission(request, obj) else ()
         fields = {
             name: self._input(request, model._meta.get_field(name))
             for model in settings_models()
@@ -171,11 +162,11 @@ class StoreAdmin(Switches):
             if name in self.switches
         }
         form = type(self.form.__name__, (self.form,), fields)
-        labels = {name: field_label(name, is_typed=name in typed) for name in _all_columns()}
+        labels = {name: field_label(name) for name in _all_columns()}
         return super().get_form(request, obj, change, **{"form": form, "labels": labels, **kwargs})
 
     def _input(self, request: HttpRequest, column: Any) -> Any:
-        label = field_label(column.name, is_typed=True)
+        label = field_label(column.name)
         help_text = HELP_TEXTS.get(column.name, "")
         return self.formfield_for_dbfield(column, request, label=label, help_text=help_text)
 

@@ -62,12 +62,16 @@ def test_staff_read_and_change_them_on_the_page_of_the_store(cast: Cast) -> None
     change_store(store, authorization_provider="policy")
     admins = signed_in(make.clerk("admin"))
     page = admins.get(page_of(store)).content.decode()
-    assert 'value="123456"' in page and "Policy" in page
+    assert (
+        'value="1234.56"' in page
+        and "Payouts are reviewed above (EUR)" in page
+        and "Policy" in page
+    )
     assert "Waiting period for new destinations" in page and "1 day" in page
     form = {
-        "underpayment_tolerance_bps": "50",
-        "overpayment_tolerance_bps": "100",
-        "fee_fraction": "0.01",
+        "underpayment_tolerance_bps": "0.5",
+        "overpayment_tolerance_bps": "1",
+        "fee_fraction": "1",
         "payout_network_fee": "merchant",
         "payout_review_threshold_cents": "",
         "platform_may_pay_out": "on",
@@ -90,9 +94,9 @@ def test_a_setting_that_no_column_takes_is_refused_at_its_field(cast: Cast) -> N
     store = cast.bakery.store
     admins = signed_in(make.clerk("admin"))
     form = {
-        "underpayment_tolerance_bps": "50",
-        "overpayment_tolerance_bps": "100",
-        "fee_fraction": "0.01",
+        "underpayment_tolerance_bps": "0.5",
+        "overpayment_tolerance_bps": "1",
+        "fee_fraction": "1",
         "payout_network_fee": "service",
         "invoice_due_days": "70000",
         "reason": "A test",

@@ -1,7 +1,7 @@
 """What people call the records of the staff site and their fields, where the names in the code
 aren't it."""
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ FIELD_LABELS: dict[str, str] = {
     "max_mandate_cap_atomic": "Highest limit of a mandate (atomic units)",
     "mime_type": "MIME type",
     "min_buy_amount_atomic": "Minimum to receive",
-    "min_withdrawal_atomic": "Minimum withdrawal",
+    "min_withdrawal_atomic": "Minimum payout",
     "mined_at": "Mined",
     "min_cents": "Lowest amount",
     "minimum_fiat_cents": "Minimum payout",
@@ -380,9 +380,7 @@ HELP_TEXTS: dict[str, str] = {
     "invoice_due_days": "For invoices that don’t set a due date.",
     "kyc_confirmed_at": "UTC, such as 2026-11-23 14:30. Empty while the business isn’t verified.",
     "min_withdrawal_atomic": "Smallest payout of this asset.",
-    "payout_review_threshold_cents": (
-        "In the settlement currency. Staff review larger payouts. Leave empty to review none."
-    ),
+    "payout_review_threshold_cents": ("Staff review larger payouts. Leave empty to review none."),
     "platform_fee_fraction": "Share of each payment that the store’s platform keeps.",
     "platform_may_pay_out": "Lets the platform pay out its sub-merchants’ coins to any address.",
     "position": "Order among the assets that customers choose from; the lowest comes first.",
@@ -408,13 +406,6 @@ _CODES = {
     "custody_simulated": "Simulated custody",
 }
 _AS_WRITTEN = ("x402",)  # at the beginning of a sentence, too
-# A field that is typed in says in what.
-_TYPED_IN = {
-    "_atomic": " (atomic units)",
-    "_bps": " (basis points)",
-    "_cents": " (cents)",
-    "_fraction": " (fraction: 0.01 is 1%)",
-}
 
 
 def record_name(options: "Options[Any]") -> str:
@@ -432,21 +423,16 @@ def sentence(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def field_label(name: str, record: str = "", *, is_typed: bool = False) -> str:
-    """`record` is the label of the model. `is_typed`: it is an input, whose unit nothing else
-    tells."""
+def field_label(name: str, record: str = "") -> str:
+    """`record` is the label of the model."""
     own = RECORD_LABELS.get(f"{record}.{name}") or FIELD_LABELS.get(name)
-    label = own or name.replace("_", " ").capitalize()
-    unit = next((text for end, text in _TYPED_IN.items() if name.endswith(end)), "")
-    return label + unit if is_typed else label
+    return own or name.replace("_", " ").capitalize()
 
 
-def column_labels(model: type["Model"], typed: Container[str] = ()) -> dict[str, str]:
-    """Of all columns; `typed` are inputs."""
-    return {
-        field.name: field_label(field.name, model._meta.label, is_typed=field.name in typed)
-        for field in model._meta.fields
-    }
+def column_labels(model: type["Model"]) -> dict[str, str]:
+    """Of all columns."""
+    label = model._meta.label
+    return {field.name: field_label(field.name, label) for field in model._meta.fields}
 
 
 def in_one_order(names: Sequence[str]) -> list[str]:

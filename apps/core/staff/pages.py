@@ -37,7 +37,8 @@ from apps.core.staff.labels import (
 from apps.core.staff.lists import StatusFilter, found_by
 from apps.core.staff.paging import CappedPaginator
 from apps.core.staff.roles import StaffMember, StaffOperation
-from apps.core.staff.values import STATUS_FIELDS, record_title, shown, shown_beside
+from apps.core.staff.unit_fields import UnitField, unit_field_of
+from apps.core.staff.values import STATUS_FIELDS, record_title, shown
 from apps.core.templatetags.tillgate import badge, status_words
 from apps.core.web.forms import typographic
 
@@ -155,8 +156,7 @@ class ReadOnly(RecordValues, Permissions, _ModelAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        typed = self.switches if self.has_change_permission(request, obj) else ()
-        labels = column_labels(self.model, typed)
+        labels = column_labels(self.model)
         return super().get_form(
             request, obj, change, **{"labels": labels, "help_texts": HELP_TEXTS, **kwargs}
         )
@@ -290,8 +290,8 @@ class SwitchForm(_ModelForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         for name, field in self.fields.items():
-            if value := shown_beside(self.instance, name):
-                field.help_text = f"{field.help_text} Currently {value}.".strip()
+            if isinstance(field, UnitField):
+                field.belong_to(self.instance, name)
 
     reason = forms.CharField(
         max_length=REASON_MAX,
@@ -308,6 +308,13 @@ class Switches(ReadOnly):
         models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput},
         models.URLField: {"widget": forms.URLInput, "assume_scheme": "https"},
     }
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        """In people's units, of a column that is typed in."""
+        unit = unit_field_of(db_field) if db_field.name in self.switches else None
+        if unit is None:
+            return super().formfield_for_dbfield(db_field, request, **kwargs)
+        return db_field.formfield(**{**kwargs, "form_class": unit})
 
     def construct_change_message(
         self, request: HttpRequest, form: Any, formsets: Any, add: bool = False

@@ -138,17 +138,6 @@ def _text(row: Any, name: str, value: Any) -> Any:
     return code_or_text(in_words(name, text), name)
 
 
-def shown_beside(row: Any, name: str) -> str:
-    """What an input says in atomic units, cents, basis points or fractions, as people say it;
-    empty for other inputs."""
-    value = getattr(row, name, None)
-    if value is None or not name.endswith(_IN_SMALL_UNITS):
-        return ""
-    if name.endswith("_atomic"):
-        return _coins_alone(row, name, int(value))
-    return str(shown(row, name))
-
-
 def number_text(number: Decimal) -> str:
     """With separators, and no more places than it has: a rate is stored with eighteen."""
     whole, point, places = money.fraction_text(number).partition(".")
@@ -225,31 +214,44 @@ def _amount(row: Any, name: str, value: Any) -> Any:
     return percentage(money.percentage_text(Decimal(value)))
 
 
+def currency_of(row: Any, name: str) -> str:
+    """Of a column in cents; empty when nothing tells."""
+    path = _CURRENCIES.get(name, "currency")
+    return _first(row, (path, path.removeprefix("store."), "invoice.currency")) or ""
+
+
 def _money(row: Any, name: str, cents: int) -> str:
-    currency = _first(row, (_CURRENCIES.get(name, "currency"), "invoice.currency")) or ""
+    currency = currency_of(row, name)
     return fiat(cents, currency) if currency else money.text_from_cents(cents)
 
 
 def _coins(row: Any, name: str, atomic: int) -> SafeString | str:
     amount = _coins_alone(row, name, atomic)
     if not amount:
-        return f"{atomic:,} atomic units" if atomic else "0"
+        return f"{atomic:,} atomic units".replace("-", money.MINUS) if atomic else "0"
     if atomic == 0:
         return amount
     return format_html(
-        '<bdi class="amount">{}</bdi> <span class="worth">{} atomic units</span>', amount, atomic
+        '<bdi class="amount">{}</bdi> <span class="worth">{} atomic units</span>',
+        amount,
+        str(atomic).replace("-", money.MINUS),
     )
 
 
 def _coins_alone(row: Any, name: str, atomic: int) -> str:
     """Empty when nothing tells which coin it is."""
+    coin = coin_of(row, name)
+    return f"{money.amount_text(atomic, coin[1])} {coin[0]}" if coin else ""
+
+
+def coin_of(row: Any, name: str) -> tuple[str, int] | None:
+    """Symbol and decimals of the coin of a column in atomic units; None when nothing tells."""
     if _COINS.get(name) == "":
-        symbol, decimals = _gas_symbol(row), GAS_DECIMALS
-    else:
-        own = row if hasattr(row, "coin_symbol") else None
-        coin = own or _first(row, (_COINS.get(name, "asset"), "offer.asset"))
-        symbol, decimals = (coin.coin_symbol, coin.atomic_decimals) if coin is not None else ("", 0)
-    return f"{money.amount_text(atomic, decimals)} {symbol}" if symbol else ""
+        symbol = _gas_symbol(row)
+        return (symbol, GAS_DECIMALS) if symbol else None
+    own = row if hasattr(row, "coin_symbol") else None
+    coin = own or _first(row, (_COINS.get(name, "asset"), "offer.asset"))
+    return None if coin is None else (coin.coin_symbol, coin.atomic_decimals)
 
 
 def _first(row: Any, paths: Sequence[str]) -> Any:

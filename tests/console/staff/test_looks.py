@@ -214,9 +214,7 @@ def test_what_is_saved_is_said_by_its_name_and_stands_in_the_history(cast: Cast)
     assert "Changed Name" in history and "1 change" in history
 
 
-def test_a_fraction_is_typed_in_without_the_zeros_that_it_is_stored_with(
-    cast: Cast,
-) -> None:
+def test_a_fraction_is_typed_in_as_percent(cast: Cast) -> None:
     admins = signed_in(make.clerk("admin"))
     page = text(admins.get(f"/admin/stores/store/{cast.bakery.store.pk}/change/"))
-    assert re.search(r'name="fee_fraction" value="0\.01"', page)
+    assert re.search(r'name="fee_fraction" value="1"', page)

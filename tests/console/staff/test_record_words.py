@@ -5,6 +5,8 @@ import re
 from html import escape
 from pathlib import Path
 
+import pytest
+
 from apps.assets.models import Asset
 from apps.billing.models import Customer
 from apps.core.staff.values import shown
@@ -108,14 +110,36 @@ def test_roles_and_addresses_are_words(cast: Cast) -> None:
     assert "<dt>Line 1</dt>" in address and "<dd>France</dd>" in address
 
 
-def test_an_input_in_small_units_says_what_it_is_now(cast: Cast) -> None:
+def test_what_is_stored_in_small_units_is_typed_in_peoples_units(cast: Cast) -> None:
     admins = signed_in(make.clerk("admin"))
     Store.objects.filter(pk=cast.bakery.store.pk).update(fee_fraction="0.01")
     store = text(admins.get(f"/admin/stores/store/{cast.bakery.store.pk}/change/"))
-    assert 'name="fee_fraction" value="0.01"' in store and "Currently 1%." in store
+    assert 'name="fee_fraction" value="1"' in store and "Fee (%)" in store
+    assert 'name="underpayment_tolerance_bps" value="0.5"' in store
     Asset.objects.filter(pk="SETH").update(min_withdrawal_atomic=10**15)
     asset = text(admins.get("/admin/assets/asset/SETH/change/"))
-    assert "Currently 0.001 ETH." in asset
+    assert 'name="min_withdrawal_atomic" value="0.001"' in asset
+    assert "Minimum payout (ETH)" in asset
+
+
+@pytest.mark.parametrize(
+    ("column", "typed"),
+    [
+        ("underpayment_tolerance_bps", "100.01"),
+        ("underpayment_tolerance_bps", "0.125"),
+        ("fee_fraction", "1,5"),
+        ("payout_review_threshold_cents", "12.345"),
+        ("payout_review_threshold_cents", "-1"),
+    ],
+)
+def test_a_number_that_its_unit_does_not_have_is_refused_at_its_input(
+    cast: Cast, column: str, typed: str
+) -> None:
+    admins = signed_in(make.clerk("admin"))
+    page = f"/admin/stores/store/{cast.bakery.store.pk}/change/"
+    answer = admins.post(page, reason="A slip", **{column: typed})
+    assert answer.status_code == 200
+    assert "decimal places" in str(answer.context["adminform"].form.errors[column])
 
 
 def test_a_search_calls_its_groups_and_hits_as_the_lists_do(cast: Cast, finance: Browser) -> None:
@@ -143,13 +167,14 @@ def test_the_history_says_what_was_changed_and_why(cast: Cast) -> None:
     record = "/admin/assets/asset/SETH/"
     admins.post(
         f"{record}change/",
-        min_withdrawal_atomic="7",
+        min_withdrawal_atomic="0.007",
         is_active="on",
         position=str(Asset.objects.get(pk="SETH").position),
         reason="Smaller payouts",
     )
-    change = "Changed Minimum withdrawal (atomic units): Smaller payouts"
+    change = "Changed Minimum payout (ETH): Smaller payouts"
     assert change in words(admins.get(f"{record}history/"))
+    assert Asset.objects.get(pk="SETH").min_withdrawal_atomic == 7 * 10**15
     entry = AuditEntry.objects.get(action="staff.changed")
     assert (entry.reason, entry.details) == ("Smaller payouts", {"message": change})
 
