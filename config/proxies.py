@@ -114,7 +114,7 @@ def _right(forwarded: list[str], connection: str, hops: int) -> str:
     address = plain_address(forwarded[-hops] if hops else connection)
     if address and not ipaddress.ip_address(address).is_global:
         return (
-            f"The setting matches this request, but {address} is a private address. If you"
+            f"TRUSTED_PROXY_HOPS matches this request, but {address} is a private address. If you"
             " connected over the internet, a proxy in front doesn’t add X-Forwarded-For."
         )
-    return "The setting matches this request."
+    return "TRUSTED_PROXY_HOPS matches this request."

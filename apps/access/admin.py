@@ -1,6 +1,7 @@
 """Credentials for staff: never a secret or its hash; keys can be revoked. Two take off a lost
 second factor (apps.console.admin)."""
 
+from typing import ClassVar
 from urllib.parse import urlencode
 
 from django.contrib import admin
@@ -8,7 +9,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
+from apps.access.access import AGENT, PUBLISHABLE, SECRET
 from apps.access.models import (
     AgentCredential,
     ApiKey,
@@ -19,8 +22,15 @@ from apps.access.models import (
 from apps.access.services import revoke_api_key
 from apps.core import clock
 from apps.core.staff import lists, roles
+from apps.core.staff.labels import code_words
 from apps.core.staff.pages import ReadOnly, button
 from apps.core.staff.paging import BY_KEY
+
+_CREDENTIAL_PAGES = {
+    SECRET: "admin:access_apikey_change",
+    PUBLISHABLE: "admin:access_apikey_change",
+    AGENT: "admin:access_agentcredential_change",
+}
 
 
 @admin.register(ApiKey)
@@ -75,6 +85,15 @@ class AgentCredentialAdmin(ReadOnly):
         return format_html('<bdi class="code whole">{}…{}</bdi>', row.token_prefix, row.last_four)
 
 
+def _credential(row: RequestEntry) -> SafeString:
+    """Its name, linked where it has a page."""
+    page = _CREDENTIAL_PAGES.get(row.credential_kind)
+    if page is None or row.credential_id is None:
+        return format_html('<bdi class="name">{}</bdi>', row.credential_name)
+    url = reverse(page, args=[row.credential_id])
+    return format_html('<a href="{}">{}</a>', url, row.credential_name)
+
+
 @admin.register(RequestEntry)
 class RequestEntryAdmin(ReadOnly):
     is_named = True
@@ -85,9 +104,9 @@ class RequestEntryAdmin(ReadOnly):
     search_help_text = "Entry ID, or the beginning of a store’s name"
     ordering = [BY_KEY]
     at = lists.made("created_at", "Time")
-    by = lists.words("credential_kind", "Credential")
     shop = lists.store()
-    exclude = ["body_digest"]
+    exclude = ["body_digest", "caller"]  # which only tells idempotency keys apart
+    value_texts: ClassVar = {"credential_name": _credential}
 
     def title_of(self, row: RequestEntry) -> str:
         return f"{row.method} {row.path}"
@@ -99,7 +118,16 @@ class RequestEntryAdmin(ReadOnly):
     @lists.number
     @admin.display(description="Duration")
     def took(self, row: RequestEntry) -> str:
-        return f"{row.duration_ms} ms"
+        return f"{row.duration_ms:,} ms"
+
+    @admin.display(description="Credential")
+    def by(self, row: RequestEntry) -> SafeString:
+        """By its name, and below it what it is."""
+        kind = code_words(row.credential_kind)
+        name = format_html('<bdi class="name">{}</bdi>', row.credential_name or kind)
+        if name == kind or not row.credential_name:
+            return name
+        return format_html('{} <span class="worth below">{}</span>', name, kind)
 
 
 @admin.register(SecondFactor)
@@ -119,7 +147,9 @@ class SecondFactorAdmin(ReadOnly):
     @admin.display(description="Lost device")
     def loss(self, row: SecondFactor) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["second_factor"])
-        return format_html('<a href="{}?{}">Remove</a>', page, urlencode({"email": row.user.email}))
+        return format_html(
+            '<a href="{}?{}">Remove second factor</a>', page, urlencode({"email": row.user.email})
+        )
 
 
 @admin.register(Application)

@@ -1,6 +1,8 @@
 """Agents for staff, who look and never write: mandates with their draws, and what payers have
 signed over x402."""
 
+from typing import ClassVar
+
 from django.contrib import admin
 
 from apps.agents.models import (
@@ -36,7 +38,6 @@ class SignedPaymentSteps(Part):
 
 @admin.register(Mandate)
 class MandateAdmin(Rated):
-    is_named = True
     list_display = ["created", "shop", "reference", "spent", "cap", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "credential", "asset"]
@@ -69,6 +70,9 @@ class SettlementAdmin(Rated):
     state = lists.status("settlement")
     ordering = ["-created_at"]
     inlines = [SettlementSteps]
+    value_texts: ClassVar = {
+        "is_dispatched": lambda row: "Yes" if row.is_dispatched else "No, final when submitted"
+    }
 
     def title_of(self, row: Settlement) -> str:
         return f"of {lists.coins_text(row)}"

@@ -1,12 +1,14 @@
 """Chains and rates for staff. Assets themselves: apps.chain.admin; which stores' assets are stopped
 for review: apps.payouts.admin."""
 
+from typing import ClassVar
+
 from django.contrib import admin
 
 from apps.assets.models import Chain, Rate
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import ReadOnly, Switches
-from apps.core.staff.values import number_text
+from apps.core.staff.values import NO_END, number_text
 from apps.core.templatetags.tillgate import moment
 from apps.stores.models import Currency
 
@@ -24,6 +26,10 @@ class ChainAdmin(Switches):
     switches = ("required_confirmations", "explorer_url")
 
 
+def _per_coin(row: Rate) -> str:
+    return f"1 {row.asset.coin_symbol} = {number_text(row.rate)} {row.currency}"
+
+
 @admin.register(Rate)
 class RateAdmin(ReadOnly):
     is_named = True
@@ -36,12 +42,13 @@ class RateAdmin(ReadOnly):
     coin = lists.asset()
     origin = lists.words("source", "Source")
     told_at = lists.when("as_of", "As of")
+    value_texts: ClassVar = {"rate": _per_coin}
 
     @lists.number
     @admin.display(description="Rate")
     def per_coin(self, row: Rate) -> str:
-        return f"1 {row.asset.coin_symbol} = {number_text(row.rate)} {row.currency}"
+        return _per_coin(row)
 
     @admin.display(description="Valid until")
     def valid(self, row: Rate) -> str:
-        return "Always" if row.is_always_current else moment(row.valid_until)
+        return NO_END if row.is_always_current else moment(row.valid_until)

@@ -4,9 +4,12 @@ leaves.
 What waits for a person is settled by `manage.py sending`, never here.
 """
 
+from typing import ClassVar
+
 from django import forms
 from django.contrib import admin
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from apps.assets.models import Asset
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
@@ -36,19 +39,24 @@ class AssetAdmin(Switches):
     operation = roles.ASSETS
     form = AssetForm
     list_display = [
-        "asset",
+        "coin",
         "chain",
         "token_standard",
         "decimals",
         "offered",
         "to_banks",
     ]
-    asset = lists.text("coin_symbol", "Asset")
     decimals = lists.figure("atomic_decimals", field_label("atomic_decimals"))
     offered = lists.flag("is_active", "Active")
     to_banks = lists.flag("is_fiat_eligible", field_label("is_fiat_eligible"))
     list_filter = ["chain", "is_active"]
     switches = ("is_active", "min_withdrawal_atomic", "position")
+
+    @admin.display(description="Asset")
+    def coin(self, row: Asset) -> SafeString:
+        """With its ID: a network may have two coins of one symbol."""
+        name = format_html('<bdi class="name">{}</bdi>', row.coin_symbol)
+        return format_html('{} <bdi class="code worth">{}</bdi>', name, row.pk)
 
 
 @admin.register(HotWallet)
@@ -57,6 +65,7 @@ class HotWalletAdmin(ReadOnly):
     list_select_related = ["chain"]
     network = lists.chain()
     lane = lists.figure("number", "Lane")
+    says_nothing: ClassVar = {"number": lambda row: not row.number}  # of a chain's only wallet
     shown_address = lists.short("address", "Address")
     halted = lists.when("halted_at", "Stopped")
     ordering = ["chain", "number"]
@@ -86,6 +95,10 @@ class OutgoingTransactionAdmin(Rated):
     list_select_related = ["asset", "chain", "store"]
     search_fields = ["id", "candidates__tx_hash", "reference"]
     search_help_text = "Transaction ID, hash, or the reference of what it serves"
+    says_nothing: ClassVar = {
+        "received_atomic": lambda row: not row.received_atomic,
+        "handled_received_atomic": lambda row: not row.handled_received_atomic,
+    }
     requested = lists.made("requested_at", "Requested")
     shop = lists.store(nobody="The service")
     amount = lists.coins()

@@ -194,8 +194,7 @@ class WithdrawalAdmin(Rated, Queue):
     exclude = ["id", "is_requested"]
     noun = "withdrawal"
     nothing = (
-        "No withdrawals of earnings yet. One that a member of finance staff requests appears here"
-        " until another approves it."
+        "No withdrawals of earnings yet. Requests by finance staff and their outcomes appear here."
     )
     waiting = Withdrawal.Status.REQUESTED
     approving = rejecting = roles.WITHDRAWAL
@@ -297,6 +296,7 @@ def _ask_page(
         "opts": page.opts,
         "list_name": page.list_name,
         "form": form,
+        "obstacle": form.obstacle,
         "errors": errors,
     }
     return render(request, "admin/ask.html", context, status=422 if errors or form.errors else 200)

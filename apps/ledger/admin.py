@@ -1,6 +1,6 @@
 """Accounts of the books for staff, to be read only. Movements: apps.console.staff.movements."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import F, Func, QuerySet
@@ -23,6 +23,7 @@ class AccountAdmin(ReadOnly):
     search_help_text = "Store ID, or the beginning of a store’s name"
     fields = ["kind", "asset", "mode", "store", "is_guarded", "balance"]
     account = lists.words("kind", "Account")
+    value_texts: ClassVar = {"is_guarded": lambda row: lists.yes_or_no(not row.is_guarded)}
     shop = lists.store(description="Owner", nobody="The service")
     coin = lists.asset()
     # Of one owner after the other, the service's own first: the unique rule's index has them so.

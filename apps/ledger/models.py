@@ -56,9 +56,9 @@ class Account(models.Model):
 
     @property
     def full_name(self) -> str:
-        """`Held of Demo Coffee, ETH on Ethereum, live`: the service's own have no owner."""
+        """`Held of Demo Coffee, ETH on Ethereum, Live`: the service's own have no owner."""
         owner = f" of {self.store.name}" if self.store else ""
-        return f"{code_words(self.kind)}{owner}, {self.asset.full_name}, {self.mode}"
+        return f"{code_words(self.kind)}{owner}, {self.asset.full_name}, {Mode(self.mode).label}"
 
 
 class Movement(models.Model):

@@ -74,4 +74,4 @@ class CredentialAdmin(ReadOnly):
     @admin.display(description="Change")
     def change(self, row: Credential) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["card_network"])
-        return format_html('<a href="{}?credential={}">Change</a>', page, row.pk)
+        return format_html('<a href="{}?credential={}">Change keys</a>', page, row.pk)

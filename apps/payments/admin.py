@@ -105,6 +105,10 @@ class RefundAdmin(Rated):
     amount = lists.coins()
     to = lists.short("destination_address", "To")
     state = lists.status("refund")
+    says_nothing: ClassVar = {
+        "part": lambda row: not row.part,
+        "submitted_real_at": lists.is_submitted_in_real_time,
+    }
     ordering = [BY_KEY]
 
     def title_of(self, row: Refund) -> str:

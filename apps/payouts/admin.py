@@ -46,6 +46,7 @@ class PayoutAdmin(Rated, Queue):
     shop = lists.store()
     amount = lists.coins()
     ordering = [BY_KEY]
+    says_nothing: ClassVar = {"submitted_real_at": lists.is_submitted_in_real_time}
     noun = "payout"
     value_texts: ClassVar = {
         "review_reason": lambda row: _reason(row),
@@ -320,6 +321,7 @@ class AcceptedAssetAdmin(Queue):
 @admin.register(Schedule)
 class ScheduleAdmin(ReadOnly):
     list_display = ["shop", "coin", "frequency", "next_payout", "last_result", "running"]
+    says_nothing: ClassVar = {"anchor_day": lambda row: row.frequency != Schedule.Frequency.MONTHLY}
     running = lists.flag("is_active", "Active")
     list_filter = ["mode", "frequency", "is_active"]
     list_select_related = ["store", "asset__chain"]

@@ -162,6 +162,10 @@ class DestinationConfirmationAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "store", "destination"]
     search_help_text = "ID, destination ID, or the beginning of a store’s name"
+    nothing = (
+        "No contact confirmations yet. The contact of a business confirms a live destination that"
+        " an onboarding link named."
+    )
     created = lists.when("created_at", "Created")
     shop = lists.store()
     who = lists.text("contact", "Contact")

@@ -202,4 +202,4 @@ class StoreAdmin(Switches):
     @admin.display(description="Cards and agents")
     def dispatch(self, row: Store) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["dispatch"])
-        return format_html('<a href="{}?store={}">Change</a>', page, row.pk)
+        return format_html('<a href="{}?store={}">Change cards or agents</a>', page, row.pk)

@@ -4,21 +4,35 @@ them. Never a secret."""
 from typing import ClassVar
 
 from django.contrib import admin
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core.staff import lists
+from apps.core.staff.codes import code
 from apps.core.staff.pages import ReadOnly
 from apps.core.staff.paging import BY_KEY
 from apps.core.staff.structures import side_by_side
 from apps.webhooks.catalogue import event_title
-from apps.webhooks.models import Delivery, Endpoint, Event
+from apps.webhooks.models import RESPONSE_KEPT_BYTES, Delivery, Endpoint, Event
 from apps.webhooks.reasons import error_words
 
 
 def _event(event_type: str) -> SafeString:
     """In words, and below them as developers know it."""
     return format_html('{} <bdi class="code worth">{}</bdi>', event_title(event_type), event_type)
+
+
+def _event_link(event: Event) -> SafeString:
+    url = reverse("admin:webhooks_event_change", args=[event.pk])
+    title = event_title(event.type)
+    return format_html('<a href="{}">{}</a> <bdi class="code worth">{}</bdi>', url, title, event.pk)
+
+
+def _response(body: str) -> SafeString:
+    """As it was received, and that it went on where no more is kept."""
+    ending = " … (cut)" if len(body.encode()) >= RESPONSE_KEPT_BYTES else ""
+    return format_html('<pre class="code received">{}{}</pre>', body, ending)
 
 
 @admin.register(Endpoint)
@@ -34,10 +48,11 @@ class EndpointAdmin(ReadOnly):
     shop = lists.store()
     address = lists.url("url", "URL")
     created = lists.made("created_at", "Created")
-    changed = lists.when("updated_at", "Changed")
+    changed = lists.when("updated_at", "Updated")
     state = lists.status("endpoint")
     value_texts: ClassVar = {
-        "subscribed_events": lambda row: side_by_side(map(event_title, row.subscribed_events))
+        "secret_preview": lambda row: code(row.secret_preview.replace("...", "…")),
+        "subscribed_events": lambda row: side_by_side(map(event_title, row.subscribed_events)),
     }
 
 
@@ -75,7 +90,11 @@ class DeliveryAdmin(ReadOnly):
     shop = lists.store()
     state = lists.status("delivery")
 
-    value_texts: ClassVar = {"error": lambda row: error_words(row.error, row.response_status)}
+    value_texts: ClassVar = {
+        "error": lambda row: error_words(row.error, row.response_status),
+        "event": lambda row: _event_link(row.event),
+        "response_body": lambda row: _response(row.response_body),
+    }
 
     def title_of(self, row: Delivery) -> str:
         return f"of “{event_title(row.event.type)}”"

@@ -12,6 +12,8 @@ from django.db import models
 from apps.core.models import Owned
 from apps.webhooks.reasons import failure_words
 
+RESPONSE_KEPT_BYTES = 1024  # of what a receiver answers
+
 
 class Event(Owned):
     """Something that happened. `object` is the `data.object` of the envelope; `account` is on a

@@ -19,9 +19,9 @@ PROXY = "10.0.0.3"
 @pytest.mark.parametrize(
     ("forwarded", "connection", "hops", "mine", "should_be", "says"),
     [
-        ([], "8.8.8.8", 0, "", 0, "The setting matches"),
+        ([], "8.8.8.8", 0, "", 0, "TRUSTED_PROXY_HOPS matches"),
         ([], "8.8.8.8", 1, "", 0, "is believed"),
-        (["8.8.8.8"], PROXY, 1, "", 1, "The setting matches this request."),
+        (["8.8.8.8"], PROXY, 1, "", 1, "TRUSTED_PROXY_HOPS matches this request."),
         (["8.8.8.8"], PROXY, 0, "", 1, "counts as one client"),
         (
             ["8.8.8.8", CDN],
@@ -31,7 +31,7 @@ PROXY = "10.0.0.3"
             2,
             "Set TRUSTED_PROXY_HOPS=2. Until then, everyone behind the same proxy",
         ),
-        (["8.8.8.8", CDN], PROXY, 2, "", 2, "The setting matches"),
+        (["8.8.8.8", CDN], PROXY, 2, "", 2, "TRUSTED_PROXY_HOPS matches"),
         (
             ["8.8.8.8"],
             PROXY,
@@ -43,7 +43,7 @@ PROXY = "10.0.0.3"
         ([], PROXY, 0, "", 0, "10.0.0.3 is a private address"),
         (["10.9.9.9"], PROXY, 1, "", 1, "10.9.9.9 is a private address"),
         # A company's proxy has written into the header before it came to ours.
-        (["192.168.1.5", MINE], PROXY, 1, MINE, 1, "The setting matches"),
+        (["192.168.1.5", MINE], PROXY, 1, MINE, 1, "TRUSTED_PROXY_HOPS matches"),
         (["192.168.1.5", MINE], PROXY, 2, MINE, 1, "Set TRUSTED_PROXY_HOPS=1"),
         (["::ffff:203.0.113.7", CDN], PROXY, 1, MINE, 2, "Set TRUSTED_PROXY_HOPS=2"),
         ([], f"::ffff:{MINE}", 0, MINE, 0, "matches"),
@@ -77,7 +77,7 @@ def test_staff_see_what_arrived_and_what_is_believed_of_it(staff: Browser, setti
     fits = staff.client.get(
         "/admin/proxies/", {"mine": CDN}, headers=headers, REMOTE_ADDR=PROXY
     ).content.decode()
-    assert "Set TRUSTED_PROXY_HOPS" not in fits and "The setting matches" in fits
+    assert "Set TRUSTED_PROXY_HOPS" not in fits and "TRUSTED_PROXY_HOPS matches" in fits
     assert 'href="/admin/proxies/"' in staff.client.get("/admin/").content.decode()
 
 

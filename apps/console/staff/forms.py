@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import msgspec
 from django import forms
 from django.conf import settings
+from django.utils.html import format_html
 
 from apps.access import lost_factor
 from apps.agents.models import AuthorizationProvider
@@ -18,6 +19,7 @@ from apps.core import money
 from apps.core.evm import checksummed
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
+from apps.core.staff.codes import code
 from apps.core.staff.labels import code_words, field_label
 from apps.core.staff.roles import StaffRole, roles_of
 from apps.core.web.forms import typographic
@@ -34,6 +36,9 @@ from apps.stores.settings import values_of
 
 _IN_COINS = "In the unit of the asset, such as 0.5."
 _COINS = re.compile(r"-?[0-9]{1,40}(\.[0-9]{1,30})?", re.ASCII)
+
+
+_POLICY_EXAMPLE = '{"agents_may_refund": false}'
 
 
 class AskForm(forms.Form):
@@ -59,6 +64,11 @@ class AskForm(forms.Form):
     def ask(self, staff: User, at: datetime) -> StaffRequest | Withdrawal | None:
         """None when it needed nobody else and is done. Raises a Failure."""
         raise TypeError("a form defines ask")
+
+    @property
+    def obstacle(self) -> str:
+        """Why nothing can be asked for yet; empty when it can."""
+        return ""
 
     @property
     def reason(self) -> str:
@@ -168,7 +178,10 @@ class RolesForm(AskForm):
         " and has seven days to approve them. Support, or fewer roles, apply right away."
     )
     email = forms.CharField(
-        help_text="Email of an existing account. Create one with manage.py staff."
+        help_text=format_html(
+            "Email of an existing account. An operator creates one with {}.",
+            code("manage.py staff"),
+        )
     )
     roles = forms.MultipleChoiceField(
         choices=StaffRole.choices, required=False, widget=forms.CheckboxSelectMultiple
@@ -188,6 +201,13 @@ class RolesForm(AskForm):
         )
 
 
+class PolicyField(forms.JSONField):
+    """Empty without rules."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return super().prepare_value(value) if value else ""
+
+
 class DispatchForm(AskForm):
     title = "Change a store’s cards or agents"
     what_follows = (
@@ -200,10 +220,9 @@ class DispatchForm(AskForm):
     x402_dispatch = forms.BooleanField(required=False, label=field_label("x402_dispatch"))
     authorization_provider = forms.ChoiceField(choices=AuthorizationProvider.choices)
     authorization_url = forms.URLField(required=False, max_length=2048, assume_scheme="https")
-    authorization_policy = forms.JSONField(
+    authorization_policy = PolicyField(
         required=False,
-        initial=dict,
-        widget=forms.Textarea(attrs={"rows": 5}),
+        widget=forms.Textarea(attrs={"rows": 5, "class": "code", "placeholder": _POLICY_EXAMPLE}),
         help_text=(
             "Rules as JSON, for the provider “Policy”. Rules that you leave out restrict nothing."
         ),
@@ -318,7 +337,8 @@ class WithdrawalForm(AskForm):
     )
     amount = forms.CharField(help_text=_IN_COINS)
     to_address = forms.ChoiceField(
-        label="To", help_text="Addresses are listed in the setting WITHDRAWAL_ADDRESSES."
+        label="To",
+        help_text=format_html("An operator lists addresses in {}.", code("WITHDRAWAL_ADDRESSES")),
     )
     reference = forms.CharField(
         max_length=100,
@@ -332,6 +352,15 @@ class WithdrawalForm(AskForm):
         ]
         nothing = [("", "No addresses are listed")]
         self.fields["to_address"].choices = addresses or nothing  # type: ignore[attr-defined]
+
+    @property
+    def obstacle(self) -> str:
+        if settings.WITHDRAWAL_ADDRESSES:
+            return ""
+        return format_html(
+            "No address is set up for withdrawals yet. An operator lists them in {}.",
+            code("WITHDRAWAL_ADDRESSES"),
+        )
 
     def clean(self) -> None:
         super().clean()

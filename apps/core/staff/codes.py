@@ -27,13 +27,13 @@ _URL = re.compile(r"https?://\S+")
 # The same by the name of the column, where the form doesn't tell.
 _IDENTIFIERS = frozenset(
     {
+        "approval",
         "call_data",
         "caller",
         "client_id",
         "error_code",
         "host",
         "id",
-        "idempotency_caller",
         "idempotency_key",
         "job",
         "key",

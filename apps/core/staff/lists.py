@@ -242,16 +242,18 @@ def worth(atomic: int, coin: Any, row: Any, rate_name: str = "rate_now") -> Safe
     if rate is None:
         return format_html('<bdi class="amount">{}</bdi>', amount)
     cents = money.cents_for_atomic(atomic, rate, coin.atomic_decimals)
-    return format_html(
-        '<bdi class="amount">{}</bdi> <span class="worth">{}</span>',
-        amount,
-        about(cents, row.rate_currency),
-    )
+    is_less = atomic > 0 and cents == 0
+    value = less_than_a_cent(row.rate_currency) if is_less else about(cents, row.rate_currency)
+    return format_html('<bdi class="amount">{}</bdi> <span class="worth">{}</span>', amount, value)
 
 
 def about(cents: int, currency: str) -> str:
     """`≈ €36.00`: the sign stays on the line of its amount."""
     return f"≈\N{NO-BREAK SPACE}{fiat(cents, currency)}"
+
+
+def less_than_a_cent(currency: str) -> str:
+    return f"<\N{NO-BREAK SPACE}{fiat(1, currency)}"
 
 
 def yes_or_no(value: bool) -> SafeString | str:
@@ -283,6 +285,12 @@ def price(path: str, currency: str, description: str = "Amount") -> Column:
     return number(
         _column(lambda _, row: fiat(int(_at(row, path)), _at(row, currency)), description)
     )
+
+
+def is_submitted_in_real_time(row: Any) -> bool:
+    """Whether no test clock moved the time at which it was submitted."""
+    own, real = row.submitted_at, row.submitted_real_at
+    return own is not None and real is not None and abs(own - real) < _SAME_TIME
 
 
 # --- filters --------------------------------------------------------------------------------------

@@ -9,14 +9,17 @@ from typing import Any
 
 from babel.numbers import get_currency_name
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db import models
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core import money
 from apps.core.countries import country_name
+from apps.core.messages.fields import is_uuid
 from apps.core.regions import REGIONS
-from apps.core.staff.codes import CODE_NOUNS, code_or_text
+from apps.core.staff.codes import CODE_NOUNS, code, code_or_text
 from apps.core.staff.durations import duration_text
 from apps.core.staff.labels import STATUS_NOUNS, code_words, field_label
 from apps.core.staff.lists import yes_or_no
@@ -57,6 +60,13 @@ _COINS = {
 # The money that a rate is in, where it is a column of the record or of what it belongs to.
 _RATES = {"exchange_rate": "payment.settlement_currency", "paid_fx_rate": "fiat_currency"}
 GAS_DECIMALS = 18
+NO_END = "No end"  # of what is valid until something else is
+_KEYS = {"secret": "Secret keys of the store", "publishable": "Publishable keys of the store"}
+_CALLER_PAGES = {
+    "agent": "admin:access_agentcredential_change",
+    "user": "admin:stores_user_change",
+}
+_GROUPED = ("gas_limit", "stock")  # numbers of things, which may be long
 _UNIX_TIMES = ("valid_after", "valid_before")
 # Columns whose values are names of ours without labels.
 _CODED = frozenset(
@@ -123,8 +133,10 @@ def _text(row: Any, name: str, value: Any) -> Any:
         return side_by_side(str(value).split())
     if name in _UNIX_TIMES:
         return moment(datetime.fromtimestamp(int(value), UTC)) if value else "Any time"
-    if name == "log_index" and value < 0:  # what the transaction itself carried: the native coin
-        return "None"
+    if name == "idempotency_caller":
+        return _caller(str(value))
+    if name in _GROUPED:
+        return f"{value:,}"
     if isinstance(value, Decimal):
         return _rate(row, name, value)
     if name in _LANGUAGES:
@@ -136,6 +148,20 @@ def _text(row: Any, name: str, value: Any) -> Any:
     words = getattr(row, f"get_{name}_display", None)
     text = typographic(str(words())) if words is not None else value
     return code_or_text(in_words(name, text), name)
+
+
+def _caller(caller: str) -> Any:
+    """Whose idempotency keys are a set of their own: the store's secret keys together, a person, or
+    an agent."""
+    kind, _, id = caller.partition(":")
+    if kind in _KEYS:
+        return _KEYS[kind]
+    page = _CALLER_PAGES.get(kind)
+    if page is None or not is_uuid(id):
+        return code(caller)
+    person = get_user_model()._default_manager.filter(pk=id).first() if kind == "user" else None
+    name = person or f"Agent credential {id}"
+    return format_html('<a href="{}">{}</a>', reverse(page, args=[id]), name)
 
 
 def number_text(number: Decimal) -> str:
@@ -199,7 +225,7 @@ def _rate(row: Any, name: str, value: Decimal) -> str:
 def _time(name: str, value: datetime) -> str:
     """The end of time stands for what doesn't end."""
     if value.year == MAXYEAR:
-        return "Always" if name.startswith("valid") else "Never"
+        return NO_END if name.startswith("valid") else "Never"
     return moment(value)
 
 

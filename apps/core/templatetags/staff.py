@@ -130,7 +130,7 @@ def record_heading(row: Model) -> str:
 @register.filter
 def has_id_below(row: Model) -> bool:
     """Its heading has a name, and its ID is one that people quote."""
-    return isinstance(row.pk, UUID) and record_title(row) != str(row.pk)
+    return isinstance(row.pk, UUID | str) and record_title(row) != str(row.pk)
 
 
 @register.filter
@@ -230,9 +230,9 @@ def staff_value(field: AdminReadonlyField) -> Any:
         return field.contents()
     if _is_empty(field):
         return field.empty_value_display
-    if isinstance(column, ForeignKey):
-        return _link(getattr(row, column.name))
     page: Any = field.model_admin
+    if isinstance(column, ForeignKey) and column.name not in page.value_texts:
+        return _link(getattr(row, column.name))
     return page.value_of(row, column.name)
 
 

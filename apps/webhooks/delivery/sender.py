@@ -18,12 +18,11 @@ from typing import Self
 from apps.core import net, posting
 from apps.core.clock import real_now
 from apps.webhooks.delivery.queue import ATTEMPTS_MAX, AttemptResult, DueAttempt
-from apps.webhooks.models import Delivery
+from apps.webhooks.models import RESPONSE_KEPT_BYTES, Delivery
 
 # Seconds from each failed attempt to the next one.
 RETRY_SECONDS = (30, 120, 300, 600, 1800, 3600, 7200, 18000, 36000)
 JITTER = 0.1
-BODY_KEPT = 1024
 
 
 class WebhookSender:
@@ -143,7 +142,9 @@ def result_of(
     at = now + timedelta(seconds=attempt.offset_seconds)
     code = answer.status if answer else None
     text = (
-        answer.body[:BODY_KEPT].decode("utf-8", "replace").replace("\x00", "�") if answer else None
+        answer.body[:RESPONSE_KEPT_BYTES].decode("utf-8", "replace").replace("\x00", "�")
+        if answer
+        else None
     )
     status = Delivery.Status.PENDING
     next_at = None

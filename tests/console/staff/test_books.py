@@ -23,7 +23,7 @@ def test_the_trial_balance_sums_to_zero_and_tells_when_it_does_not(
     assert told.is_balanced and [sheet.asset_id for sheet in told.sheets] != []
     assert all(sheet.debit == sheet.credit for sheet in told.sheets)
     shown = text(finance.get("/admin/trial-balance/"))
-    assert "Sums to zero" in shown and "Debits equal credits" in shown
+    assert shown.count(">Balanced<") > 1 and "Debits equal credits" in shown
     skewed = " ".join(trial_balance._BY_KIND.split()).replace(
         "sum(b.amount) FILTER (WHERE b.amount > 0)", "sum(b.amount + 1) FILTER (WHERE b.amount > 0)"
     )

@@ -262,7 +262,7 @@ def test_a_movement_says_whose_it_is_how_much_and_what_it_served(
     assert re.search(rf"{settled.pk} .{{15,40}} UTC Payment settled {store} Test [\d.]+ ETH", shown)
     record = words(finance.get(f"/admin/ledger/movement/{settled.pk}/change/"))
     assert f"Reference Payment {made['reference']} {made['id']}" in record
-    assert f"Held of {store}, ETH on Ethereum Sepolia, test" in record
+    assert f"Held of {store}, ETH on Ethereum Sepolia, Test" in record
 
 
 def test_the_audit_log_names_the_store_of_an_entry(cast: Cast, finance: Browser) -> None:

@@ -18,7 +18,7 @@ from apps.agents.settings_models import AgentSettings
 from apps.assets.audit_details import detail_lines
 from apps.assets.models import Chain
 from apps.billing.models import Customer, Invoice, InvoiceChange, Subscription, SubscriptionChange
-from apps.chain.models import Deposit, HotWallet
+from apps.chain.models import Deposit, HotWallet, OutgoingTransaction
 from apps.core.models import OutgoingMail
 from apps.core.staff.durations import duration_text
 from apps.core.staff.email_names import EMAIL_NAMES
@@ -95,7 +95,9 @@ def plain(markup: str) -> str:
         (Store(test_offset_seconds=0), "test_offset_seconds", "Real time"),
         (WaitingPeriodSettings(cooling_hours=36), "cooling_hours", "1 day, 12 hours"),
         (RequestEntry(duration_ms=1234), "duration_ms", "1,234 ms"),
-        (Deposit(log_index=-1), "log_index", "None"),
+        (Payment(idempotency_caller="secret"), "idempotency_caller", "Secret keys of the store"),
+        (PaymentLink(stock=1000), "stock", "1,000"),
+        (Settlement(is_dispatched=False), "is_dispatched", "No, final when submitted"),
         (PaymentLink(email="no"), "email", "Don’t ask"),
         (PaymentAddress(payment=EURO, exchange_rate=Decimal(1800)), "exchange_rate", "€1,800"),
         (Payout(fiat_currency="EUR", paid_fx_rate=Decimal(1800)), "paid_fx_rate", "€1,800"),
@@ -118,7 +120,8 @@ def test_a_value_is_in_peoples_words_and_units(row: Any, column: str, words: str
         (Deposit(tx_hash=HASH), "tx_hash"),
         (Deposit(from_address=HASH[:42]), "from_address"),
         (Payment(reference="J9ELVCEURUQRB05Z"), "reference"),
-        (Payment(idempotency_caller=f"user:{ID}"), "idempotency_caller"),
+        (Payment(idempotency_caller="demo"), "idempotency_caller"),
+        (OutgoingTransaction(approval="demo:98"), "approval"),
         (Settlement(nonce="30b890729b94dd3fe94610ce9b552daa"), "nonce"),
         (StaffRequest(digest="ab" * 32), "digest"),
         (AgentCredential(principal=f"agent:{ID}"), "principal"),
@@ -233,7 +236,7 @@ def test_filters_of_statuses_say_what_the_badges_say(cast: Cast, finance: Browse
 def test_a_contacts_confirmation_is_called_by_the_ends_of_its_wallet() -> None:
     page: Any = admin.site._registry[DestinationConfirmation]
     row = DestinationConfirmation(destination=Destination(kind="wallet", address=HASH[:42]))
-    assert page.heading_of(row) == "Confirmation of 0xabab…abab"
+    assert page.heading_of(row) == "Contact confirmation of 0xabab…abab"
 
 
 def test_a_url_breaks_between_its_parts() -> None:
