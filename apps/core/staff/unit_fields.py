@@ -41,7 +41,7 @@ class UnitField(forms.CharField):
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
-        if text in self.empty_values:
+        if not text:
             return None
         smallest = money.atomic_from_coins(text, self.places)
         if smallest is None:

@@ -205,7 +205,8 @@ def _is_empty(field: AdminReadonlyField) -> bool:
     row, column = _column(field)
     if column is None:
         return False
-    says_nothing = field.model_admin.says_nothing.get(column.name)
+    page: Any = field.model_admin
+    says_nothing = page.says_nothing.get(column.name)
     is_blank = getattr(row, column.name) in (None, "", [], {})
     return is_blank or (says_nothing is not None and says_nothing(row))
 
