@@ -1,5 +1,5 @@
 """Inputs of the staff site in people's units: percent, money and coins, of columns in basis points,
-fractions, cents and atomic units. What they clean to is what the column has."""
+fractions, cents and atomic units (decision 471). What they clean to is what the column has."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -102,5 +102,5 @@ _BY_END: dict[str, type[UnitField]] = {
 
 def unit_field_of(column: "_DbField") -> type[UnitField] | None:
     """None for a column that has no unit, or a choice of values."""
-    found = (kind for end, kind in _BY_END.items() if column.name.endswith(end))
-    return None if column.choices else next(found, None)
+    kinds = (kind for end, kind in _BY_END.items() if column.name.endswith(end))
+    return None if column.choices else next(kinds, None)
