@@ -162,7 +162,7 @@ class PaymentLinkForm(Form):
         "suggested": "Each suggested amount",
         "stock": "The quantity",
         "ends": "The end date",
-        "success_url": "The address",
+        "success_url": "The return URL",
     }
 
     def request(self) -> LinkRequest:

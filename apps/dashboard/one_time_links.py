@@ -36,7 +36,7 @@ class OneTimeLinkForm(Form):
         "title": "Title",
         "description": "Description",
         "order_id": "Order ID",
-        "success_url": "The address",
+        "success_url": "The return URL",
     }
 
     def request(self, mode: str) -> PaymentRequest:

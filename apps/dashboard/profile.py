@@ -49,7 +49,8 @@ def _form(request: PageRequest, form: Form) -> HttpResponse:
         "languages": settings.DASHBOARD_LANGUAGES,
         "regions": regions.REGIONS.items(),
         "example": clock.real_now(),
-        "here": f"{here:%H:%M} {zone_name(here)}",
+        "here": f"{here:%H:%M}",
         "own_zone": request.zone.key,
+        "own_zone_short": zone_name(here),
     }
     return show(request, "dashboard/security/profile.html", context, status=form.status)

@@ -4,6 +4,7 @@ again, deleting."""
 from datetime import datetime, timedelta
 from typing import Self
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
 from django.utils import timezone
@@ -194,6 +195,7 @@ def _form(request: PageRequest, form: EndpointForm) -> HttpResponse:
     context = {
         "form": form,
         "errors": form.common_errors,
+        "may_be_local": bool(settings.WEBHOOK_ALLOW_HOSTS),
         "offered_events": [
             (event, typographic(EVENTS[event]))
             for event in open_to(request.access.store.is_platform)

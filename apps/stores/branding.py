@@ -35,7 +35,7 @@ class NotAColour(Flat):
 
 class LogoTooLarge(Flat):
     field = "logo"
-    message = "The logo is larger than 1 MiB or than 4096 by 4096 pixels"
+    message = "The logo is larger than 1 MB or than 4096 by 4096 pixels"
 
 
 class NotAPicture(Flat):

@@ -52,14 +52,17 @@ KINDS: Mapping[str, NotificationKind] = {
         "Payments that need attention", "Underpaid, overpaid or late, or a card payment to refund."
     ),
     UNMATCHED_TRANSFER: NotificationKind(
-        "Unexpected coins", "Coins arrived at an address for another coin."
+        "Unexpected coins", "A customer sent a coin to an address meant for another coin."
     ),
     ASSET_STOPPED: NotificationKind(
-        "Coins stopped for review", "A deposit left the chain, so payments in its coin wait."
+        "Coins stopped for review",
+        "A deposit was removed from its chain. Payments in its coin wait for our review.",
     ),
-    PAYOUT_CONFIRMED: NotificationKind("Payouts sent", "A payout has arrived.", default=OFF),
+    PAYOUT_CONFIRMED: NotificationKind(
+        "Payouts sent", "A payout has arrived at its destination.", default=OFF
+    ),
     PAYOUT_PROBLEM: NotificationKind(
-        "Payouts that fail", "A payout failed, or we review it first."
+        "Payouts that fail", "A payout failed or needs our review before it’s sent."
     ),
     PAYOUT_APPROVAL: NotificationKind(
         "Payouts that wait for approval",

@@ -55,7 +55,7 @@ class NoDocument(Flat):
 
 class DocumentTooLarge(Flat):
     field = "document"
-    message = "The file is larger than 3 MiB, or its picture than 4096 by 4096 pixels"
+    message = "The file is larger than 3 MB, or its picture than 4096 by 4096 pixels"
 
 
 class NotADocument(Flat):

@@ -29,8 +29,8 @@ EVENTS: Final[Mapping[str, str]] = {
     "payout.created": "A payout was created (test deliveries only)",
     "payout.confirmed": "A payout was confirmed (test deliveries only)",
     "payout.failed": "A payout failed (test deliveries only)",
-    "fee_sweep.confirmed": "A fee sweep was confirmed (test deliveries only)",
-    "fee_sweep.failed": "A fee sweep failed (test deliveries only)",
+    "fee_sweep.confirmed": "A transfer of service fees was confirmed (test deliveries only)",
+    "fee_sweep.failed": "A transfer of service fees failed (test deliveries only)",
     "store.deleted": "A sub-merchant's store was deleted",
 }
 # What events are about, where its name in the API isn't what people call it.

@@ -224,7 +224,7 @@ def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery:
     made = billed(bakery)
     assert "verification" in e_invoice.refusal(row(made))
     verify(bakery.store, tax_id="12/345/67890", registration="")
-    assert "VAT or register number" in e_invoice.refusal(row(made))
+    assert "VAT or registration number" in e_invoice.refusal(row(made))
     verify(bakery.store)
     assert e_invoice.refusal(row(made)) == ""
     for address in (None, {"city": "Berlin"}, {"country": "Atlantis"}, {"country": 49}):

@@ -243,7 +243,7 @@ def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) ->
     press(page, "Confirm")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
     page = open_page(f"/pay/{order(shop)['reference']}")
-    press(page, "Overpay")
+    press(page, "Too much")
     expect(page.get_by_text("You sent more than the amount due")).to_be_visible()
 
 

@@ -4,6 +4,8 @@ import csv
 import io
 from typing import Any
 
+import pytest
+
 from apps.core import clock
 from apps.core.badges import all_badges
 from apps.ledger.selectors import balances
@@ -233,7 +235,30 @@ def test_a_payment_link_is_made_and_shown_with_its_code(cast: Cast) -> None:
     assert "It can be paid once, until" in shown
     simulated(cast.bakery.test, str(made.pk))
     used = text(browser.get(answer.headers["Location"]))
-    assert "has been used" in used and "It can be paid once" not in used
+    assert "This link has been paid." in used and "data-copy-from" not in used
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "words", "is_offered"),
+    [
+        ("processing", "pending_confirmations", "Your customer has paid.", True),
+        ("processing", "processing_underpaid", "Your customer has paid a part.", True),
+        ("completed", "completed_exact", "This link has been paid.", False),
+        ("refunded", "refund_completed", "This link has been paid.", False),
+        ("expired", "expired_timeout", "This link has expired.", False),
+        ("expired", "canceled_by_agent", "This link was canceled.", False),
+        ("failed", "failed_underpaid", "The payment at this link failed.", False),
+    ],
+)
+def test_a_one_time_link_tells_what_became_of_it(
+    status: str, reason: str, words: str, is_offered: bool, cast: Cast
+) -> None:
+    made = payment(cast.bakery.test)
+    Payment.objects.filter(pk=made["id"]).update(status=status, state_reason=reason)
+    shown = text(Browser(cast.alice).get(f"payments/{made['id']}/link"))
+    assert words in shown
+    assert ("QR code of the one-time link" in shown) == is_offered
+    assert ("data-copy-from" in shown) == is_offered
 
 
 def test_a_form_that_is_sent_twice_makes_one_payment(cast: Cast) -> None:
@@ -258,7 +283,11 @@ def test_a_refused_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
             "order_id",
             "Order ID is too long (maximum is 255 characters).",
         ),
-        ({"success_url": "javascript:alert(1)"}, "success_url", "The address must be a valid URL."),
+        (
+            {"success_url": "javascript:alert(1)"},
+            "success_url",
+            "The return URL must be a valid URL.",
+        ),
         ({"expires_in": "5"}, "expires_in", "Choose one of the offered values."),
         ({"fee": "nobody"}, "fee", "Choose one of the offered values."),
     ):

@@ -40,7 +40,9 @@ def test_a_profile_is_saved_and_pages_follow_it(cast: Cast) -> None:
     payment = make.payment(cast.bakery.test)
     path = f"payments/{payment['id']}"
     assert "\N{NO-BREAK SPACE}UTC<" in browser.get(path).content.decode()
+    assert re.search(r"Pages use UTC, where it’s now \d\d:\d\d\. ", text(browser.get("profile")))
     assert browser.post("profile", **FORM).status_code == 303
+    assert re.search(r"Asia/Tokyo, where it’s now \d\d:\d\d JST\. ", text(browser.get("profile")))
     cast.alice.refresh_from_db()
     assert (cast.alice.name, cast.alice.time_zone) == ("Alice Baker", "Asia/Tokyo")
     shown = browser.get(path).content.decode()

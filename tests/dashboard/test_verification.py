@@ -83,7 +83,7 @@ def test_an_approval_is_told_and_lifts_what_waited(cast: Cast) -> None:
 
 
 def test_a_rejection_tells_why_and_the_details_can_be_corrected(cast: Cast) -> None:
-    reject_verification(submitted(cast), "The register number is of another company")
+    reject_verification(submitted(cast), "The registration number is of another company")
     (letter,) = letters(cast)
     assert "another company" in letter.body
     browser = Browser(cast.alice)

@@ -108,8 +108,8 @@ def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: 
         (lambda: packed(b"<< /S /Launch /F (cmd.exe) >>"), "contains scripts"),
         (lambda: packed(b"<< /S /Launch >>", b"/Type /Obj#53tm"), "contains scripts"),
         (lambda: packed(bytes(documents.INFLATED_MAX + 1)), "contains scripts"),
-        (lambda: pdf(bytes(documents.BYTES_MAX)), "larger than 3 MiB"),
-        (lambda: picture("PNG", (5000, 5000)), "larger than 3 MiB"),
+        (lambda: pdf(bytes(documents.BYTES_MAX)), "larger than 3 MB"),
+        (lambda: picture("PNG", (5000, 5000)), "larger than 3 MB"),
     ],
     ids=range(15),
 )

@@ -313,10 +313,12 @@ def test_the_room_sets_checks_and_removes_a_domain(cast: Cast, zone: Zone) -> No
     browser = Browser(cast.alice)
     store = cast.bakery.store
     assert browser.post("settings/domain/change", domain="no domain").status_code == 422
+    assert "Add checkout domain" in browser.get("settings/domain/change").content.decode()
     assert browser.post("settings/domain/change", domain=DOMAIN).status_code == 303
     store.refresh_from_db()
     page = browser.get("settings/domain").content.decode()
     assert all(part in page for part in (*domains.proof(store), DOMAIN))
+    assert "Change checkout domain" in browser.get("settings/domain/change").content.decode()
     zone.prove(store)
     zone.records[DOMAIN, "CNAME"] = [OURS]
     browser.post("settings/domain", to="checked")

@@ -108,8 +108,8 @@ def missing_of_verified(invoice: Invoice) -> str:
 def _missing(invoice: Invoice, seller: Seller) -> str:
     if not seller.country or not (seller.vat_number or seller.register_number):
         return (
-            "Your country and VAT or register number are missing. They’re added with your business"
-            " verification."
+            "Your country and VAT or registration number are missing. They’re added with your"
+            " business verification."
         )
     if country_code((invoice.customer.address or {}).get("country")) is None:
         return "The country in the customer’s address is missing."

@@ -42,6 +42,21 @@ def test_a_customer_is_added_found_edited_and_deleted(cast: Cast, browser: Brows
     assert acts_of(cast) == ["customer.created", "customer.changed", "customer.deleted"]
 
 
+def test_a_customer_is_deleted_by_name_and_open_invoices_are_counted(
+    cast: Cast, browser: Browser
+) -> None:
+    made = billing.customer(cast.bakery.test, name="Ann")
+    path = f"customers/{made['id']}/delete"
+    for words in (
+        "1 open invoice can still be paid. Void it first if it shouldn’t be.",
+        "2 open invoices can still be paid. Void any that shouldn’t be.",
+    ):
+        billing.opened(cast.bakery.test, customer_id=made["id"])
+        shown = text(browser.get(path))
+        assert words in shown and "Delete <bdi>Ann</bdi>?" in shown
+        assert f"<p><bdi>{made['email']}</bdi></p>" in shown
+
+
 def test_a_country_is_chosen_and_what_an_api_wrote_stays(cast: Cast, browser: Browser) -> None:
     made = billing.customer(cast.bakery.test)
     for written, chosen in (("DE", "DE"), ("germany", "DE"), ("Atlantis", "Atlantis")):

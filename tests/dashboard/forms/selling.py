@@ -75,7 +75,7 @@ SELLING = (
         lambda world: f"payment-links/{made_link(world.cast.bakery).pk}/edit",
         {**LINK, "success_url": "x"},
         "success_url",
-        "The address must be a valid URL.",
+        "The return URL must be a valid URL.",
     ),
     Broken(
         "till",
