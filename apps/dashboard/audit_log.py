@@ -18,7 +18,7 @@ from apps.dashboard.lists import Column, Listing, listing
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import Answer, PageRequest, show
 from apps.stores import audit
-from apps.stores.models import AuditEntry
+from apps.stores.models import AuditEntry, User
 
 _NOUNS = {
     "": "Everything",
@@ -46,8 +46,9 @@ _NOUNS = {
 }
 _TEXT_MAX = 100
 _TARGET_SHOWN = 80
-_REASON_SHOWN = 500
+_REASON_SHOWN = 160
 _ACTOR_SHOWN = 60
+_NAME_SHOWN = 40
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -82,26 +83,36 @@ def _rows(request: PageRequest, filters: Mapping[str, str]) -> "QuerySet[AuditEn
 
 @dataclass(frozen=True)
 class AuditLine:
-    """An entry, what it was about in words, and what it says beside."""
+    """An entry, what it was about in words, what it says beside, and what the person calls
+    themselves now."""
 
     entry: AuditEntry
     target: str
     details: list[tuple[str, str]]
+    person: str = ""
 
 
 def _read(
     request: PageRequest, entries: Sequence[AuditEntry], columns: frozenset[str]
 ) -> list[AuditLine]:
     coins = all_coins()
-    return [_line(entry, coins) for entry in entries]
+    people = _people(entries)
+    return [_line(entry, coins, people.get(entry.actor_id, "")) for entry in entries]
 
 
-def _line(entry: AuditEntry, coins: Coins) -> AuditLine:
+def _people(entries: Sequence[AuditEntry]) -> dict[str, str]:
+    ids = {entry.actor_id for entry in entries if entry.actor_kind == ActorKind.PERSON}
+    names = User.objects.filter(pk__in=ids - {""}).values_list("pk", "name")
+    return {str(pk): name for pk, name in names}
+
+
+def _line(entry: AuditEntry, coins: Coins, person: str) -> AuditLine:
     coin = coins.get(entry.target_name)
     return AuditLine(
         entry,
         entry.target_name if coin is None else coin.full_name,
         [*detail_lines(entry.details, coins, entry.target_name), *_command(entry)],
+        person,
     )
 
 
@@ -126,13 +137,20 @@ def _event(line: AuditLine) -> SafeString:
         format_html_join(
             "", '<br><span class="small muted"><bdi>{}</bdi></span>', ((text,) for text in below)
         ),
-        _details(line.details),
+        _details(_shown_details(line)),
     )
 
 
 def _texts_below(line: AuditLine) -> list[tuple[str, int]]:
     texts = ((line.target, _TARGET_SHOWN), (line.entry.reason, _REASON_SHOWN))
     return [(text, length) for text, length in texts if text]
+
+
+def _shown_details(line: AuditLine) -> list[tuple[str, str]]:
+    """A reason that is cut above is whole here."""
+    reason = line.entry.reason
+    is_cut = len(reason) > _REASON_SHOWN
+    return [*line.details, *([("Reason", reason)] if is_cut else [])]
 
 
 def _details(details: list[tuple[str, str]]) -> SafeString:
@@ -155,11 +173,12 @@ def _actor(line: AuditLine) -> SafeString:
         if kind != ActorKind.PERSON
         else ""
     )
-    return format_html(
-        '<bdi class="person">{}</bdi>{}',
-        email_text(Truncator(name or "Tillgate").chars(_ACTOR_SHOWN)),
-        badge,
-    )
+    known_by = email_text(Truncator(name or "Tillgate").chars(_ACTOR_SHOWN))
+    if line.person:
+        person = Truncator(line.person).chars(_NAME_SHOWN)
+        markup = '<span class="person"><bdi>{}</bdi><br><bdi class="small muted">{}</bdi></span>'
+        return format_html(markup, person, known_by)
+    return format_html('<bdi class="person">{}</bdi>{}', known_by, badge)
 
 
 def _code(text: object) -> SafeString:

@@ -39,7 +39,7 @@ def read(
 
 def _name(line: PaymentLine) -> SafeString:
     payment = line.payment
-    order = format_html("order {}", list_cells.cut(payment.order_id)) if payment.order_id else ""
+    order = format_html("Order {}", list_cells.cut(payment.order_id)) if payment.order_id else ""
     if not payment.title:
         return list_cells.name("payment", payment.pk, payment.reference, order, is_reference=True)
     below = format_html(

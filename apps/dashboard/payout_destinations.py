@@ -13,7 +13,7 @@ from apps.dashboard import confirming, list_cells
 from apps.dashboard.list_files import DESTINATIONS
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
 from apps.payouts import selectors
-from apps.payouts.models import Destination, WalletNetwork
+from apps.payouts.models import Destination, PayoutSettings, WalletNetwork
 from apps.payouts.services.destinations import (
     add_bank,
     add_wallet,
@@ -40,12 +40,13 @@ class BankForm(Form):
 
 def index(request: PageRequest) -> HttpResponse:
     at = request.access.now()
+    reviews_new = PayoutSettings.of(request.access.store).review_new_destinations
     rows = [
         {
             "row": destination,
             "title": title(destination),
             "shown": list_cells.destination(destination),
-            "is_cooling": destination.cools_until > at,
+            "is_reviewed": reviews_new and destination.cools_until > at,
             "usable_from": destination.usable_from
             if destination.usable_from is not None and destination.usable_from > at
             else None,
@@ -80,7 +81,7 @@ def add_a_wallet(request: PageRequest) -> HttpResponse:
 
     try:
         rows = [
-            ("Network", values["network"]),
+            ("Network", dict(_networks(request)).get(values["network"], "")),
             ("Address", values["address"]),
             ("Name", values["label"]),
         ]
@@ -108,7 +109,7 @@ def _networks(request: PageRequest) -> list[tuple[str, str]]:
     """Named as everywhere else on the dashboard."""
     names = dict(Chain.objects.values_list("pk", "name"))
     return [
-        (network.value, names.get(network.value, str(network.label)))
+        (network.value, names.get(network.value, network.full_name))
         for network in WalletNetwork
         if network.is_test != request.access.is_live
     ]

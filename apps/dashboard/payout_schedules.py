@@ -27,19 +27,19 @@ from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.list_files import schedules_file
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
 from apps.payouts import selectors
-from apps.payouts.models import Destination, Schedule, WalletNetwork
+from apps.payouts.models import Destination, Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
-from apps.payouts.services import runs, schedules
-from apps.payouts.services.destinations import title
+from apps.payouts.services import run_rules, runs, schedules
+from apps.payouts.services.destinations import network_name, title
 
 _DETAIL = {"wallet": "crypto_payout_detail_id", "bank": "fiat_payout_detail_id"}
 _SKIPS = {
-    runs.NO_BALANCE: "Nothing to pay out.",
-    runs.BELOW_MINIMUM: "The balance was below the minimum.",
-    runs.BELOW_NETWORK_MINIMUM: "The balance was below the network minimum.",
+    run_rules.NO_BALANCE: "Nothing to pay out.",
+    run_rules.BELOW_MINIMUM: "The balance was below the minimum.",
+    run_rules.BELOW_NETWORK_MINIMUM: "The balance was below the network minimum.",
 }
 SHOWN = 20
-NAME_SHOWN = 20
+NAME_SHOWN = 15
 
 
 class ChangeForm(Form):
@@ -189,7 +189,7 @@ def _briefly(destination: Destination) -> str:
     label = f"{name}: " if name else ""
     if not destination.is_wallet:
         return f"{label}{destination.currency} account …{destination.account_hint}"
-    network = WalletNetwork(destination.network).label
+    network = network_name(destination)
     return f"{label}{shorten(checksummed(destination.address))} ({network})"
 
 
@@ -308,7 +308,8 @@ def run(request: PageRequest, id: str) -> HttpResponse:
 def _run_page(
     request: PageRequest, schedule: Schedule, code: ConfirmationForm | None = None
 ) -> HttpResponse:
-    context = {"schedule": schedule, "to": _to_shown(schedule)}
+    expected = run_rules.expected_run(request.access, schedule)
+    context = {"schedule": schedule, "to": _to_shown(schedule), "expected": expected}
     act = _run_act(request, schedule)
     return confirming.show_asking(
         request, "dashboard/payout_schedules/run.html", context, act, code

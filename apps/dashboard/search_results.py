@@ -43,7 +43,7 @@ def _url(name: str, id: object) -> str:
 def of_payment(payment: Payment, term: Term) -> SearchHit:
     parts = [
         payment.reference if payment.title else "",
-        f"order {payment.order_id}" if payment.order_id else "",
+        f"Order {payment.order_id}" if payment.order_id else "",
     ]
     return SearchHit(
         payment.title or payment.reference,

@@ -5,15 +5,17 @@ Money that is held is shown until it is dealt with; what a store may as well lea
 as the caller says.
 """
 
+from collections import Counter
 from datetime import datetime
-from fractions import Fraction
-from typing import Any
+from decimal import Decimal
+from typing import Any, TypedDict
 
 from django.contrib.postgres.aggregates import JSONBAgg
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, TextField
 from django.db.models.functions import Cast, JSONObject
 
 from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.core import money
 from apps.core.models import Viewer
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, Refund
@@ -21,12 +23,23 @@ from apps.payments.services.refund_shares import LIVE_STATUSES
 from apps.payments.transfer_fits import other_fit
 
 
+class _Arrival(TypedDict):
+    """A deposit of a payment, at the locked rate of its address."""
+
+    asset: str
+    amount: str
+    rate: str
+    decimals: int
+
+
 def _arrived(*statuses: str) -> Subquery:
-    """What came to each address, beside what it required, for `received_cents`."""
+    """What came to each address, with its coin and locked rate, for `received_cents`."""
     parts = JSONBAgg(
         JSONObject(
+            asset=F("asset_id"),
             amount=Cast("address__deposits__amount_atomic", TextField()),
-            required=Cast("required_atomic", TextField()),
+            rate=Cast("exchange_rate", TextField()),
+            decimals=F("asset__atomic_decimals"),
         )
     )
     rows = PaymentAddress.objects.filter(
@@ -120,12 +133,16 @@ def underpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
 
 
 def received_cents(payment: Payment) -> int:
-    """What a payment with `arrived` got, each coin counted at its locked rate; rounded down."""
-    arrived: list[dict[str, str]] = getattr(payment, "arrived", None) or []
-    paid = sum(
-        (Fraction(int(part["amount"]), int(part["required"])) for part in arrived), Fraction(0)
+    """What a payment with `arrived` got, each coin counted at its locked rate and rounded as its
+    page and its document round it."""
+    arrived: list[_Arrival] = getattr(payment, "arrived", None) or []
+    coins: Counter[tuple[str, str, int]] = Counter()
+    for part in arrived:
+        coins[part["asset"], part["rate"], part["decimals"]] += int(part["amount"])
+    return sum(
+        money.cents_for_atomic(amount, Decimal(rate), decimals)
+        for (_, rate, decimals), amount in coins.items()
     )
-    return int(paid * payment.settlement_amount_cents)
 
 
 def excess_cents(payment: Payment) -> int:

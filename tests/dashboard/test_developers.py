@@ -104,7 +104,7 @@ def test_a_long_address_of_an_endpoint_is_whole_on_its_page(cast: Cast) -> None:
     url = "https://1.1.1.1/" + "hooks/" * 60
     make_endpoint(browser, url=url)
     shown = text(browser.get(f"webhooks/{Endpoint.objects.get().pk}"))
-    assert f'<code id="url"><bdi>{url}</bdi></code>' in shown
+    assert f'<code id="url">{url}</code>' in shown
 
 
 def test_a_refused_endpoint_form_says_why_at_each_input_and_keeps_what_was_typed(

@@ -41,7 +41,7 @@ def test_wallets_are_offered_by_name_and_ends_unless_two_read_alike(
 ) -> None:
     store = rich.bakery.store
     add_wallet(store, "test", "sepolia", ADDRESS, "Wallet of the bakery in town")
-    assert choices(alice) == ["Wallet of the baker…: 0x5290…9EE7 (Sepolia)"]
+    assert choices(alice) == ["Wallet of the …: 0x5290…9EE7 (Ethereum Sepolia)"]
     add_wallet(store, "test", "sepolia", TWIN, "Wallet of the bakery by the lake")
     offered = choices(alice)
     assert len(offered) == 2 and not any("…" in option for option in offered)
@@ -70,9 +70,17 @@ def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Br
         and "SETH" not in text(alice.get("payouts/schedules"))
         and "ETH weekly" in text(alice.get(path))
     )
-    assert "Pay out now?" in text(alice.get(f"{path}/run"))
+    asked_now = text(alice.get(f"{path}/run"))
+    assert "Pay out now?" in asked_now and "on Ethereum Sepolia, your full available" in asked_now
+    assert re.search(r"<strong>.*[1-9].*ETH.*</strong> <span class=\"muted\">\(≈ €[1-9]", asked_now)
+    Schedule.objects.update(minimum_fiat_cents=99_999_999)
+    too_little = text(alice.get(f"{path}/run"))
+    assert "only pays out when it’s worth €999,999.99 or more" in too_little
+    assert "<form" not in too_little.partition("<h1>")[2]
+    Schedule.objects.update(minimum_fiat_cents=1000)
     alice.post(f"{path}/run")
     assert Payout.objects.get().schedule_id == schedule.pk
+    assert "Nothing to pay out now" in text(alice.get(f"{path}/run"))
     alice.post(f"{path}/run")
     assert "Nothing to pay out." in text(alice.get(path))
     alice.post(f"{path}/switch", to="paused")

@@ -12,7 +12,7 @@ from apps.access import second_factor
 from apps.assets.models import Asset, Rate
 from apps.core import clock
 from apps.ledger.selectors import balances
-from apps.payouts.models import Destination, Payout
+from apps.payouts.models import Destination, Payout, PayoutSettings
 from apps.payouts.services import moves
 from apps.payouts.services.bank_reviews import verify_bank
 from apps.payouts.services.caps import set_store_cap
@@ -249,6 +249,9 @@ def test_destinations_are_added_and_removed_and_no_account_number_is_shown(
     assert wrong.status_code == 422 and "That is not an account number." in text(wrong)
     assert alice.post("payouts/destinations/bank", **bank).status_code == 303
     page = text(alice.get("payouts/destinations"))
+    assert "Ethereum Sepolia" in page and "reviewed until" not in page
+    PayoutSettings.objects.create(store=rich.bakery.store, review_new_destinations=True)
+    assert "Payouts reviewed until" in text(alice.get("payouts/destinations"))
     assert (
         ADDRESS in page
         and "EUR account ending in 3000" in page

@@ -15,11 +15,12 @@ from apps.assets.services import set_accepted
 from apps.core import acting, clock
 from apps.stores import audit, branding
 from apps.stores.audit_words import action_words
-from apps.stores.models import AuditEntry
+from apps.stores.models import AuditEntry, User
 from apps.stores.services import change_checkout, change_password, change_store
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services import endpoints
 from tests import make
+from tests.billing import records as billing
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser
 
@@ -128,6 +129,24 @@ def test_the_log_of_a_store_names_a_coin_as_its_other_pages_do(cast: Cast) -> No
     page = Browser(cast.alice).get("audit-log").content.decode()
     assert "Payout schedule created" in page
     assert "<bdi>ETH on Ethereum Sepolia</bdi>" in page and "<bdi>SETH</bdi>" not in page
+
+
+def test_the_log_of_a_store_names_people_and_cuts_what_is_long(cast: Cast) -> None:
+    User.objects.filter(pk=cast.alice.pk).update(name="Alice Baker")
+    browser = Browser(cast.alice)
+    reason = "Our merchants are bakeries. " * 10
+    assert browser.post("platform/ask", reason=reason).status_code == 303
+    customer = billing.customer(cast.bakery.test, email="long@" + "sub." * 20 + "example.com")
+    billing.draft(cast.bakery.test, customer_id=customer["id"])
+    made = billing.product(cast.bakery.test, name="Donauwelle " * 9)
+    billing.price(cast.bakery.test, made["id"])
+    page = browser.get("audit-log").content.decode()
+    assert "<bdi>Alice Baker</bdi><br>" in page
+    assert cast.alice.email in page.replace("<wbr>", "")
+    shown, _, details = page.partition("Platform access requested")[2].partition("<details")
+    assert reason.strip() not in shown and reason.strip() in details.partition("</details>")[0]
+    assert "<bdi>Draft of €10.00 for long@sub." in page
+    assert "<bdi>€10.00 monthly for Donauwelle" in page
 
 
 @pytest.mark.parametrize(

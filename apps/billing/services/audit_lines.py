@@ -6,6 +6,8 @@ from typing import Any
 
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
+from apps.core.money import Fiat
+from apps.core.regions import in_english
 from apps.stores import audit
 
 Record = Product | Price | Customer | Subscription | Invoice
@@ -23,10 +25,16 @@ def _name(row: Record) -> str:
         case Product():
             return row.name
         case Price():
-            return f"{row.product.name}: {row}"
+            return f"{row} for {row.product.name}"
         case Customer():
             return row.email
         case Subscription():
             return f"{row.customer.email}: {row.price.product.name}"
         case Invoice():
-            return formatted_number(row) or f"Draft for {row.customer.email}"
+            return formatted_number(row) or _draft(row)
+
+
+def _draft(invoice: Invoice) -> str:
+    """Its amount first: however long an address is, it stays in sight."""
+    total = in_english(Fiat(invoice.total_cents, invoice.currency))
+    return f"Draft of {total} for {invoice.customer.email}"

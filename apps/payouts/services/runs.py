@@ -15,12 +15,11 @@ from django.db import transaction
 from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.assets.selectors import price_of
 from apps.core import clock
 from apps.core.errors import Coded, Failure
 from apps.core.evm import Address
 from apps.core.failpoints import failpoint
-from apps.core.money import Amount, Fiat
+from apps.core.money import Amount
 from apps.core.rows import Job
 from apps.ledger.chart import AVAILABLE, RESERVED
 from apps.ledger.posting import account_id, locked_balance
@@ -30,8 +29,8 @@ from apps.payouts.services.approvals import Maker
 from apps.payouts.services.caps import take_turn
 from apps.payouts.services.create import place
 from apps.payouts.services.destinations import check_usable
-from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
-from apps.payouts.services.orders import PayoutOrder, Target, check_order, network_minimum
+from apps.payouts.services.orders import PayoutOrder, Target, check_order
+from apps.payouts.services.run_rules import RunWithoutRate, skip_reason
 from apps.payouts.services.schedules import next_after
 from apps.swaps.models import Swap
 from apps.swaps.requests import SwapRequest
@@ -40,15 +39,8 @@ from apps.swaps.services.progress import advance_here
 
 log = structlog.get_logger(__name__)
 CALLER = "schedule"
-NO_BALANCE = "no_balance"
-BELOW_MINIMUM = "below_minimum"
-BELOW_NETWORK_MINIMUM = "below_network_minimum"
 JOB = Job("payouts.run_schedules", in_transaction=False)
 SWAPPING = Job("payouts.follow_swaps", in_transaction=False)
-
-
-class RunWithoutRate(Exception):
-    """The balance can't be valued at the moment: the run waits for a rate."""
 
 
 class RunRefused(Coded):
@@ -161,7 +153,7 @@ def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
         schedule.store_id, schedule.mode, schedule.asset_id, RESERVED
     )  # made before others are kept waiting, never while they are
     amount = locked_balance(schedule.store_id, schedule.mode, schedule.asset_id, AVAILABLE)
-    reason = _skip_reason(schedule, amount)
+    reason = skip_reason(schedule, amount)
     ran = Ran(skip_reason=reason)
     if reason is None and schedule.swap_target_asset_id is not None:
         ran = Ran(is_swapping=True)
@@ -169,28 +161,6 @@ def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
         ran = _pay(schedule, run, Amount(schedule.asset, amount), at)
     _write(schedule, run, ran, amount, at)
     return ran
-
-
-def _skip_reason(schedule: Schedule, amount_atomic: int) -> str | None:
-    """Why nothing leaves; None when it does. Raises RunWithoutRate."""
-    if amount_atomic <= 0:
-        return NO_BALANCE
-    if schedule.minimum_fiat_cents:
-        price = price_of(schedule.asset, schedule.minimum_fiat_currency, clock.real_now())
-        if price is None:
-            raise RunWithoutRate
-        if price.worth(Amount(schedule.asset, amount_atomic)) < Fiat(
-            schedule.minimum_fiat_cents, schedule.minimum_fiat_currency
-        ):
-            return BELOW_MINIMUM
-    least = network_minimum(schedule.asset)
-    if schedule.destination_type == "fiat":
-        least = (
-            1
-            if schedule.swap_target_asset_id is not None
-            else OFFRAMP_MINIMUMS.get(schedule.asset.coin_symbol, least)
-        )
-    return BELOW_NETWORK_MINIMUM if amount_atomic < least else None
 
 
 def _pay(schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: datetime) -> Ran:

@@ -107,6 +107,22 @@ def test_an_overpayment_is_refunded_from_its_button(cast: Cast) -> None:
     assert told(browser) == []
 
 
+def test_an_overpayment_is_rounded_as_on_its_page(cast: Cast) -> None:
+    """0.0071924586 ETH at 1,750 are 12.587."""
+    made = make.payment(cast.bakery.test, amount="12.34", currency="CHF")
+    assert make.simulated(cast.bakery.test, made["id"], "overpaid")["amount_paid"] == "12.59"
+    browser = Browser(cast.alice)
+    notice = only(browser).notice
+    assert plain(notice.detail).endswith("CHF 12.59 received, CHF 12.34 due")
+    assert plain(notice.amount) == "CHF 0.25"
+    assert "CHF 12.59" in plain(text(browser.get(f"payments/{made['id']}")))
+    assert 'value="0.25"' in browser.get(notice.url).content.decode()
+
+
+def plain(words: str) -> str:
+    return words.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def test_an_overpayment_that_is_left_alone_is_shown_for_a_month(cast: Cast) -> None:
     make.simulated(cast.bakery.test, make.payment(cast.bakery.test)["id"], "overpaid")
     assert told(Browser(cast.alice)) == ["Customer overpaid"]
