@@ -161,7 +161,7 @@ def _is_for_the_merchant(payout: Payout) -> bool:
 class BankReviewFilter(admin.SimpleListFilter):
     """Where the review of a bank account stands."""
 
-    title = "review"
+    title = "status"
     parameter_name = "review"
 
     def lookups(self, request: Any, model_admin: Any) -> list[tuple[str, str]]:
