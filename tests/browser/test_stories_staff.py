@@ -99,7 +99,7 @@ def look_around(page: Page, site: str, sale: dict[str, Any]) -> None:
     see(page, "found")
     expect(page.locator("main, #content").first).to_contain_text(sale["reference"])
     page.goto(f"{site}trial-balance/")
-    expect(page.get_by_text("Balanced", exact=True)).to_be_visible()
+    expect(page.get_by_role("paragraph").get_by_text("Balanced", exact=True)).to_be_visible()
     expect(
         page.get_by_role("heading", name=re.compile("^ETH on Ethereum Sepolia SETH")).first
     ).to_be_visible()

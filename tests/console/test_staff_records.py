@@ -53,7 +53,7 @@ def test_a_store_is_edited_in_units_that_the_page_names(clerk: Browser, cast: Ca
     Store.objects.filter(pk=cast.bakery.store.pk).update(country="DE")
     page = words(clerk.get(f"/admin/stores/store/{cast.bakery.store.pk}/change/"))
     assert "Business verified" in page
-    assert "Payouts are reviewed above (cents)" in page
+    assert "Payouts are reviewed above (EUR)" in page
     assert "Country Germany" in page
 
 

@@ -316,7 +316,7 @@ def test_the_room_sets_checks_and_removes_a_domain(cast: Cast, zone: Zone) -> No
     assert "Add checkout domain" in browser.get("settings/domain/change").content.decode()
     assert browser.post("settings/domain/change", domain=DOMAIN).status_code == 303
     store.refresh_from_db()
-    page = browser.get("settings/domain").content.decode()
+    page = browser.get("settings/domain").content.decode().replace("<wbr>", "")
     assert all(part in page for part in (*domains.proof(store), DOMAIN))
     assert "Change checkout domain" in browser.get("settings/domain/change").content.decode()
     zone.prove(store)

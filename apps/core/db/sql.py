@@ -26,7 +26,7 @@ from django.db import (
 from django.db.models import AutoField, Model
 
 from apps.core.db import tenancy
-from apps.core.db.postgresql.prepared import KeptStatements
+from apps.core.db.postgresql.prepared import KeptStatements, PreparedCursor
 
 if TYPE_CHECKING:
     from django.db.backends.base.base import BaseDatabaseWrapper
@@ -59,7 +59,7 @@ class Statement:
         # with it, is a text of two.
         is_text: bool = connection.has_to_tell()  # type: ignore[attr-defined]  # db.postgresql
         kind, text = (
-            (psycopg.ClientCursor, self._with_values) if is_text else (psycopg.RawCursor, self.text)
+            (psycopg.ClientCursor, self._with_values) if is_text else (PreparedCursor, self.text)
         )
         with wrap(kind(connection.connection)) as cursor:  # type: ignore[arg-type]  # the stubs know the wrapper alone
             # With its scope told already, a statement passes by the wrapper that tells it, if that

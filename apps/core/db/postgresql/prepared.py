@@ -15,6 +15,7 @@ from psycopg._preparing import Prepare, PrepareManager
 from psycopg.pq import ExecStatus
 
 if TYPE_CHECKING:
+    from psycopg._queries import PostgresQuery
     from psycopg.pq.abc import PGresult
 
 _FORGET = re.compile(rb"(DROP|ALTER|DISCARD ALL|DEALLOCATE ALL)\b")
@@ -45,3 +46,14 @@ class KeptStatements(PrepareManager):
             for result in results
         )
         return is_changed and super().clear()
+
+
+class PreparedCursor(psycopg.RawCursor[Any]):
+    """Of a statement with numbered places. It says what it has asked of a prepared one, too, which
+    psycopg's leaves out, to whoever looks at statements."""
+
+    def _send_query_prepared(
+        self, name: bytes, pgq: "PostgresQuery", *, binary: bool | None = None
+    ) -> None:
+        self._query = pgq
+        super()._send_query_prepared(name, pgq, binary=binary)
