@@ -3,31 +3,16 @@ each line."""
 
 from typing import Any
 
-import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from apps.access import second_factor
 from apps.payouts.models import Payout, PayoutBatch
 from apps.payouts.services.batches import release_lines
-from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, hidden_fields, text
 
 HEADER = "asset_id,amount,destination,label\n"
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 TWIN = "0x5290000000000000000000000000000000009ee7"
-
-
-@pytest.fixture
-def rich(cast: Cast) -> Cast:
-    make.store_coins(cast.bakery.store, "SETH", 10**18)
-    return cast
-
-
-@pytest.fixture
-def alice(rich: Cast) -> Browser:
-    second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    return Browser(rich.alice, answers=True)
 
 
 def upload(browser: Browser, lines: str) -> Any:

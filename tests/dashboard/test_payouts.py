@@ -27,20 +27,6 @@ ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 TWIN = "0x5290000000000000000000000000000000009ee7"
 
 
-@pytest.fixture
-def rich(cast: Cast) -> Cast:
-    make.store_coins(cast.bakery.store, "SETH", 10**18)
-    return cast
-
-
-@pytest.fixture
-def alice(rich: Cast) -> Browser:
-    """With two-factor authentication: whatever she confirms, she confirms with a code of its
-    own."""
-    second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    return Browser(rich.alice, answers=True)
-
-
 def hidden(answer: Any, name: str) -> str:
     found = re.search(rf'name="{name}" value="([0-9a-f]+)"', answer.content.decode())
     assert found is not None, answer.content

@@ -20,6 +20,7 @@ from apps.chain.models import (
     Head,
     HotWallet,
     OutgoingTransaction,
+    SendingHold,
     UnknownTransaction,
     UnmatchedTransfer,
 )
@@ -235,9 +236,18 @@ def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money:
     return Waiting(name, len(times), times[0] if times else None, url, is_money)
 
 
-def health(now: datetime, outflows: Sequence[outflow.Outflow]) -> list[HealthFact]:
+def health(
+    now: datetime, outflows: Sequence[outflow.Outflow], open_holds: Sequence[SendingHold]
+) -> list[HealthFact]:
     """Chains, what signs and sends, what is queued, and the books."""
-    return [*_chains(now), *_sending(now), *_signed(outflows), _queued(), _seal(now), *_floats()]
+    return [
+        *_chains(now),
+        *_sending(now, open_holds),
+        *_signed(outflows),
+        _queued(),
+        _seal(now),
+        *_floats(),
+    ]
 
 
 def _chains(now: datetime) -> Iterator[HealthFact]:
@@ -258,7 +268,7 @@ def _chains(now: datetime) -> Iterator[HealthFact]:
         )
 
 
-def _sending(now: datetime) -> Iterator[HealthFact]:
+def _sending(now: datetime, open_holds: Sequence[SendingHold]) -> Iterator[HealthFact]:
     """The signer is known by its work: what waits for it and for nothing else is old when it is
     down."""
     waiting = OutgoingTransaction.objects.filter(
@@ -274,7 +284,6 @@ def _sending(now: datetime) -> Iterator[HealthFact]:
             "Oldest unsigned transaction requested",
             since,
         )
-    open_holds = holds.open_holds()
     page = reverse("admin:sending")
     words = (
         "On hold: " + ", ".join(holds.name_of(hold) for hold in open_holds[:3]) + ","
@@ -397,7 +406,7 @@ def context() -> dict[str, object]:
     return {
         "queues": [queue for queue in all_queues if queue.count],
         "empty_queues": [queue for queue in all_queues if not queue.count],
-        "facts": health(now, outflows),
+        "facts": health(now, outflows, open_holds),
         "is_on_hold": bool(open_holds),
         "actions": _actions(),
         "now": now,

@@ -50,7 +50,7 @@ def test_the_home_tells_how_near_a_day_is_to_its_limit_and_leads_to_the_switch(
         now = clock.real_now()
         [fact] = [
             line
-            for line in staff_home.health(now, rows)
+            for line in staff_home.health(now, rows, [])
             if line.name == "Signing limit, ETH on Ethereum"
         ]
         assert fact.words == f"{day} of 10 ETH signed in 24 hours"
