@@ -1,17 +1,17 @@
 """`findings`: asks the database, and on demand the chains, whether everything that must always hold
 does. It only reads.
 
-All questions are asked of one snapshot, so that what is posted meanwhile is no finding. `audit`
+All questions are asked of one snapshot, by two connections side by side, so that what is posted
+meanwhile is no finding. `audit`
 keeps the point that it verified, and asks about what was written since an earlier one.
 """
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import connection, transaction
+from django.db import connection
 
 from apps.audit import custody, points, touched
 from apps.audit.invariants import INVARIANTS, parameters
@@ -19,6 +19,7 @@ from apps.audit.models import VerifiedPoint
 from apps.audit.points import Snapshot
 from apps.core import acting, clock
 from apps.core.db.replica import reads_may_lag
+from apps.core.db.snapshot import one_snapshot
 from apps.core.db.sql import Arguments
 from apps.core.invariant import Invariant
 from apps.payments import seals as payment_seals
@@ -149,13 +150,13 @@ def _read_late(point: VerifiedPoint | None) -> _Read:
 
 
 def _read(check_chain: bool, point: VerifiedPoint | None) -> _Read:
-    with _one_snapshot():
+    with one_snapshot() as reading:
         snapshot = Snapshot.current()
         since = point if point is not None and snapshot.continues(point) else None
         arguments = parameters()
         if since is not None:
             arguments = {**arguments, **touched.touched_since(since.boundary_xid)}
-        results = [_ask(invariant, arguments) for invariant in INVARIANTS]
+        results = reading.answers(lambda invariant: _ask(invariant, arguments), INVARIANTS)
         counts = _count_lasting(snapshot, since, results)
         books = custody.booked() if check_chain else []
         return _Read(
@@ -256,22 +257,3 @@ def _ask(invariant: Invariant, arguments: Arguments) -> Verdict:
         watch.took,
         invariant.is_incremental,
     )
-
-
-@contextmanager
-def _one_snapshot() -> Iterator[None]:
-    """A transaction of one snapshot; inside a caller's transaction, what that one sees."""
-    if connection.in_atomic_block:
-        yield
-        return
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            # Nothing may come before it, so its scope comes after it.
-            connection.begin_telling()  # type: ignore[attr-defined]  # db.postgresql
-            try:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            finally:
-                connection.end_telling()  # type: ignore[attr-defined]  # db.postgresql
-            # Of every row there is: as long as that takes.
-            cursor.execute("SET LOCAL statement_timeout = 0")
-        yield

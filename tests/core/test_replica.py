@@ -1,6 +1,7 @@
 """Reads that may be behind, on a real streaming replica: whose rows they are shown, and what
 happens while it is late or away."""
 
+import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from importlib import import_module
@@ -20,6 +21,7 @@ from apps.core.db import replica, tenancy
 from apps.core.db.outage import is_outage
 from apps.core.db.postgresql.base import DatabaseWrapper
 from apps.core.db.replica import reads_may_lag
+from apps.core.db.snapshot import CONNECTIONS, one_snapshot
 from apps.core.db.streams import rows_of
 from apps.payments.models import Payment
 from apps.stores.models import Store
@@ -128,6 +130,25 @@ def stores_of_payments() -> set[Any]:
 
 
 REPLICA_ONLY = {("replica", ""): 1}
+
+
+def test_a_snapshot_of_the_replica_is_read_by_several_of_its_connections(pair: Pair) -> None:
+    together = threading.Barrier(CONNECTIONS)
+
+    def ask(number: int) -> tuple[bool, int]:
+        together.wait(60)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_is_in_recovery(), pg_backend_pid()")
+            standby, process = cursor.fetchone()
+        return standby, process
+
+    @reads_may_lag("a test")
+    def read() -> set[tuple[bool, int]]:
+        with one_snapshot() as reading:
+            return set(reading.answers(ask, range(CONNECTIONS)))
+
+    found = read()
+    assert {standby for standby, _ in found} == {True} and len(found) == CONNECTIONS
 
 
 # --- whose rows -----------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ def reads_may_lag(
             reason = _reason_against()
             if not reason:
                 try:
-                    with _in_place_of_primary():
+                    with in_place_of_primary():
                         result = read(*args, **options)
                 except DatabaseError as error:
                     reason = _reason_of(error)
@@ -139,15 +139,17 @@ def _is_decided() -> bool:
     """Whether this thread reads from the replica already, or must not: within a transaction of the
     primary its writes are to be seen."""
     current = connections[DEFAULT_DB_ALIAS]
-    return (
-        getattr(_needs, "is_primary", False)
-        or current is connections[REPLICA]
-        or bool(current.in_atomic_block)
-    )
+    return getattr(_needs, "is_primary", False) or is_in_place() or bool(current.in_atomic_block)
+
+
+def is_in_place() -> bool:
+    """Whether this thread reads from the replica."""
+    return is_configured() and connections[DEFAULT_DB_ALIAS] is connections[REPLICA]
 
 
 @contextmanager
-def _in_place_of_primary() -> Iterator[None]:
+def in_place_of_primary() -> Iterator[None]:
+    """Within it this thread's default connection is its one to the replica."""
     primary = connections[DEFAULT_DB_ALIAS]
     connections[DEFAULT_DB_ALIAS] = connections[REPLICA]
     try:
