@@ -341,12 +341,18 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "apps.core.logs.JsonFormatter"}},
-    "filters": {"redact": {"()": "apps.core.logs.Redact"}},
+    "filters": {
+        "redact": {"()": "apps.core.logs.Redact"},
+        "without_probes": {"()": "apps.core.logs.WithoutProbes"},
+    },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["redact"]}
     },
     "root": {"handlers": ["console"], "level": LOG_LEVEL},
-    "loggers": {"django.server": {"level": "WARNING"}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "django.server": {"level": "WARNING"},
+        "django.request": {"level": "ERROR", "filters": ["without_probes"]},
+    },
 }
 
 # --- what the passing of time makes due (core.clock walks this when a test clock is moved) --------

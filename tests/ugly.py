@@ -175,6 +175,9 @@ def _choose(form: Locator) -> None:
     for select in form.locator("select[required], select[name=price]").all():
         if not select.input_value():
             select.select_option(index=1)
+    scopes = form.locator("input[type=checkbox][name=scopes]")
+    if scopes.count() and not form.locator("input[name=scopes]:checked").count():
+        scopes.first.check()
 
 
 def _words_for(field: Locator, name: str, words: str) -> str:

@@ -59,6 +59,15 @@ class Redact(logging.Filter):
         return True
 
 
+class WithoutProbes(logging.Filter):
+    """Whoever probes reads in the answer what isn't ready. A line for each, which says no more,
+    would bury the one that tells why."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        return request is None or not request.path.startswith("/readyz")
+
+
 class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         fields = (

@@ -32,7 +32,7 @@ def _event_link(event: Event) -> SafeString:
 def _response(body: str) -> SafeString:
     """As it was received, and that it went on where no more is kept."""
     ending = " … (cut)" if len(body.encode()) >= RESPONSE_KEPT_BYTES else ""
-    return format_html('<pre class="code received">{}{}</pre>', body, ending)
+    return format_html('<pre class="code received" tabindex="0">{}{}</pre>', body, ending)
 
 
 @admin.register(Endpoint)

@@ -8,7 +8,9 @@ import pytest
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
+from django.http import HttpResponse
 from django.test import Client, RequestFactory
+from django.utils.log import log_response
 
 from apps.console import health
 from apps.core import buckets
@@ -43,6 +45,16 @@ def test_a_chain_that_nobody_reads_takes_no_process_out(
     assert told(client, "/readyz/chains") == (503, {"chain_watcher": False})
     assert told(client, "/readyz")[0] == 503
     assert told(client, "/readyz/web")[0] == client.get("/healthz").status_code == 200
+
+
+def test_what_a_probe_is_answered_is_not_logged_as_well(
+    client: Client, db: None, settings: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.CHAIN_URLS = {"base": ["http://127.0.0.1:9"]}
+    assert client.get("/readyz").status_code == client.get("/readyz/chains").status_code == 503
+    assert not caplog.records
+    log_response("%s", "/pay", response=HttpResponse(status=503), request=RequestFactory().get("/"))
+    assert [record.name for record in caplog.records] == ["django.request"]
 
 
 def test_a_process_that_is_ahead_of_its_database_takes_no_requests(
