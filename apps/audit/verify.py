@@ -150,13 +150,13 @@ def _read_late(point: VerifiedPoint | None) -> _Read:
 
 
 def _read(check_chain: bool, point: VerifiedPoint | None) -> _Read:
-    with one_snapshot() as reading:
+    with one_snapshot() as opened:
         snapshot = Snapshot.current()
         since = point if point is not None and snapshot.continues(point) else None
         arguments = parameters()
         if since is not None:
             arguments = {**arguments, **touched.touched_since(since.boundary_xid)}
-        results = reading.answers(lambda invariant: _ask(invariant, arguments), INVARIANTS)
+        results = opened.answers(lambda invariant: _ask(invariant, arguments), INVARIANTS)
         counts = _count_lasting(snapshot, since, results)
         books = custody.booked() if check_chain else []
         return _Read(

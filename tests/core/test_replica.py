@@ -144,8 +144,8 @@ def test_a_snapshot_of_the_replica_is_read_by_several_of_its_connections(pair: P
 
     @reads_may_lag("a test")
     def read() -> set[tuple[bool, int]]:
-        with one_snapshot() as reading:
-            return set(reading.answers(ask, range(CONNECTIONS)))
+        with one_snapshot() as snapshot:
+            return set(snapshot.answers(ask, range(CONNECTIONS)))
 
     found = read()
     assert {standby for standby, _ in found} == {True} and len(found) == CONNECTIONS

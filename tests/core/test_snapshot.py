@@ -51,9 +51,9 @@ def test_every_connection_sees_what_the_first_one_saw(
         somebody_commits()
         return (number, *seen())
 
-    with one_snapshot() as reading:
+    with one_snapshot() as snapshot:
         first = seen()[0]
-        answers = reading.answers(ask, range(3 * CONNECTIONS))
+        answers = snapshot.answers(ask, range(3 * CONNECTIONS))
 
     assert [number for number, _, _ in answers] == list(range(3 * CONNECTIONS))
     assert {snapshot for _, snapshot, _ in answers} == {first} != {seen()[0]}
@@ -68,8 +68,8 @@ def test_an_error_on_another_connection_is_raised(committed: None) -> None:
         if threading.current_thread() is not threading.main_thread():
             raise ValueError("of the other connection")
 
-    with pytest.raises(ValueError, match="of the other"), one_snapshot() as reading:
-        reading.answers(ask, range(CONNECTIONS))
+    with pytest.raises(ValueError, match="of the other"), one_snapshot() as snapshot:
+        snapshot.answers(ask, range(CONNECTIONS))
 
 
 def test_after_an_error_no_other_question_is_asked(committed: None) -> None:
@@ -80,8 +80,8 @@ def test_after_an_error_no_other_question_is_asked(committed: None) -> None:
             raise ValueError
         asked.append(number)
 
-    with pytest.raises(ValueError), one_snapshot() as reading:
-        reading.answers(ask, range(100))
+    with pytest.raises(ValueError), one_snapshot() as snapshot:
+        snapshot.answers(ask, range(100))
     assert asked == []
 
 
@@ -94,12 +94,12 @@ def test_nothing_is_written_on_any_connection(committed: None) -> None:
             Lease.objects.all().delete()
         return "refused"
 
-    with one_snapshot() as reading:
-        assert reading.answers(ask, range(CONNECTIONS)) == ["refused"] * CONNECTIONS
+    with one_snapshot() as snapshot:
+        assert snapshot.answers(ask, range(CONNECTIONS)) == ["refused"] * CONNECTIONS
 
 
 def test_a_callers_transaction_is_read_by_its_own_connection(committed: None) -> None:
     with transaction.atomic():
         own = seen()[1]
-        with one_snapshot() as reading:
-            assert set(reading.answers(lambda _: seen()[1], range(4))) == {own}
+        with one_snapshot() as snapshot:
+            assert set(snapshot.answers(lambda _: seen()[1], range(4))) == {own}

@@ -24,11 +24,11 @@ CONNECTIONS = 2
 
 
 @dataclass(frozen=True)
-class Reading:
-    """An open snapshot. `others` is how many connections may join this thread's: none inside a
-    caller's transaction, whose writes only its own connection sees."""
+class OpenSnapshot:
+    """`helper_count` is how many connections may join this thread's: none inside a caller's
+    transaction, whose writes only its own connection sees."""
 
-    others: int
+    helper_count: int
 
     def answers(
         self, ask: Callable[[Question], Answer], questions: Sequence[Question]
@@ -46,31 +46,33 @@ class Reading:
                     return
                 answered[number] = ask(question)
 
-        if self.others:
-            _work_together(work, self.others, waiting.clear)
+        if self.helper_count:
+            _work_together(work, self.helper_count, waiting.clear)
         else:
             work()
         return [answered[number] for number in range(len(questions))]
 
 
 @contextmanager
-def one_snapshot() -> Iterator[Reading]:
+def one_snapshot() -> Iterator[OpenSnapshot]:
     """A transaction of one snapshot; inside a caller's transaction, what that one sees."""
     if connection.in_atomic_block:
-        yield Reading(others=0)
+        yield OpenSnapshot(helper_count=0)
         return
     with _reading():
-        yield Reading(others=CONNECTIONS - 1)
+        yield OpenSnapshot(helper_count=CONNECTIONS - 1)
 
 
-def _work_together(work: Callable[[], None], others: int, give_up: Callable[[], None]) -> None:
+def _work_together(
+    work: Callable[[], None], helper_count: int, give_up: Callable[[], None]
+) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_export_snapshot()")
         (name,) = cursor.fetchone()
     server = replica.in_place_of_primary if replica.is_in_place() else nullcontext
-    with ThreadPoolExecutor(others, thread_name_prefix="snapshot") as pool:
+    with ThreadPoolExecutor(helper_count, thread_name_prefix="snapshot") as pool:
         helpers = [
-            pool.submit(copy_context().run, _join, name, server, work) for _ in range(others)
+            pool.submit(copy_context().run, _join, name, server, work) for _ in range(helper_count)
         ]
         try:
             work()
