@@ -129,9 +129,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(
-            request, SwapForm({**form_keys.new(), "source_asset_id": request.GET.get("from", "")})
-        )
+        return _form(request, _begun(request))
     form = SwapForm.from_post(request.POST)
     try:
         swap_request = form.request()
@@ -152,6 +150,24 @@ def create(request: PageRequest) -> HttpResponse:
         return _form(request, form.refuse(refusal))
     messages.success(request, "Swap created. This page shows its progress.")
     return go("swap", swap.pk)
+
+
+def _begun(request: PageRequest) -> SwapForm:
+    """What a link or the page itself has chosen; with `maximum`, all that is available of it."""
+    form = SwapForm(
+        {
+            **form_keys.new(),
+            "source_asset_id": request.GET.get("source_asset_id") or request.GET.get("from", ""),
+            "buy_asset_id": request.GET.get("buy_asset_id", ""),
+        }
+    )
+    if "maximum" in request.GET:
+        held = {item.asset.pk: item for item in spendable(request.access)}
+        sold = held.get(form.values["source_asset_id"]) or next(iter(held.values()), None)
+        if sold is not None:
+            places = sold.asset.atomic_decimals
+            form.values["amount"] = money.decimal_from_atomic(sold.available_atomic, places)
+    return form
 
 
 def _ask(

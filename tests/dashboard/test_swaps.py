@@ -2,6 +2,7 @@
 
 import re
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -42,6 +43,26 @@ def agreed(answer: Any) -> str:
     found = re.search(r'name="agreed" value="([0-9]+)"', answer.content.decode())
     assert found is not None
     return found[1]
+
+
+def amount_in(page: Any) -> str:
+    found = re.search(r'name="amount"[^>]*value="([^"]*)"', page.content.decode())
+    assert found is not None
+    return found[1]
+
+
+def test_the_maximum_is_what_is_available_of_the_coin(rich: Cast, seller: Browser) -> None:
+    make.store_coins(rich.bakery.store, "USDC_SETH", 2_500_000)
+    other = {"source_asset_id": "USDC_SETH", "buy_asset_id": "SETH", "maximum": "1"}
+    assert amount_in(seller.get("swaps/new")) == ""
+    assert amount_in(seller.get("swaps/new?maximum=1")) == "1"
+    assert amount_in(seller.get("swaps/new?from=USDC_SETH&maximum=1")) == "2.5"
+    page = seller.get(f"swaps/new?{urlencode(other)}")
+    assert amount_in(page) == "2.5"
+    assert re.search(r'value="SETH"\s+selected', page.content.decode())
+    typed = {**WISH, "source_asset_id": "USDC_SETH", "buy_asset_id": "SETH", "amount": "2.5"}
+    review = seller.post("swaps/new", **typed, form_key=form_key(page))
+    assert review.status_code == 200 and "Confirm swap" in text(review)
 
 
 def test_the_figures_are_shown_before_anything_is_sold(rich: Cast, seller: Browser) -> None:
