@@ -8,7 +8,7 @@ another currency or asset.
 
 import re
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from typing import Generic, NewType, Protocol, TypeVar
 
@@ -286,11 +286,14 @@ def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
     return f"{sign}{int(whole):,}{point}{places}"
 
 
-def short_from_atomic(amount_atomic: int, atomic_decimals: int, digits: int = 6) -> str:
+def short_from_atomic(
+    amount_atomic: int, atomic_decimals: int, digits: int = 6, *, rounds_down: bool = False
+) -> str:
     """The same rounded to so many significant digits, for a list; digits before the point are all
-    kept."""
+    kept. What somebody may spend rounds down: the figure never exceeds it."""
     exact = Decimal(amount_atomic).scaleb(-atomic_decimals, context=WIDE)
-    rounded = Context(prec=max(digits, exact.adjusted() + 1), rounding=ROUND_HALF_EVEN).plus(exact)
+    rounding = ROUND_FLOOR if rounds_down else ROUND_HALF_EVEN
+    rounded = Context(prec=max(digits, exact.adjusted() + 1), rounding=rounding).plus(exact)
     text = format(rounded, "f")
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -61,6 +61,28 @@ def test_a_merchant_reads_coins_with_separators_and_a_customer_copies_them_witho
     assert strip_tags(tillgate.crypto_plain(atomic, 18, "ETH")) == f"{exact} ETH"
 
 
+@pytest.mark.parametrize(
+    ("atomic", "decimals", "short"),
+    [
+        (8_031_827_975_801_654_322, 18, "8.03182"),
+        (99_999_999, 8, "0.999999"),
+        (1_234_567_890_123, 6, "1,234,567"),
+        (1_500_000, 6, "1.5"),
+        (-1_234_567, 6, "−1.23457"),
+    ],
+)
+def test_no_more_is_called_available_than_there_is(atomic: int, decimals: int, short: str) -> None:
+    assert tillgate.coins_short(atomic, decimals, rounds_down=True) == short
+    shown = tillgate.crypto_short(atomic, decimals, "ETH", rounds_down=True)
+    assert strip_tags(shown) == f"{short} ETH"
+
+
+def test_every_template_rounds_down_what_is_available() -> None:
+    templates = (bootstrap.ROOT / "templates").rglob("*.html")
+    tags = re.compile(r"{% (?:coins|crypto)_short [^%]*available(?:(?!rounds_down=True)[^%])*%}")
+    assert [path.name for path in templates if tags.search(path.read_text())] == []
+
+
 def test_coins_have_the_separators_of_the_reader() -> None:
     with translation.override("de"):
         assert strip_tags(tillgate.crypto(-1_234_500_000, 6)) == "−1.234,5"

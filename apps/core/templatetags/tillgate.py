@@ -171,10 +171,12 @@ def crypto_text(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> 
 
 
 @register.simple_tag
-def crypto_short(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> SafeString:
+def crypto_short(
+    amount_atomic: int | str, atomic_decimals: int, symbol: str, *, rounds_down: bool = False
+) -> SafeString:
     """The same in six significant digits, for lists: the whole amount is in its title."""
     whole = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
-    short = coins_short(amount_atomic, atomic_decimals)
+    short = coins_short(amount_atomic, atomic_decimals, rounds_down=rounds_down)
     markup = '<bdi class="amount" title="{} {}">{} <span class="unit">{}</span></bdi>'
     return format_html(markup, whole, symbol, short, symbol)
 
@@ -218,9 +220,13 @@ def grouped(number: str) -> str:
 
 
 @register.simple_tag
-def coins_short(amount_atomic: int | str, atomic_decimals: int) -> str:
-    """Coins in six significant digits as bare text, for lists and choices."""
-    return grouped(money.short_from_atomic(int(amount_atomic), atomic_decimals))
+def coins_short(
+    amount_atomic: int | str, atomic_decimals: int, *, rounds_down: bool = False
+) -> str:
+    """Coins in six significant digits as bare text, for lists and choices. What is available
+    rounds down: whoever asks for the figure gets it."""
+    short = money.short_from_atomic(int(amount_atomic), atomic_decimals, rounds_down=rounds_down)
+    return grouped(short)
 
 
 @register.simple_tag
