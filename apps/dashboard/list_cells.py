@@ -39,6 +39,11 @@ def name(
     return format_html(markup, kind, url, _breaking(text), line)
 
 
+def two_lines(main: SafeString, text: str) -> SafeString:
+    """With words of lesser weight on a line of their own."""
+    return format_html('{}<br><span class="small muted">{}</span>', main, text)
+
+
 def link(page: str, id: object, text: str) -> SafeString:
     return format_html(
         '<a href="{}"><bdi>{}</bdi></a>',

@@ -8,7 +8,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core import clock, money
-from apps.core.templatetags.tillgate import badge
+from apps.core.templatetags.tillgate import badge, status_words
 from apps.dashboard import list_cells
 from apps.dashboard.lists import Column, Listing, listing
 from apps.dashboard.payers import Payer, payers_of
@@ -56,11 +56,10 @@ def status(payment: Payment) -> SafeString:
         and payment.refund_state == Payment.RefundState.PARTIAL
     )
     main = badge("payment", "partially_refunded" if is_part else payment.status)
-    return (
-        format_html("{} {}", main, badge("attention", payment.needs_attention))
-        if payment.needs_attention
-        else main
-    )
+    if payment.needs_attention:
+        return format_html("{} {}", main, badge("attention", payment.needs_attention))
+    reason = payment.notable_reason
+    return list_cells.two_lines(main, status_words("reason", reason)) if reason else main
 
 
 def _coin(line: PaymentLine) -> SafeString:

@@ -11,11 +11,15 @@ from apps.core.badges import all_badges
 from apps.ledger.selectors import balances
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment
+from apps.payments.services.hold import CARD_REFUND
 from apps.payments.services.late import ACCEPTED_EVENT
+from apps.stores.services import change_store
 from tests.billing import records
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, field_errors, text
 from tests.make import advance, detail, late_deposit, payment, simulated
+
+_AMOUNTS_IN_LISTS = ("Partially paid", "Overpaid", "Paid in full")
 
 
 def references(answer: Any) -> list[str]:
@@ -29,6 +33,26 @@ def test_the_list_shows_the_newest_first_and_only_this_store_and_mode(cast: Cast
     assert references(Browser(cast.alice).get("payments")) == [
         item["reference"] for item in reversed(mine)
     ]
+
+
+def test_the_list_says_who_paid_another_amount_than_was_due(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    api = cast.bakery.test
+    change_store(cast.bakery.store, accept_overpayments=True)
+    for kind in ("underpaid", "overpaid", None):
+        simulated(api, payment(api)["id"], kind)
+    for page in ("payments", ""):
+        shown = text(browser.get(page))
+        cells = [shown.count(f'">{words}</span>') for words in _AMOUNTS_IN_LISTS]
+        assert cells == [1, 1, 0], page
+
+
+def test_what_needs_attention_is_not_told_twice(cast: Cast) -> None:
+    made = simulated(cast.bakery.test, payment(cast.bakery.test)["id"], "underpaid")
+    row = Payment.objects.get(pk=made["id"])
+    assert row.notable_reason == states.PROCESSING_UNDERPAID
+    row.needs_attention = CARD_REFUND
+    assert row.notable_reason is None
 
 
 def test_an_empty_list_offers_to_begin_and_a_search_without_result_to_begin_anew(

@@ -19,6 +19,7 @@ from apps.stores.models import Currency
 REFERENCE_LENGTH = 16
 PART_LENGTH = 3  # the letters of a reference that its index takes together
 PART_PLACES = range(1, REFERENCE_LENGTH - PART_LENGTH + 2)
+_OTHER_AMOUNT = frozenset({"processing_underpaid", "completed_underpaid", "completed_overpaid"})
 
 
 class Payment(Owned):
@@ -93,6 +94,12 @@ class Payment(Owned):
     def deadline(self) -> datetime:
         """When an open intent is judged: its own deadline, or later while it is held open."""
         return max(self.expires_at, self.held_open_until or self.expires_at)
+
+    @property
+    def notable_reason(self) -> str | None:
+        """Its reason where its status alone hides that another amount came than was due."""
+        is_notable = self.state_reason in _OTHER_AMOUNT and not self.needs_attention
+        return self.state_reason if is_notable else None
 
     class Meta:
         constraints = [
