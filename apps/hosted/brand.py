@@ -4,7 +4,7 @@ for no inline style is allowed."""
 from django.http import HttpResponse
 
 from apps.hosted import plumbing
-from apps.stores.branding import colour, ink_on
+from apps.stores.branding import colour, in_the_dark, ink_on
 from apps.stores.models import Store
 from apps.stores.test_clock import clock_of
 
@@ -26,17 +26,21 @@ def brand_of(store: Store) -> plumbing.Context:
 def sheet(store: Store) -> HttpResponse:
     first = colour(store.primary_color)
     second = colour(store.secondary_color)
-    rules = []
+    text = ""
     if first:
-        rules += [
-            f"--accent:{first}",
-            f"--on-accent:{ink_on(first)}",
-            f"--accent-hover:color-mix(in srgb,{first} 86%,#000)",
-        ]
-        rules += [f"--brand-ground:{first}", f"--brand-edge:{second or first}"]
-    text = f"@layer page{{.branded{{{';'.join(rules)}}}}}" if rules else ""
+        edges = f";--brand-ground:{first};--brand-edge:{second or first}"
+        text = f"@layer page{{.branded{{{_accent(first, '#000')}{edges}}}"
+        dark = in_the_dark(first)
+        if dark != first:
+            text += f"@media (prefers-color-scheme:dark){{.branded{{{_accent(dark, '#fff')}}}}}"
+        text += "}"
     return HttpResponse(
         text,
         content_type="text/css; charset=utf-8",
         headers={"Cache-Control": "private, max-age=300"},
     )
+
+
+def _accent(color: str, pressed_to: str) -> str:
+    hover = f"color-mix(in srgb,{color} 86%,{pressed_to})"
+    return f"--accent:{color};--on-accent:{ink_on(color)};--accent-hover:{hover}"

@@ -4,6 +4,7 @@ uploaded picture.
 Only six hexadecimal digits are a colour; only our own PNG of an upload is ever stored or served.
 """
 
+import colorsys
 import hashlib
 import io
 import re
@@ -26,6 +27,12 @@ LOGO_PIXELS_MAX = 4096 * 4096
 LOGO_SIZE = (800, 400)  # what is kept at most: twice what any page shows
 LOGO_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 WHITE = "#ffffff"
+# The surface and the ink of dark pages (static/css/tokens.css).
+DARK_SURFACE, DARK_INK = "#151e1a", "#e8efeb"
+# Of a button and what it stands on: a little more than WCAG asks of parts of a page.
+DARK_CONTRAST_MIN = 3.5
+_GRAY_SATURATION_MAX = 0.12
+_LIGHTER_BY = 0.02
 
 
 class NotAColour(Flat):
@@ -58,6 +65,22 @@ def contrast(color: str, other: str) -> float:
     """The contrast of two colours as WCAG counts it, 1 to 21."""
     darker, lighter = sorted((_luminance(color), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
+
+
+def in_the_dark(color: str) -> str:
+    """The color on dark pages: itself, lighter of the same hue where a button of it would recede
+    into the page, and what text has in place of black and dark grays."""
+    if contrast(color, DARK_SURFACE) >= DARK_CONTRAST_MIN:
+        return color
+    parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    hue, lightness, saturation = colorsys.rgb_to_hls(*parts)
+    if saturation <= _GRAY_SATURATION_MAX:
+        return DARK_INK
+    while contrast(color, DARK_SURFACE) < DARK_CONTRAST_MIN:
+        lightness += _LIGHTER_BY
+        lighter = colorsys.hls_to_rgb(hue, lightness, saturation)
+        color = "#" + "".join(f"{round(part * 255):02x}" for part in lighter)
+    return color
 
 
 def _luminance(ground: str) -> float:

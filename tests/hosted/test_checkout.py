@@ -2,6 +2,7 @@
 and what it never shows."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.test import Client
 
 from apps.assets.models import Asset
 from apps.core import buckets
+from apps.stores import branding
 from apps.stores.models import Store
 from apps.stores.services import change_embedding
 from tests import make
@@ -17,6 +19,7 @@ from tests.cast import Shop
 
 pytestmark = pytest.mark.django_db
 ORIGIN = "https://shop.example"
+ROOT = Path(__file__).parents[2]
 
 
 def page(made: dict[str, Any], query: str = "", root: str = "/pay/", **headers: str) -> Any:
@@ -309,6 +312,35 @@ def test_a_stores_colour_comes_with_ink_that_reads_on_it(
     assert style["Content-Type"].startswith("text/css")
     assert f"--accent:{colour.lower()};--on-accent:{ink}" in style.content.decode()
     assert f"/pay/{made['reference']}/brand.css" in page(made).content.decode()
+
+
+@pytest.mark.parametrize(
+    ("colour", "dark"),
+    [
+        ("#000000", "#e8efeb"),
+        ("#222426", "#e8efeb"),
+        ("#001f5b", "#1e6bff"),
+        ("#7b2d8b", "#ae46c3"),
+        ("#f2c14e", ""),
+        ("#ffffff", ""),
+    ],
+)
+def test_a_dark_colour_is_lighter_on_dark_pages(bakery: Shop, colour: str, dark: str) -> None:
+    brand(bakery.store, primary_color=colour)
+    made = make.payment(bakery.test)
+    light, _, told = (
+        Client().get(f"/pay/{made['reference']}/brand.css").content.decode().partition("@media")
+    )
+    assert f"--accent:{colour};" in light
+    assert told.startswith(" (prefers-color-scheme:dark)" if dark else "")
+    assert (f"--accent:{dark};--on-accent:{branding.ink_on(dark)}" in told) if dark else not told
+    assert branding.contrast(dark or colour, branding.DARK_SURFACE) >= branding.DARK_CONTRAST_MIN
+
+
+def test_what_dark_pages_stand_on_is_what_their_tokens_say() -> None:
+    tokens = (ROOT / "static" / "css" / "tokens.css").read_text()
+    for name, value in (("surface", branding.DARK_SURFACE), ("ink", branding.DARK_INK)):
+        assert re.search(rf"--{name}: light-dark\(#[0-9a-f]{{6}}, {value}\);", tokens)
 
 
 @pytest.mark.parametrize("colour", ["red", "#ggg000", "#12345", "};*{x:y", "#12345;"])
