@@ -237,7 +237,8 @@ def change(request: PageRequest, id: str) -> HttpResponse:
         services.update_subscription(request.access, row, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), subscription=row)
-    messages.success(request, "Saved. Changes apply from the next cycle.")
+    begins = "when you resume it" if row.status == PAUSED else "from the next cycle"
+    messages.success(request, f"Saved. Changes apply {begins}.")
     return go("subscription", row.pk)
 
 

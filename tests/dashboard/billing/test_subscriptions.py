@@ -60,6 +60,7 @@ def test_a_subscription_changes_pauses_resumes_and_ends(cast: Cast, browser: Bro
     assert "Nothing is billed until you resume this subscription." in text(
         browser.get(f"subscriptions/{row.pk}")
     )
+    assert "Changes apply when you resume it" in text(browser.get(f"subscriptions/{row.pk}/change"))
     assert "an invoice of €25.00 is created and emailed immediately" in text(
         browser.get(f"subscriptions/{row.pk}/resume")
     )
