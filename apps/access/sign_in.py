@@ -28,7 +28,7 @@ EMAIL_LENGTH_MAX = 254
 class SignInRefused(Flat):
     kind = RefusalKind.UNAUTHENTICATED
     field = "password"
-    message = "That email address and password don't belong together"
+    message = "Wrong email or password"
 
 
 class TooManyAttempts(Flat):

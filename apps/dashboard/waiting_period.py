@@ -13,6 +13,7 @@ from apps.access import operations, waiting_period
 from apps.access.models import WaitingPeriodSettings
 from apps.core import clock
 from apps.core.db import tenancy
+from apps.core.errors import NotFound
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
@@ -66,7 +67,10 @@ class HoursForm(Form):
 
 def stop(request: HttpRequest, token: str) -> HttpResponse:
     """Opening the link changes nothing; the button on its page does, once."""
-    name, target, until = waiting_period.read(token)
+    try:
+        name, target, until = waiting_period.read(token)
+    except NotFound:
+        return render(request, "dashboard/cooling/over.html", status=404)
     act, done = STOPS[name]
     context = {"does": _TITLES[name], "until": until, "is_over": until <= clock.real_now()}
     if request.method == "POST":

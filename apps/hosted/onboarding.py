@@ -151,7 +151,7 @@ def _unusable(
         "code": refusal.machine_code,
         "is_expired": refusal.kind is RefusalKind.GONE,
     }
-    return render(request, "hosted/onboarding/unusable.html", context, status=status_of(refusal))
+    return render(request, "hosted/unusable.html", context, status=status_of(refusal))
 
 
 @require_safe

@@ -58,7 +58,8 @@ def _of_customer(view: Page) -> Page:
                 )
             )
         if customer is None:
-            raise Http404
+            # Incomplete, or sent to an address that the customer no longer has.
+            return _own(render(request, "hosted/unusable.html", {}, status=404))
         acting.become(acting.ActorKind.VISITOR, customer.pk, f"customer {customer.email}")
         languages.speak_to(request, customer)
         return _own(view(request, reference, customer, **arguments))

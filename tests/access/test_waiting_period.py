@@ -178,7 +178,8 @@ def test_a_link_stops_nothing_that_has_taken_effect_and_none_can_be_made_up(
     with later(25):
         assert "Nothing to stop" in text(Browser().post(path))
     assert Destination.objects.get().removed_at is None
-    assert Browser().post(path[:-1] + ("a" if path[-1] != "a" else "b")).status_code == 404
+    made_up = Browser().post(path[:-1] + ("a" if path[-1] != "a" else "b"))
+    assert made_up.status_code == 404 and "This link no longer works" in text(made_up)
 
 
 @pytest.mark.parametrize("what", ["schedule", "swaps", "list"])

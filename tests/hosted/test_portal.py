@@ -13,6 +13,7 @@ from apps.billing.models import Customer
 from apps.billing.services.portal import LINK_LIFETIME, portal_url
 from apps.core import clock
 from apps.core.models import OutgoingMail
+from apps.hosted.urls import PORTAL
 from apps.stores.models import AuditEntry, Store
 from apps.stores.services import change_store
 from tests import make
@@ -106,7 +107,10 @@ def test_a_link_that_was_changed_is_nobodys(cast: Cast) -> None:
         "%00",
     ]
     for token in forged:
-        assert Client().get(f"/portal/{token}").status_code == 404
+        answer = Client().get(f"/portal/{token}")
+        assert answer.status_code == 404
+        is_link = re.fullmatch(PORTAL, token) is not None
+        assert ("can’t be used" in answer.content.decode()) is is_link
         assert Client().post(f"/portal/{token}/link").status_code == 404
         assert Client().get(f"/portal/{token}/brand.css").status_code == 404
     assert Client().get(good).status_code == 200

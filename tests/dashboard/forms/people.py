@@ -12,7 +12,7 @@ PEOPLE = (
         at("sign-in"),
         {"email": "alice@example.com", "password": "no"},
         "password",
-        "That email address and password don’t belong together.",
+        "Wrong email or password.",
         401,
         visitor,
     ),
