@@ -19,10 +19,11 @@ FLAGS = [
     "--renderer-process-limit=1",
     "--disable-site-isolation-trials",
 ]
-# How many pixels a page, or a table whose rows are cards on a phone, is wider than what shows it.
+# How many pixels a page, a card (which cuts what doesn't fit), or a table whose rows are cards on a
+# phone, is wider than what shows it.
 OVERFLOW = """() => {
-    const cards = matchMedia("(max-width: 40rem)").matches ? ".table-wrap:has(> .stacks)" : "none";
-    const boxes = [document.documentElement, ...document.querySelectorAll(cards)];
+    const rows = matchMedia("(max-width: 40rem)").matches ? ".table-wrap:has(> .stacks)" : "none";
+    const boxes = [document.documentElement, ...document.querySelectorAll(`.card, ${rows}`)];
     return Math.max(...boxes.map(box => box.scrollWidth - box.clientWidth));
 }"""
 AXE = (Path(__file__).parent / "axe-4.14.1.min.js").read_text()
