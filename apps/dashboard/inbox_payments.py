@@ -62,7 +62,7 @@ def of_short_payment(payment: Payment) -> Notice:
     end = list_cells.plain_time(payment.deadline)
     return Notice(
         "Partially paid",
-        f"{_name(payment)} · {_received(payment)} · expires {end}",
+        f"{_name(payment)} · {_received(payment)} · Expires {end}",
         payment.updated_at,
         "View checkout",
         url,

@@ -5,6 +5,7 @@ from datetime import datetime
 from urllib.parse import urlencode
 
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from apps.assets.models import AcceptedAsset
 from apps.billing.documents.invoices import formatted_number
@@ -13,6 +14,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat, shorten
 from apps.dashboard.inbox_notices import BAD, INFO, WAIT, Notice, coins_of, url_of
+from apps.dashboard.list_cells import NAME_SHOWN
 from apps.payouts.models import Destination, Payout, PayoutApproval
 from apps.stores.models import Verification
 from apps.webhooks.models import Endpoint
@@ -136,16 +138,10 @@ def of_payout(payout: Payout) -> Notice:
 def of_bank_account(account: Destination) -> Notice:
     """While we look at the business, the store can't do more."""
     is_in_review: bool = account.is_in_review  # type: ignore[attr-defined]  # annotated by the inbox
-    paid = account.label or account.holder
-    if is_in_review:
-        title = "Business verification is under review"
-        detail = f"Payouts to {paid} start once it’s approved"
-    else:
-        title = "Business isn’t verified"
-        detail = f"Payouts to {paid} start once it’s verified"
+    paid = Truncator(account.label or account.holder).chars(NAME_SHOWN)
     return Notice(
-        title,
-        detail,
+        "Business verification is under review" if is_in_review else "Business isn’t verified",
+        f"Payouts to {paid} start once your business is verified.",
         account.created_at,
         "View verification",
         reverse("dashboard:verification"),

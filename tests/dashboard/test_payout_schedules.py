@@ -58,7 +58,7 @@ def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Br
     assert re.search(worth, asked_now)
     Schedule.objects.update(minimum_fiat_cents=99_999_999)
     too_little = text(alice.get(f"{path}/run"))
-    assert "only pays out when it’s worth €999,999.99 or more" in too_little
+    assert "only pays out when the balance is worth €999,999.99 or more" in too_little
     assert "<form" not in too_little.partition("<h1>")[2]
     Schedule.objects.update(minimum_fiat_cents=1000)
     alice.post(f"{path}/run")

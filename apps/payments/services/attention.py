@@ -26,11 +26,11 @@ _FAILED = {
 _ACCEPTED = {
     "completed_underpaid": (
         "was underpaid",
-        "Less than the amount due arrived in time, and was accepted.",
+        "Less than the amount due arrived in time and was accepted.",
     ),
     "completed_overpaid": (
         "was overpaid",
-        "More than the amount due arrived, and was accepted. You can refund the difference.",
+        "More than the amount due arrived and was accepted. You can refund the difference.",
     ),
 }
 

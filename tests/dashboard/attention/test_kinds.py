@@ -77,7 +77,9 @@ def test_a_bank_account_waits_for_verification_and_a_rejected_one_is_told(cast: 
         cast.bakery.store, VerificationRequest(business_legal_name="Bakery", business_country="DE")
     )
     assert told(browser) == ["Business verification is under review"]
-    assert "Payouts to Alice start once it’s approved" in text(browser.get("attention"))
+    assert "Payouts to Alice start once your business is verified." in text(
+        browser.get("attention")
+    )
     reject_verification(asked, "The register says otherwise.")
     assert sorted(told(browser)) == ["Business isn’t verified", "Verification was rejected"]
     assert "The register says otherwise." in text(browser.get("attention"))

@@ -151,7 +151,7 @@ def test_a_payment_that_is_short_is_told_until_the_rest_has_come_or_its_time_is_
     line = only(browser)
     assert (line.notice.title, line.notice.action) == ("Partially paid", "View checkout")
     assert line.notice.url == line.notice.copies == made["hosted_url"]
-    assert line.notice.detail.startswith("Rye · €12.00 of €24.00 · expires ")
+    assert line.notice.detail.startswith("Rye · €12.00 of €24.00 · Expires ")
     assert line.notice.amount == "€12.00 missing"
     assert f'data-copy="{made["hosted_url"]}"' in browser.get("attention").content.decode()
     make.simulated(cast.bakery.test, made["id"], "exact", reference="rest")
