@@ -66,10 +66,13 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "apps/reports/selectors.py": (
             "assets_asset",
-            "assets_dailyrate",
             *BOOKS,
             "payments_dailysum",
             "payments_payment",
+        ),
+        "apps/reports/worth.py": (
+            "assets_dailyrate",
+            "ledger_entry",
             "payments_paymentaddress",
         ),
     },

@@ -56,7 +56,7 @@ class ShownLine:
 
     @property
     def fee_worth(self) -> Fiat | None:
-        return self.booking.worth(self.booking.fee_atomic) if self.booking.fee_atomic else None
+        return self.booking.fee_worth if self.booking.fee_atomic else None
 
 
 def shown(

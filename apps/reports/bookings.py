@@ -16,23 +16,14 @@ from typing import NamedTuple
 
 from django.db import connection
 
-from apps.core import money
 from apps.core.db.sql import array
 from apps.core.money import Fiat
 from apps.ledger.statements import LineFilter
-from apps.reports.selectors import CURRENCY, RATES
+from apps.reports.worth import CENTS, CURRENCY, FEES, RATES, worth_cents
 
 Arguments = dict[str, str | int | uuid.UUID | datetime | None]
 # Of the entries of an account that are in no sum of an hour, so many are added up, the newest ones.
 SUMMED_MAX = 10_000
-
-FEE = """
-LEFT JOIN LATERAL (
-    SELECT coalesce(sum(f.amount_atomic), 0) AS atomic FROM ledger_entry f
-    WHERE e.role = 'net' AND f.movement_id = m.id AND f.asset_id = e.asset_id
-        AND f.role IN ('service_fee', 'platform_fee')
-) fee ON {condition}
-"""
 
 
 @dataclass(frozen=True)
@@ -44,27 +35,33 @@ class EntryValue:
     rate: Decimal | None
     rate_source: str
     fee_atomic: int
+    fee_cents: int
     atomic_decimals: int
 
     def worth(self, amount_atomic: int) -> Fiat | None:
-        """Half-even to the cent."""
+        """Of the entry, with its fees taken."""
         if self.rate is None:
             return None
+        fees = (self.fee_atomic, self.fee_cents)
         return Fiat(
-            money.cents_for_atomic(amount_atomic, self.rate, self.atomic_decimals), self.currency
+            worth_cents(amount_atomic, self.rate, self.atomic_decimals, *fees), self.currency
         )
+
+    @property
+    def fee_worth(self) -> Fiat | None:
+        return None if self.rate is None else Fiat(self.fee_cents, self.currency)
 
 
 _BOOKINGS = f"""
 SELECT e.id, currency.code, coalesce(k.exchange_rate, d.rate),
     coalesce(k.rate_source, d.source, ''), coalesce(fee.atomic, 0),
-       s.atomic_decimals
+    coalesce(fee.cents, 0), s.atomic_decimals
 FROM ledger_entry e
 JOIN ledger_account a ON a.id = e.account_id AND a.store_id = %(store)s AND a.mode = %(mode)s
 JOIN ledger_movement m ON m.id = e.movement_id
 JOIN assets_asset s ON s.id = e.asset_id
 LEFT JOIN payments_payment p ON p.id = m.reference
-{CURRENCY} {RATES.format(condition="true")} {FEE.format(condition="true")}
+{CURRENCY} {RATES.format(condition="true")} {FEES.format(condition="true")}
 WHERE e.id = ANY (%(entries)s::bigint[])
 """  # noqa: S608  # only fragments of ours are put in
 
@@ -84,8 +81,8 @@ def bookings_of(
     with connection.cursor() as cursor:
         cursor.execute(_BOOKINGS, arguments)
         return {
-            entry: EntryValue(code, rate, source, int(fee), decimals)
-            for entry, code, rate, source, fee, decimals in cursor.fetchall()
+            entry: EntryValue(code, rate, source, int(fee), int(fee_cents), decimals)
+            for entry, code, rate, source, fee, fee_cents, decimals in cursor.fetchall()
         }
 
 
@@ -114,17 +111,6 @@ class BookingSums:
     @property
     def net_atomic(self) -> int:
         return self.in_atomic + self.out_atomic
-
-
-def half_even(amount: str) -> str:
-    """Cents of an amount at the entry's rate as money.cents_for_atomic rounds them, exactly: no
-    numeric is divided."""
-    exact = (
-        f"(abs({amount}) * coalesce(k.exchange_rate, d.rate) * ('1e' || (2 -"
-        " s.atomic_decimals))::numeric)"
-    )
-    even = f"mod(floor({exact}), 2) = 0 AND {exact} - floor({exact}) = 0.5"
-    return f"(sign({amount}) * CASE WHEN {even} THEN floor({exact}) ELSE round({exact}) END)"
 
 
 # Sums of days, of the hours of a day that the range begins or ends within, and the entries that are
@@ -188,8 +174,8 @@ FROM (
         coalesce(sum(fee.atomic), 0) AS fee,
         coalesce(sum(e.amount_atomic) FILTER (WHERE NOT is_until), 0) AS later,
         coalesce(sum(e.amount_atomic) FILTER (WHERE is_since AND is_until), 0) AS within,
-        coalesce(sum({half_even("e.amount_atomic")}), 0) AS cents,
-        coalesce(sum({half_even("fee.atomic")}), 0) AS fee_cents,
+        coalesce(sum({CENTS}), 0) AS cents,
+        coalesce(sum(fee.cents), 0) AS fee_cents,
         count(*) FILTER (WHERE is_since AND is_until AND is_kind
             AND coalesce(k.exchange_rate, d.rate) IS NULL) AS unvalued
     FROM e
@@ -197,7 +183,7 @@ FROM (
     JOIN assets_asset s ON s.id = e.asset_id
     LEFT JOIN payments_payment p ON p.id = m.reference AND is_since AND is_until AND is_kind
     {CURRENCY} {RATES.format(condition="is_since AND is_until AND is_kind")}
-    {FEE.format(condition="is_since AND is_until AND is_kind")}
+    {FEES.format(condition="is_since AND is_until AND is_kind")}
     GROUP BY e.asset_id, currency.code
     UNION ALL
     SELECT asset_id, min(balance), code, true, 0, false,

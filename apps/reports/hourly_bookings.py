@@ -14,9 +14,8 @@ from apps.core.db.sql import Arguments
 from apps.core.marks import Mark
 from apps.core.rows import Job
 from apps.ledger.long_tails import TAIL_MAX, LongTails
-from apps.reports.bookings import FEE, half_even
 from apps.reports.models import HourlyBooking, HourlyBookingPlace
-from apps.reports.selectors import CURRENCY, RATES
+from apps.reports.worth import CENTS, CURRENCY, FEES, RATES
 
 ENTRIES_AT_ONCE = 50_000
 # Another process may still write the first rate of a day that has just ended.
@@ -49,8 +48,8 @@ WITH taken AS (
 ), told AS MATERIALIZED (
     SELECT e.id, date_trunc('hour', m.at, 'UTC') AS hour, m.kind,
         coalesce(p.settlement_currency, '') AS currency, e.amount_atomic AS amount,
-        coalesce(fee.atomic, 0) AS fee, coalesce({half_even("e.amount_atomic")}, 0) AS cents,
-        coalesce({half_even("fee.atomic")}, 0) AS fee_cents,
+        coalesce(fee.atomic, 0) AS fee, coalesce({CENTS}, 0) AS cents,
+        coalesce(fee.cents, 0) AS fee_cents,
         (coalesce(k.exchange_rate, d.rate) IS NULL)::int AS unvalued,
         k.id IS NOT NULL OR day.day < %(final_before)s OR EXISTS (
             SELECT FROM assets_dailyrate f WHERE f.asset_id = e.asset_id
@@ -59,7 +58,7 @@ WITH taken AS (
     JOIN assets_asset s ON s.id = e.asset_id
     LEFT JOIN payments_payment p ON p.id = m.reference
     CROSS JOIN LATERAL (SELECT (m.at AT TIME ZONE 'UTC')::date AS day) day
-    {CURRENCY} {RATES.format(condition="true")} {FEE.format(condition="true")}
+    {CURRENCY} {RATES.format(condition="true")} {FEES.format(condition="true")}
 ), ready AS (
     SELECT * FROM told
     WHERE id < coalesce((SELECT min(id) FROM told WHERE NOT is_final), 9223372036854775807)

@@ -1,7 +1,7 @@
 """What a report is made of: sums per asset and kind, and every entry of a store in a range of days.
 
 Each entry is valued at the rate locked for its payment, else at the first rate of its day; the rate
-and its source go with it.
+and its source go with it. A payment's net is worth what the payment's own page says (decision 492).
 """
 
 import uuid
@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from apps.core import money
 from apps.core.db.replica import complete_until, reads_may_lag
 from apps.core.db.streams import rows_of
 from apps.core.db.timeouts import long_statements
 from apps.payments.daily_sums import AFTER_PLACE, PLACE
 from apps.reports.models import Report
+from apps.reports.worth import CURRENCY, FEES, RATES, worth_cents
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,6 @@ class AssetSums:
         return amounts
 
 
-CURRENCY = (
-    "CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code)"
-    " currency"
-)
 # The entries that may be in the range: those between the first and the last of its days, and those
 # that are in no daily sum.
 _FROM = f"""
@@ -216,24 +212,15 @@ class ReportLine(NamedTuple):
     order_id: str
 
 
-# The rate that an entry is valued at, where `condition` holds.
-RATES = """
-LEFT JOIN payments_paymentaddress k ON k.payment_id = p.id AND k.asset_id = e.asset_id
-    AND {condition}
-LEFT JOIN LATERAL (
-    SELECT one.rate, one.source, one.as_of FROM assets_dailyrate one
-    WHERE k.id IS NULL AND one.asset_id = e.asset_id AND one.currency = currency.code
-        AND one.day <= (m.at AT TIME ZONE 'UTC')::date
-    ORDER BY one.day DESC LIMIT 1
-) d ON {condition}
-"""
 LINES = f"""
 SELECT e.id, m.id, m.at, m.kind, a.kind, e.asset_id, s.atomic_decimals, e.role, e.amount_atomic,
     currency.code,
        coalesce(k.exchange_rate, d.rate), coalesce(k.rate_source, d.source, ''),
            coalesce(k.created_at, d.as_of),
+       coalesce(fee.atomic, 0), coalesce(fee.cents, 0),
        m.reference, coalesce(p.reference, ''), coalesce(p.order_id, '')
-{_FROM} {RATES.format(condition="true")} {_WHERE} AND m.at >= %(starts)s ORDER BY m.at, m.id, e.id
+{_FROM} {RATES.format(condition="true")} {FEES.format(condition="true")}
+{_WHERE} AND m.at >= %(starts)s ORDER BY m.at, m.id, e.id
 """
 
 
@@ -262,10 +249,10 @@ class FiguresDiffer(Exception):
 def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> ReportLine:
     entry = row[:8]  # as a line has it: its movement, time, kind, account, coin and role
     account, asset_id, decimals = row[4:7]
-    atomic, currency, rate, source, rate_at, *references = row[8:]
+    atomic, currency, rate, source, rate_at, fee, fee_cents, *references = row[8:]
     amount = int(atomic)
     balances[asset_id, account] += amount
-    value = None if rate is None else money.cents_for_atomic(amount, rate, decimals)
+    value = None if rate is None else worth_cents(amount, rate, decimals, int(fee), int(fee_cents))
     valued = (currency, value, rate, source, rate_at)
     return ReportLine._make((*entry, amount, balances[asset_id, account], *valued, *references))
 

@@ -114,6 +114,8 @@ def test_sums_are_those_of_the_lines_and_lead_to_the_balance(
             value = booking.worth(line.amount_atomic)
             worth[booking.currency] += 0 if value is None else value.cents
         assert sums.worth == worth
+        fees = sum(booking.fee_cents for _, booking in lines if booking.rate is not None)
+        assert sum(sums.fees_worth.values()) == fees
         assert sums.unvalued == sum(booking.rate is None for _, booking in lines)
         if not wanted.kind:
             assert sums.opening_atomic + sums.net_atomic == sums.closing_atomic
@@ -159,6 +161,22 @@ def test_a_line_of_a_payment_has_its_locked_rate_whatever_coins_are_worth_later(
     assert {
         one.cents for line in lines if (one := found[line.entry_id].worth(line.amount_atomic))
     } == {2000, -2000}
+
+
+@pytest.mark.parametrize("amount", ["7.50", "34.50", "15.50", "10.49"])
+def test_a_net_is_worth_what_the_payments_own_page_says(bakery: Shop, amount: str) -> None:
+    """Rounded by itself it would be a cent more than gross less fee, where both are halves."""
+    told = make.detail(bakery.test, make.paid(bakery.test, amount=amount)["id"])["financials"]
+    account = account_id(bakery.store.pk, "test", "SETH", "available")
+    (line,) = statements.page(account).lines
+    booking = bookings_of(bakery.store.pk, "test", "EUR", [line.entry_id])[line.entry_id]
+    net = booking.worth(line.amount_atomic)
+
+    assert net and booking.fee_worth
+    assert [str(net), str(booking.fee_worth)] == [
+        f"{told['net_amount']} EUR",
+        f"{told['fee_amount']} EUR",
+    ]
 
 
 def test_another_stores_entries_have_no_booking(bakery: Shop) -> None:

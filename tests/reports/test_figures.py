@@ -190,6 +190,14 @@ def test_a_payments_entries_bear_its_locked_rate_and_its_references(bakery: Shop
     assert Decimal(gross["value"]) == -Decimal("20.00")
 
 
+def test_a_net_is_its_gross_less_the_fee(bakery: Shop) -> None:
+    told = make.detail(bakery.test, make.paid(bakery.test, amount="7.50")["id"])["financials"]
+    days = yesterday(bakery)
+    values = {row["role"]: row["value"] for row in rows_of(made(bakery.access(), *days))}
+    assert (values["gross"], values["net"]) == ("-7.50", told["net_amount"])
+    assert (told["net_amount"], told["fee_amount"]) == ("7.42", "0.08")
+
+
 def test_a_currency_filter_covers_the_payments_priced_in_it(bakery: Shop) -> None:
     for currency in ("EUR", "USD", "USD"):
         make.paid(bakery.test, currency=currency)

@@ -1,0 +1,58 @@
+"""What an entry was worth when it was booked, in SQL and in Python alike.
+
+A net is worth its gross less the fees, each half-even to the cent: the figure of the payment's own
+page, and the three add up (decision 492).
+"""
+
+from decimal import Decimal
+
+from apps.core import money
+
+CURRENCY = (
+    "CROSS JOIN LATERAL (SELECT coalesce(p.settlement_currency, %(store_currency)s) AS code)"
+    " currency"
+)
+# The rate that an entry is valued at, where `condition` holds.
+RATES = """
+LEFT JOIN payments_paymentaddress k ON k.payment_id = p.id AND k.asset_id = e.asset_id
+    AND {condition}
+LEFT JOIN LATERAL (
+    SELECT one.rate, one.source, one.as_of FROM assets_dailyrate one
+    WHERE k.id IS NULL AND one.asset_id = e.asset_id AND one.currency = currency.code
+        AND one.day <= (m.at AT TIME ZONE 'UTC')::date
+    ORDER BY one.day DESC LIMIT 1
+) d ON {condition}
+"""
+
+
+def half_even(amount: str) -> str:
+    """Cents of an amount at the entry's rate as money.cents_for_atomic rounds them, exactly: no
+    numeric is divided."""
+    exact = (
+        f"(abs({amount}) * coalesce(k.exchange_rate, d.rate) * ('1e' || (2 -"
+        " s.atomic_decimals))::numeric)"
+    )
+    even = f"mod(floor({exact}), 2) = 0 AND {exact} - floor({exact}) = 0.5"
+    return f"(sign({amount}) * CASE WHEN {even} THEN floor({exact}) ELSE round({exact}) END)"
+
+
+# What was taken before a net was booked, each fee rounded by itself; it stands after the rates.
+FEES = f"""
+LEFT JOIN LATERAL (
+    SELECT coalesce(sum(f.amount_atomic), 0) AS atomic,
+        coalesce(sum({half_even("f.amount_atomic")}), 0) AS cents
+    FROM ledger_entry f
+    WHERE e.role = 'net' AND f.movement_id = m.id AND f.asset_id = e.asset_id
+        AND f.role IN ('service_fee', 'platform_fee')
+) fee ON {{condition}}
+"""  # noqa: S608  # only names of columns are put in
+# What `worth_cents` says, added up by the database.
+CENTS = f"({half_even('(e.amount_atomic + fee.atomic)')} - fee.cents)"
+
+
+def worth_cents(
+    amount_atomic: int, rate: Decimal, atomic_decimals: int, fee_atomic: int, fee_cents: int
+) -> int:
+    """What an entry was worth: a net is its gross less the fees, each half-even to the cent, so
+    that the three add up (decision 492)."""
+    return money.cents_for_atomic(amount_atomic + fee_atomic, rate, atomic_decimals) - fee_cents
