@@ -62,11 +62,15 @@ def hours_of(cooling: WaitingPeriodSettings, at: datetime) -> int:
 
 def usable_from(access: Access | None, operation: Operation, mode: str) -> datetime | None:
     """When what is named now can be used; None: at once."""
+    hours = hours_ahead(access, operation, mode)
+    return clock.real_now() + timedelta(hours=hours) if hours else None
+
+
+def hours_ahead(access: Access | None, operation: Operation, mode: str) -> int:
+    """How long what is named now waits; 0: it is used at once."""
     if access is None or access.user is None or not operation.cools or mode != Mode.LIVE:
-        return None
-    at = clock.real_now()
-    hours = hours_of(WaitingPeriodSettings.of(access.store), at)
-    return at + timedelta(hours=hours) if hours else None
+        return 0
+    return hours_of(WaitingPeriodSettings.of(access.store), clock.real_now())
 
 
 def link_usable_from(store: Store, at: datetime) -> datetime:

@@ -19,6 +19,7 @@ from apps.dashboard.charts import Chart, line_chart
 from apps.payments.documents.summary import PaymentSummaryDocument, summary_of
 from apps.payments.net import kept_net_cents, net_cents
 from apps.payments.services.worth import step_of
+from apps.payments.states import TERMINAL
 
 RANGES = {"7": "7 days", "30": "30 days", "90": "90 days", "month": "This month"}
 DEFAULT = "30"
@@ -52,7 +53,8 @@ class RangeChoice:
 
 @dataclass(frozen=True)
 class Overview:
-    """`other_volumes` are the volumes in currencies that the figures leave out."""
+    """`other_volumes` are the volumes in currencies that the figures leave out. The success rate is
+    the summary's: payments that can still complete count, which `has_open` says."""
 
     choices: list[RangeChoice]
     now: Days
@@ -61,6 +63,7 @@ class Overview:
     figures: list[Figure]
     chart: Chart | None
     other_volumes: list[str]
+    has_open: bool
 
 
 def overview(access: Access, chosen: str) -> Overview:
@@ -84,6 +87,10 @@ def overview(access: Access, chosen: str) -> Overview:
             for code, cents in these.totals.volume_cents.items()
             if cents and code != currency
         ],
+        has_open=any(
+            number and status not in TERMINAL
+            for status, number in these.totals.status_counts.items()
+        ),
     )
 
 

@@ -6,6 +6,8 @@ from typing import ClassVar
 from django.contrib import messages
 from django.http import HttpResponse
 
+from apps.access import operations
+from apps.access.waiting_period import hours_ahead
 from apps.assets.models import Chain
 from apps.chain.addresses import checksummed
 from apps.core.web.forms import Form
@@ -101,6 +103,7 @@ def _wallet_form(request: PageRequest, form: Form, lookalike: str = "") -> HttpR
         "errors": form.common_errors,
         "networks": _networks(request),
         "lookalike": lookalike,
+        "waiting_hours": _waiting_hours(request),
     }
     return show(request, "dashboard/payout_destinations/wallet.html", context, status=form.status)
 
@@ -151,8 +154,17 @@ def add_a_bank(request: PageRequest) -> HttpResponse:
 
 
 def _bank_form(request: PageRequest, form: Form) -> HttpResponse:
-    context = {"form": form, "errors": form.common_errors, "currencies": Currency.choices}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "currencies": Currency.choices,
+        "waiting_hours": _waiting_hours(request),
+    }
     return show(request, "dashboard/payout_destinations/bank.html", context, status=form.status)
+
+
+def _waiting_hours(request: PageRequest) -> int:
+    return hours_ahead(request.access, operations.DESTINATION_ADD, request.access.mode)
 
 
 def remove(request: PageRequest, id: str) -> HttpResponse:

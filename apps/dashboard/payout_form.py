@@ -11,7 +11,7 @@ from django.utils.html import format_html
 
 from apps.access import stepup
 from apps.assets.models import Asset
-from apps.assets.selectors import price_of
+from apps.assets.selectors import active_assets, price_of
 from apps.chain.addresses import checksummed
 from apps.chain.sending import costs
 from apps.core import clock
@@ -339,6 +339,7 @@ def _form(
             for destination in destinations
         ],
         "is_elsewhere": not form.values["destination"],
+        "can_swap": any(asset.is_fiat_eligible for asset in active_assets(request.access.mode)),
         "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
     }
     return show(request, "dashboard/payouts/create.html", context, status=form.status)

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
 
-from apps.access import operations, stepup
+from apps.access import operations, stepup, waiting_period
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.chain.addresses import checksummed
@@ -31,6 +31,7 @@ from apps.payouts.models import Destination, Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services import run_rules, runs, schedules
 from apps.payouts.services.destinations import network_name, title
+from apps.payouts.services.offer import accepts
 
 _DETAIL = {"wallet": "crypto_payout_detail_id", "bank": "fiat_payout_detail_id"}
 _SKIPS = {
@@ -199,7 +200,7 @@ def _last(schedule: Schedule) -> str:
 
 def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
-        return _form(request, ScheduleForm({"frequency": "weekly", "minimum_fiat_currency": "EUR"}))
+        return _form(request, _begun(request))
     form = ScheduleForm.from_post(request.POST)
 
     def make() -> Schedule:
@@ -214,6 +215,31 @@ def create(request: PageRequest) -> HttpResponse:
         return _form(request, form.refuse(refusal))
     messages.success(request, "Schedule created.")
     return go("payout_schedule", schedule.pk)
+
+
+def _begun(request: PageRequest) -> ScheduleForm:
+    """With a coin and a destination that accepts it, where there is such a pair."""
+    values = {"frequency": "weekly", "minimum_fiat_currency": "EUR"}
+    pair = next(
+        (
+            (destination, asset)
+            for destination in _payable(request)
+            for asset in active_assets(request.access.mode)
+            if accepts(destination, asset)
+        ),
+        None,
+    )
+    if pair is not None:
+        destination, asset = pair
+        values["destination"] = f"{destination.kind}:{destination.pk}"
+        values["asset_id"] = asset.pk
+    return ScheduleForm(values)
+
+
+def _payable(request: PageRequest) -> list[Destination]:
+    """Where a schedule may pay to."""
+    saved = selectors.destinations_visible_to(request.access)
+    return [row for row in saved if row.is_wallet or row.verified_at]
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
@@ -370,7 +396,6 @@ def _form_lines(
 
 
 def _form(request: PageRequest, form: Form, schedule: Schedule | None = None) -> HttpResponse:
-    saved = list(selectors.destinations_visible_to(request.access))
     context = {
         "form": form,
         "errors": form.common_errors,
@@ -378,6 +403,11 @@ def _form(request: PageRequest, form: Form, schedule: Schedule | None = None) ->
         "assets": active_assets(request.access.mode),
         "frequencies": Schedule.Frequency.choices,
         "currencies": MINIMUM_CURRENCIES,
-        "saved": _choices(row for row in saved if row.is_wallet or row.verified_at),
+        "saved": _choices(_payable(request)),
+        "waiting_hours": waiting_period.hours_ahead(
+            request.access,
+            operations.SCHEDULE_CREATE if schedule is None else operations.SCHEDULE_CHANGE,
+            request.access.mode,
+        ),
     }
     return show(request, "dashboard/payout_schedules/edit.html", context, status=form.status)

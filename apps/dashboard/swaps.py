@@ -14,10 +14,12 @@ from django.http import HttpResponse
 from django.urls import reverse
 
 from apps.access import operations, stepup
+from apps.access.waiting_period import hours_ahead
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
 from apps.core.messages.fields import Invalid
+from apps.core.templatetags.tillgate import moment
 from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys
 from apps.dashboard.coins import Spendable, atomic_typed, spendable
@@ -266,8 +268,13 @@ def automatic(request: PageRequest) -> HttpResponse:
             )
             if confirmation is not None:
                 return confirmation
-            set_auto_swap(request.access, target)
-            messages.success(request, "Saved. Applies to payments that complete from now on.")
+            since = _usable_from(set_auto_swap(request.access, target))
+            messages.success(
+                request,
+                "Saved. Applies to payments that complete from now on."
+                if since is None
+                else f"Saved. Starts {moment(since)}.",
+            )
             return go("settings_auto_swap")
         except Refusals as refusal:
             form.refuse(refusal)
@@ -279,5 +286,6 @@ def automatic(request: PageRequest) -> HttpResponse:
         "form": form,
         "errors": form.common_errors,
         "may_change": roles.may(request.member.role, roles.MANAGE),
+        "waiting_hours": hours_ahead(request.access, operations.AUTO_SWAP, request.access.mode),
     }
     return show(request, "dashboard/settings/auto_swap.html", context, status=form.status)

@@ -209,7 +209,17 @@ def test_the_dashboard_says_from_when_and_offers_to_stop(cast: Cast, owner: Acce
     wallet(cast, owner)
     schedules.create_schedule(owner, weekly(OTHER))
     browser = Browser(cast.alice)
+    forms = (
+        "payouts/destinations/wallet",
+        "payouts/destinations/bank",
+        "payouts/schedules/new",
+        "settings/auto-swap",
+    )
+    for form in forms:
+        assert "owner is emailed" not in text(browser.get(form)), form
     browser.switch("live")
+    for form in forms:
+        assert "takes effect 24 hours after you save it" in text(browser.get(form)), form
     for room in (
         "payouts/destinations",
         "payouts/schedules",

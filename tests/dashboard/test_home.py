@@ -71,7 +71,7 @@ def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
         == f"{told['totals']['success_rate_by_currency']['EUR'] * 100:.1f}%"
         == "75.0%"
     )
-    assert home(bakery)["overview"].other_volumes == ["$7.00"]
+    assert home(bakery)["overview"].other_volumes == ["$7.00"] and home(bakery)["overview"].has_open
     by_day = [bar.cents for bar in home(bakery)["overview"].chart.bars]
     assert by_day == [day["volume_cents"].get("EUR", 0) for day in told["timeseries"]]
 
@@ -108,6 +108,7 @@ def test_a_range_is_compared_with_the_one_before(bakery: Shop) -> None:
     net = shown["Net after fees and refunds"]
     assert net.change == "25.0%" and net.before.startswith("€39.")
     assert values(bakery, range="30")["Gross volume"].value == "€90.00"
+    assert not home(bakery, range="7")["overview"].has_open
     advance(bakery.test, 8 * DAY)
     assert values(bakery, range="7")["Gross volume"].is_down
 

@@ -87,6 +87,7 @@ def test_without_destinations_the_form_asks_for_an_address_alone(rich: Cast) -> 
     alone = text(browser.get("payouts/new"))
     assert 'type="radio"' not in alone and 'name="destination" value=""' in alone
     assert "None of your destinations accept ETH on Ethereum Sepolia." in alone
+    assert "ETH can’t be paid out to a bank account." in alone
     add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
     both = text(browser.get("payouts/new"))
     assert both.count('type="radio" name="destination"') == 2 and "A different address" in both
@@ -262,6 +263,8 @@ def test_a_bank_payout_shows_what_would_land(rich: Cast, alice: Browser) -> None
         is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40
     )
     make.store_coins(shop.store, "USDC_SETH", 10**8)
+    assert "Swap it into a stablecoin" in text(alice.get("payouts/new?asset=SETH"))
+    assert "appear once they’re verified" in text(alice.get("payouts/new?asset=USDC_SETH"))
     account = add_bank(
         shop.store,
         "test",
@@ -270,6 +273,8 @@ def test_a_bank_payout_shows_what_would_land(rich: Cast, alice: Browser) -> None
         account="DE89370400440532013000",
         is_verified=True,
     )
+    schedule = alice.get("payouts/schedules/new").context["form"].values
+    assert (schedule["asset_id"], schedule["destination"]) == ("USDC_SETH", f"bank:{account.pk}")
     form = text(alice.get("payouts/new?asset=USDC_SETH"))
     assert (
         "EUR account ending in 3000" in form

@@ -93,12 +93,23 @@ def _caps(access: Access, asset: Asset) -> list[Amount[Asset]]:
     return [Amount(asset, cap) for cap in caps]
 
 
+def accepts(destination: Destination, asset: Asset) -> bool:
+    """Whether it can be sent there as it is: a bank is paid what an off-ramp takes."""
+    if destination.is_wallet:
+        return destination.network == asset.chain_id
+    return _is_eligible(asset)
+
+
 def _takes_bank(access: Access, asset: Asset) -> bool:
+    return _is_eligible(asset) and access.store.kyc_confirmed_at is not None
+
+
+def _is_eligible(asset: Asset) -> bool:
     try:
         check_eligible(asset)
     except NotEligible:
         return False
-    return access.store.kyc_confirmed_at is not None
+    return True
 
 
 def _destinations(access: Access, asset: Asset) -> list[Destination]:
