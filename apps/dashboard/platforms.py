@@ -25,6 +25,7 @@ from apps.dashboard.list_files import ACCOUNTS
 from apps.dashboard.lists import parts
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, go, sentences, show
+from apps.dashboard.store_closing import OBSTACLES
 from apps.platforms import selectors
 from apps.platforms.documents import link_status, link_url
 from apps.platforms.models import OnboardingLink
@@ -330,7 +331,13 @@ def close_account(request: PageRequest, id: str) -> HttpResponse:
         else:
             messages.success(request, f"{account.name} closed.")
             return go("platform_accounts")
-    context = {"account": account, "blockers": accounts.blockers(account), "errors": errors}
+    context = {
+        "account": account,
+        "obstacles": [
+            (OBSTACLES[blocker.type], blocker.count) for blocker in accounts.blockers(account)
+        ],
+        "errors": errors,
+    }
     return show(request, "dashboard/platforms/close.html", context, status=status)
 
 

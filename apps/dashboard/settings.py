@@ -18,7 +18,6 @@ from apps.core.errors import Flat, NotFound
 from apps.core.web.forms import Form, sentences
 from apps.core.web.refusals import status_of
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
-from apps.platforms.services import closing
 from apps.stores import branding as looks
 from apps.stores import domains, services
 from apps.stores.models import Currency, Store
@@ -325,30 +324,6 @@ def _legibility(store: Store) -> Legibility | None:
     ink = looks.ink_on(ground)
     return Legibility(
         "black" if ink == "#000000" else "white",
-        f"{looks.contrast(ink, ground):.1f}",
+        f"{looks.contrast(ink, ground):.1f}".removesuffix(".0"),
         looks.contrast(ground, looks.WHITE) < CONTRAST_MIN,
     )
-
-
-class CloseStoreForm(Form):
-    names = ("name",)
-
-
-def close(request: PageRequest) -> HttpResponse:
-    """The last page of a store: its name is typed, and from then on it is only read."""
-    form = CloseStoreForm.from_post(request.POST)
-    if request.method == "POST":
-        try:
-            closing.close_store(request.access, form.values["name"])
-        except Refusals as refusal:
-            form.refuse(refusal)
-        else:
-            messages.success(
-                request,
-                f"{request.access.store.name} is closed. You can still read and export its"
-                " records.",
-            )
-            return go("home")
-    obstacles = closing.closing_obstacles(request.access.store)
-    context = {"form": form, "errors": form.common_errors, "blockers": obstacles}
-    return show(request, "dashboard/settings/close.html", context, status=form.status)

@@ -52,6 +52,7 @@ from apps.dashboard import (
     sign_in,
     sign_up,
     statements,
+    store_closing,
     swaps,
     switches,
     test_clock,
@@ -423,7 +424,7 @@ PAGES = (
         "verification/documents/<str:id>/remove", "verification_remove", verification.remove, MANAGE
     ),
     form("settings/store", "settings_store", settings.details, VIEW, MANAGE),
-    form("settings/store/close", "settings_store_close", settings.close, OWN, stepup=True),
+    form("settings/store/close", "settings_store_close", store_closing.close, OWN, stepup=True),
     form("settings/embedding", "settings_embedding", settings.embedding, VIEW, MANAGE),
     form("settings", "settings", settings.checkout, VIEW, MANAGE),
     form("settings/assets", "settings_assets", settings.assets, VIEW, MANAGE),

@@ -22,7 +22,7 @@ def test_an_owner_closes_the_store(
     judged(page, f"close-store-{width}")
     made = make.payment(world.bakery.live)
     page.reload()
-    expect(page.get_by_text("This store can’t be closed yet.")).to_be_visible()
+    expect(page.get_by_text("You can’t close this store yet")).to_be_visible()
     judged(page, f"close-store-not-yet-{width}")
     Payment.objects.filter(pk=made["id"]).update(status="expired")
     page.reload()

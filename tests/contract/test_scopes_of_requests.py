@@ -271,7 +271,7 @@ BOTH_MODES = {
     "home": "the first steps are of both modes",
     "platform_account_create": "an account accepts coins in both modes from its first day",
     "platform_account_close": "what an account has left in either mode stands against closing it",
-    "settings_store_close": "what the store has left in live mode stands against closing it",
+    "settings_store_close": "live mode, and subscriptions of either, stand against closing it",
 }
 OPEN_PAGES = {
     "oauth_app_deactivate": "an app is let into many stores",

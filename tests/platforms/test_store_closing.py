@@ -90,7 +90,11 @@ def test_live_money_and_what_is_under_way_stand_against_it(cast: Cast) -> None:
     assert "Coins in the balance" in shown and "Payments that can still be paid" in shown
     refused = close(cast, browser)
     assert refused.status_code == 409 and "can’t be closed yet" in text(refused)
-    assert "subscriptions in both modes" in text(refused)
+    assert "You can’t close this store yet" in text(refused)
+    links = {
+        item.title: (item.mode, item.switches_to, item.url) for item in refused.context["obstacles"]
+    }
+    assert links["Coins in the balance"] == ("live", "live", "/dashboard/balances")
     assert store(cast).deleted_at is None
 
 
@@ -105,7 +109,10 @@ def test_an_open_account_stands_against_it_and_is_named(cast: Cast) -> None:
 def test_a_subscription_stands_against_it_and_test_coins_do_not(cast: Cast) -> None:
     make.store_coins(cast.bakery.store, "SETH", 10**15)
     made = billing.subscribe(cast.bakery.test)
-    assert close(cast).status_code == 409
+    refused = close(cast)
+    assert refused.status_code == 409
+    (obstacle,) = refused.context["obstacles"]
+    assert (obstacle.mode, obstacle.count, obstacle.switches_to) == ("test", 1, "")
     billing.change(cast.bakery.test, made["id"], "cancel")
     assert close(cast).status_code == 303
 
