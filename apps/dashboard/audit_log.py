@@ -21,7 +21,7 @@ from apps.stores import audit
 from apps.stores.models import AuditEntry, User
 
 _NOUNS = {
-    "": "Everything",
+    "": "All",
     "api_key": "API keys",
     "agent_credential": "Agent credentials",
     "oauth_app": "Apps",

@@ -25,7 +25,8 @@ _SWITCH = "Switch to live mode"
 @dataclass(frozen=True)
 class GoLiveStep:
     """A line of the set-up list; `permission` is what its page needs. `switches_to` is the mode
-    that its button changes to on the way to the page."""
+    that its button changes to on the way to the page. One that `is_waiting` is with us: there is
+    nothing to do about it."""
 
     title: str
     explanation: str
@@ -36,6 +37,7 @@ class GoLiveStep:
     curl: str = ""
     hint: str = ""
     switches_to: str = ""
+    is_waiting: bool = False
 
 
 def steps_of(access: Access, person: User) -> list[GoLiveStep]:
@@ -145,7 +147,15 @@ def _business(access: Access) -> GoLiveStep:
     )
     url = reverse("dashboard:verification")
     is_done = access.store.kyc_confirmed_at is not None
-    return GoLiveStep("Verify your business", explanation, action, url, roles.MANAGE, is_done)
+    return GoLiveStep(
+        "Verify your business",
+        explanation,
+        action,
+        url,
+        roles.MANAGE,
+        is_done,
+        is_waiting=status == Verification.Status.PENDING,
+    )
 
 
 def _payout_destination(access: Access) -> GoLiveStep:

@@ -51,11 +51,12 @@ def index(request: PageRequest) -> HttpResponse:
     steps = [
         step for step in every if step.is_done or roles.may(request.member.role, step.permission)
     ]
+    open_steps = [step for step in steps if not step.is_done]
     recent = list(payments_visible_to(access)[:RECENT])
     context = {
         "steps": steps,
         "is_ready": every[-1].is_done,
-        "next_step": next((step for step in steps if not step.is_done), None),
+        "next_step": next(iter(sorted(open_steps, key=lambda step: step.is_waiting)), None),
         "done_count": sum(step.is_done for step in steps),
         "holdings": _holdings(access),
         "attention": inbox_of(request).lines(ATTENTION),

@@ -146,7 +146,7 @@ ACCOUNT = MenuSection(
     "Your account",
     "shield-check",
     (
-        MenuEntry("Security", "security"),
+        MenuEntry("Account & security", "security"),
         MenuEntry("Profile", "profile"),
         MenuEntry("Notifications", "notifications"),
     ),

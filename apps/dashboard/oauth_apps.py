@@ -11,8 +11,18 @@ from apps.access.requests import AppChanges, AppRequest
 from apps.core import clock
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form
-from apps.dashboard.oauth import MEANINGS
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+
+# What the API's names don't say, for whoever writes the app; merchants read theirs when they
+# authorize it.
+_OWN_SCOPES = {
+    scopes.PROFILE: "The name and email address of who authorizes the app",
+    scopes.AGENTS: (
+        "Agents that accept payments and send payouts, within the permissions of who authorizes the"
+        " app"
+    ),
+    scopes.OFFLINE: "Refresh tokens, so that access continues while nobody uses the app",
+}
 
 
 class AppForm(Form):
@@ -21,7 +31,7 @@ class AppForm(Form):
     names = ("name", "redirect_uris", "website_url", "logo_url", "kind", "scopes")
     is_literal = True
     lists = ("scopes",)
-    labels = {"website_url": "Website", "logo_url": "Logo", "redirect_uris": "Redirect URIs"}
+    labels = {"website_url": "Website", "logo_url": "Logo URL", "redirect_uris": "Redirect URIs"}
 
     @classmethod
     def of(cls, app: Application) -> "AppForm":
@@ -122,8 +132,6 @@ def _form(request: PageRequest, form: Form, app: Application | None = None) -> H
         "errors": form.common_errors,
         "app": app,
         "scopes": scopes.ALL,
-        "own_scopes": [
-            (scope, MEANINGS[scope]) for scope in (scopes.PROFILE, scopes.AGENTS, scopes.OFFLINE)
-        ],
+        "own_scopes": list(_OWN_SCOPES.items()),
     }
     return show(request, "dashboard/oauth_apps/form.html", context, status=form.status)

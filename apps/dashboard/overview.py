@@ -177,7 +177,7 @@ def _rate(these: PaymentSummaryDocument, earlier: PaymentSummaryDocument, curren
         return Figure(label, "–")
     if before is None:
         return Figure(label, percent(now))
-    change = f"{decimal_mark(f'{abs(now - before) // 10}.{abs(now - before) % 10}')} pts"
+    change = f"{decimal_mark(f'{abs(now - before) / 10:g}')} pts"
     return Figure(label, percent(now), change, now > before, now < before, percent(before))
 
 

@@ -32,6 +32,7 @@ from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services import run_rules, runs, schedules
 from apps.payouts.services.destinations import network_name, title
 from apps.payouts.services.offer import accepts
+from apps.stores.models import Currency
 
 _DETAIL = {"wallet": "crypto_payout_detail_id", "bank": "fiat_payout_detail_id"}
 _SKIPS = {
@@ -402,7 +403,7 @@ def _form(request: PageRequest, form: Form, schedule: Schedule | None = None) ->
         "schedule": schedule,
         "assets": active_assets(request.access.mode),
         "frequencies": Schedule.Frequency.choices,
-        "currencies": MINIMUM_CURRENCIES,
+        "currencies": [(code, Currency(code).label) for code in MINIMUM_CURRENCIES],
         "saved": _choices(_payable(request)),
         "waiting_hours": waiting_period.hours_ahead(
             request.access,

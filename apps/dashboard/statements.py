@@ -142,6 +142,7 @@ def index(request: PageRequest) -> HttpResponse:
             (item for item in sums if chosen and is_one and item.asset_id == chosen.asset_id), None
         ),
         "by_coin": [] if is_one else by_coin,
+        "is_totaled": "before" not in request.GET and not page.older and bool(by_coin),
         "total": _total([item for item, _ in by_coin]),
         "other_coins": [
             (item, assets[item.asset_id])

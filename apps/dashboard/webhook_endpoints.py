@@ -29,6 +29,7 @@ from apps.webhooks.requests import EndpointRequest, ResendRequest
 from apps.webhooks.services import deliveries, endpoints
 
 SHOWN = 50
+_LOOPBACK = ("localhost", "127.0.0.1")
 _MINUTE = "%Y-%m-%dT%H:%M"  # as an input of date and time has it
 
 
@@ -195,7 +196,7 @@ def _form(request: PageRequest, form: EndpointForm) -> HttpResponse:
     context = {
         "form": form,
         "errors": form.common_errors,
-        "may_be_local": bool(settings.WEBHOOK_ALLOW_HOSTS),
+        "local_hosts": [host for host in settings.WEBHOOK_ALLOW_HOSTS if host in _LOOPBACK],
         "offered_events": [
             (event, typographic(EVENTS[event]))
             for event in open_to(request.access.store.is_platform)

@@ -224,7 +224,7 @@ def checkout_context(
         "stage": stage,
         "stage_template": f"hosted/stages/{stage}.html",
         "is_waiting": not document.terminal,
-        "is_due": not document.terminal and not (stage == PAY and card.is_paid),
+        "is_due": not (document.terminal or stage == CONFIRMING or (stage == PAY and card.is_paid)),
         "is_polled": not document.terminal and not card.is_choosing,
         "way": way,
         "chosen": chosen,

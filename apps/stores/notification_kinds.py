@@ -59,7 +59,7 @@ KINDS: Mapping[str, NotificationKind] = {
         "A deposit was removed from its chain. Payments in its coin wait for our review.",
     ),
     PAYOUT_CONFIRMED: NotificationKind(
-        "Payouts sent", "A payout has arrived at its destination.", default=OFF
+        "Payouts confirmed", "A payout has arrived at its destination.", default=OFF
     ),
     PAYOUT_PROBLEM: NotificationKind(
         "Payouts that fail", "A payout failed or needs our review before it’s sent."

@@ -42,7 +42,7 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     expect(page.get_by_text("Payout of 0.5 ETH failed")).to_be_visible()
     judged(page, f"notifications-{width}")
     page.get_by_role("link", name="Settings", exact=True).last.click()
-    page.get_by_label("Email: Payouts sent").select_option("immediately")
+    page.get_by_label("Email: Payouts confirmed").select_option("immediately")
     page.get_by_label("In the dashboard: Payouts that fail").uncheck()
     judged(page, f"notifications-settings-{width}")
     page.get_by_role("button", name="Save").click()

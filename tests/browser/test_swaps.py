@@ -40,7 +40,7 @@ def test_a_merchant_swaps_and_sees_what_it_brought(
     expect(page.get_by_role("heading", name="Swap", exact=True)).to_be_visible()
     fine(page)
     shoot(page, f"dashboard-swap-new-{look}")
-    page.get_by_label("Amount", exact=True).fill("0.25")
+    page.get_by_label("Amount to sell").fill("0.25")
     page.get_by_label("Buy").select_option("USDC_SETH")
     page.get_by_role("button", name="Get quote").click()
     expect(page.get_by_role("heading", name="Confirm swap")).to_be_visible()

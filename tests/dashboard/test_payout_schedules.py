@@ -54,7 +54,7 @@ def test_a_schedule_is_made_run_paused_changed_and_deleted(rich: Cast, alice: Br
     )
     asked_now = text(alice.get(f"{path}/run"))
     assert "Pay out now?" in asked_now and "Your full available balance of" in asked_now
-    worth = r"<strong>.*[1-9].*ETH.*</strong> <span class=\"muted nowrap\">\(≈ €[1-9]"
+    worth = r"ETH.*</strong> on Ethereum Sepolia <span class=\"muted nowrap\">\(≈ €[1-9]"
     assert re.search(worth, asked_now)
     Schedule.objects.update(minimum_fiat_cents=99_999_999)
     too_little = text(alice.get(f"{path}/run"))

@@ -6,6 +6,8 @@ from apps.core import buckets, clock
 from apps.core.models import Mode
 from apps.payments.models import Payment
 from apps.payouts.services.destinations import add_wallet
+from apps.platforms.requests import VerificationRequest
+from apps.platforms.services.verifications import submit_verification
 from apps.stores.models import Member, Role, Store
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
@@ -16,6 +18,7 @@ from tests.make import (
     payment,
     simulated,
 )
+from tests.platforms.makers import VERIFICATION
 
 
 def test_a_person_without_a_store_is_told_so_and_can_still_secure_the_account(db: None) -> None:
@@ -145,6 +148,20 @@ def test_who_was_paid_live_keeps_a_list_of_what_is_open_until_everything_is_done
     add_wallet(cast.bakery.store, "live", "ethereum", "0x" + "12" * 20)
     simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
     assert "Finish your setup" not in text(browser.get())
+
+
+def test_a_review_that_is_with_us_is_not_the_next_step(cast: Cast) -> None:
+    simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
+    ApiKey.objects.filter(store=cast.bakery.store).update(last_used_at=clock.real_now())
+    register_endpoint(
+        cast.bakery.access(),
+        EndpointRequest(url="https://1.1.1.1/h", subscribed_events=["payment_intent.completed"]),
+    )
+    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = Browser(cast.alice)
+    assert browser.get().context["next_step"].title == "Verify your business"
+    submit_verification(cast.bakery.store, VerificationRequest.read(VERIFICATION))
+    assert browser.get().context["next_step"].title == "Add a payout destination"
 
 
 def test_the_first_page_shows_what_a_store_has_and_what_it_is_worth(cast: Cast) -> None:

@@ -188,9 +188,9 @@ register.simple_tag(coin_sign)
 
 @register.filter
 def percent(permille: int) -> str:
-    """123 as 12.3%, in the reader's form."""
+    """123 as 12.3% and 120 as 12%, in the reader's form."""
     locale = own_locale()
-    pattern = locale.percent_formats[None].pattern.replace("0", "0.0", 1)
+    pattern = locale.percent_formats[None].pattern.replace("0", "0.#", 1)
     return format_percent(f"{int(permille)}e-3", pattern, locale=locale)
 
 

@@ -36,7 +36,7 @@ from apps.dashboard.plumbing import PageRequest
 # What of a free-form address forms and files know.
 ADDRESS = {
     "line1": "Street and number",
-    "line2": "Second line",
+    "line2": "Address line 2",
     "postal_code": "Postal code",
     "city": "City",
     "state": "State or region",

@@ -227,7 +227,7 @@ def change(request: PageRequest, id: str) -> HttpResponse:
     row = _find(request, id)
     if request.method == "GET":
         change_form = SubscriptionForm(
-            {"grace_cycles": str(row.grace_cycles)}, _padded(_shown(row), 1)
+            {"grace_cycles": str(row.grace_cycles)}, _padded(_shown(row), 0)
         )
         return _form(request, change_form, subscription=row)
     form = SubscriptionForm.posted(request)

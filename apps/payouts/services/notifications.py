@@ -11,7 +11,7 @@ from apps.stores.notifications import News, record
 
 _Status = Payout.Status
 _WORDS = {
-    _Status.CONFIRMED: (PAYOUT_CONFIRMED, "was sent", ""),
+    _Status.CONFIRMED: (PAYOUT_CONFIRMED, "was confirmed", ""),
     _Status.FAILED: (PAYOUT_PROBLEM, "failed", ""),
     _Status.REQUIRES_REVIEW: (
         PAYOUT_PROBLEM,
