@@ -43,13 +43,13 @@ class MandateAdmin(Rated):
     list_select_related = ["store", "credential", "asset"]
     search_fields = ["id", "store", "mandate_ref", "credential"]
     search_help_text = "Mandate ID, reference, credential ID, or the beginning of a store’s name"
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     reference = lists.text("mandate_ref", "Reference")
     spent = lists.coins("spent_atomic", description="Spent")
     cap = lists.coins("total_cap_atomic", description="Limit")
     state = lists.status("mandate")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     inlines = [MandateSteps]
 
 
@@ -62,13 +62,13 @@ class SettlementAdmin(Rated):
     search_help_text = (
         "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store’s name"
     )
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     reference = lists.text("mandate__mandate_ref", "Mandate")
     amount = lists.coins()
     to = lists.short("pay_to", "To")
     state = lists.status("settlement")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     inlines = [SettlementSteps]
     value_texts: ClassVar = {
         "is_dispatched": lambda row: "Yes" if row.is_dispatched else "No, final when submitted"

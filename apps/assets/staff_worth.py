@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.db.models import F, OuterRef, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 
 from apps.assets.models import Rate
@@ -10,6 +11,8 @@ from apps.core import clock
 from apps.core.staff.pages import ReadOnly
 
 OF_THE_SERVICE = Value("USD")  # in which coins that are no store's are told
+# Of rows that may be no store's.
+OF_STORE_OR_SERVICE = Coalesce(F("store__settlement_currency"), OF_THE_SERVICE)
 
 
 class Rated(ReadOnly):

@@ -119,12 +119,12 @@ class SubscriptionAdmin(ReadOnly):
     search_help_text = (
         "Subscription ID, or the beginning of a customer’s email address or a store’s name"
     )
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     customer_email = lists.text("customer__email", "Customer")
-    next_billing = lists.when("next_billing_at", "Next billing")
+    next_billing = lists.by_store("next_billing_at", "Next billing")
     state = lists.status("subscription")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     inlines = [Items, SubscriptionChangesInline]
 
     def title_of(self, row: Subscription) -> str:
@@ -140,12 +140,12 @@ class InvoiceAdmin(ReadOnly):
     search_help_text = (
         "Invoice ID, or the beginning of a customer’s email address or a store’s name"
     )
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     customer_email = lists.text("customer__email", "Customer")
     total = lists.price("total_cents", "currency", "Total")
     state = lists.status("invoice")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     exclude = ["public_token"]
     inlines = [Lines, InvoicePaymentsInline, InvoiceChangesInline]
     value_texts: ClassVar = {

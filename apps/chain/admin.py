@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.assets.models import Asset
-from apps.assets.staff_worth import OF_THE_SERVICE, Rated
+from apps.assets.staff_worth import OF_STORE_OR_SERVICE, Rated
 from apps.chain import staff_commands
 from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
@@ -83,7 +83,7 @@ class HotWalletAdmin(ReadOnly):
 
 @admin.register(OutgoingTransaction)
 class OutgoingTransactionAdmin(Rated):
-    rated_in = OF_THE_SERVICE
+    rated_in = OF_STORE_OR_SERVICE
     list_display = ["requested", "shop", "purpose", "amount", "to", "state"]
     list_filter = [
         lists.since("requested_at"),

@@ -10,6 +10,7 @@ from django.utils.html import format_html
 
 from apps.core.staff import lists
 from apps.core.staff.pages import Part, ReadOnly
+from apps.core.staff.paging import BY_KEY
 from apps.core.templatetags.tillgate import fiat
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 
@@ -28,13 +29,13 @@ class FundingSessionAdmin(ReadOnly):
     search_help_text = (
         "Session ID, payment reference, the provider’s ID, or the beginning of a store’s name"
     )
-    created = lists.when("created_at", "Created")
+    created = lists.made("created_at", "Created")
     shop = lists.store()
     network = lists.words("provider", "Card network")
     payment_reference = lists.clipped("payment__reference", "Payment")
     amount = lists.price("amount_cents", "currency")
     state = lists.status("card")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     inlines = [ChangesInline]
 
     def title_of(self, row: FundingSession) -> str:

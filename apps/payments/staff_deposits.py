@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -17,15 +18,21 @@ from apps.core.staff.paging import BY_KEY
 from apps.payments.models import PaymentAddress
 
 
-def store_of_address(column: str) -> Subquery:
-    """The name of the store whose payment has the address of a row."""
+def store_of_address(column: str, of_store: str = "name") -> Subquery:
+    """A column of the store whose payment has the address of a row; its name."""
     owners = PaymentAddress.objects.filter(address=OuterRef(column))
-    return Subquery(owners.values("payment__store__name")[:1])
+    return Subquery(owners.values(f"payment__store__{of_store}")[:1])
+
+
+# Its money, in which what arrived at the address is told.
+CURRENCY_OF_ADDRESS = Coalesce(
+    store_of_address("address_id", "settlement_currency"), OF_THE_SERVICE
+)
 
 
 @admin.register(Deposit)
 class DepositAdmin(Rated):
-    rated_in = OF_THE_SERVICE
+    rated_in = CURRENCY_OF_ADDRESS
     list_display = ["detected", "shop", "amount", "to", "transaction", "state"]
     list_filter = [lists.since("detected_at"), "status", "is_lost", "chain"]
     list_select_related = ["chain", "asset"]

@@ -15,23 +15,24 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from apps.assets.staff_worth import OF_THE_SERVICE, Rated
+from apps.assets.staff_worth import Rated
 from apps.chain.models import UnmatchedTransfer
 from apps.chain.watching import unmatched
 from apps.core import clock, money
 from apps.core.errors import Failure
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import Section, may, typed_reason
+from apps.core.staff.times import made_text
 from apps.core.templatetags.tillgate import fiat, moment, shorten, status_words
 from apps.ledger.chart import CUSTODY_DEPOSITS, HELD
 from apps.payments.models import Payment, PaymentAddress
-from apps.payments.staff_deposits import store_of_address
+from apps.payments.staff_deposits import CURRENCY_OF_ADDRESS, store_of_address
 from apps.stores.models import User
 
 
 @admin.register(UnmatchedTransfer)
 class UnmatchedTransferAdmin(Rated):
-    rated_in = OF_THE_SERVICE
+    rated_in = CURRENCY_OF_ADDRESS
     list_display = ["detected", "shop", "amount", "to", "why", "decision"]
     list_filter = [lists.present("resolved_at", "state", "Resolved", "Open"), "chain"]
     list_select_related = ["chain", "asset"]
@@ -149,7 +150,7 @@ def _of_payment(payment: Payment | None) -> Section:
         ("Store", payment.store.name),
         ("Amount", fiat(payment.settlement_amount_cents, payment.settlement_currency)),
         ("Status", status_words("payment", payment.status)),
-        ("Created", moment(payment.created_at)),
+        ("Created", made_text(payment, payment.created_at)),
     ]
     return Section(
         "Payment of the address",

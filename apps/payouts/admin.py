@@ -14,7 +14,7 @@ from apps.assets.reviews import end_review, keep_stopped
 from apps.assets.staff_worth import Rated
 from apps.chain import staff_commands
 from apps.chain.models import OutgoingTransaction
-from apps.core.staff import lists, roles
+from apps.core.staff import lists, roles, times
 from apps.core.staff.labels import code_words
 from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button, typed_reason
 from apps.core.staff.paging import BY_KEY
@@ -109,7 +109,7 @@ class PayoutAdmin(Rated, Queue):
             ("to", _target(row)),
             ("reason for review", _reason(row)),
             ("mode", row.get_mode_display()),
-            ("created", moment(row.created_at)),
+            ("created", times.made_text(row, row.created_at)),
             ("settled by", staff_commands.shown("", _commands(row))),
             (
                 "approvals needed",
@@ -190,10 +190,10 @@ class DestinationAdmin(Queue):
     list_select_related = ["store__platform"]
     search_fields = ["id", "address", "store"]
     search_help_text = "Destination ID, wallet address, or the beginning of a store’s name"
-    created = lists.when("created_at", "Added")
+    created = lists.made("created_at", "Added")
     shop = lists.store()
     holder_name = lists.text("holder", "Account holder")
-    ordering = ["-created_at"]
+    ordering = [BY_KEY]
     exclude = ["account_sealed"]
     actions = ["take_back"]
     value_texts: ClassVar = {"network": lambda row: network_name(row) if row.is_wallet else ""}
@@ -230,7 +230,7 @@ class DestinationAdmin(Queue):
             ("account holder", row.holder),
             ("label", row.label),
             ("mode", row.get_mode_display()),
-            ("added", moment(row.created_at)),
+            ("added", times.made_text(row, row.created_at)),
             ("rejected for", row.rejection_reason),
         ]
 
@@ -329,7 +329,7 @@ class ScheduleAdmin(ReadOnly):
     search_help_text = "Schedule ID, or the beginning of a store’s name"
     shop = lists.store()
     coin = lists.asset()
-    next_payout = lists.when("next_payout_at", "Next payout")
+    next_payout = lists.by_store("next_payout_at", "Next payout")
     ordering = ["-created_at"]
     exclude = ["minimum_fiat_currency"]  # the minimum itself is shown in it
 

@@ -16,6 +16,7 @@ from apps.core import clock, money
 from apps.core.money import Amount
 from apps.core.staff.lists import about
 from apps.core.staff.pages import Section
+from apps.core.staff.times import made_text
 from apps.core.templatetags.tillgate import fiat, moment, status_words
 from apps.ledger.selectors import balances
 from apps.payments.models import PaymentAddress
@@ -134,7 +135,7 @@ def _payouts_of(store: Store, mode: str, without: Payout | None = None) -> Secti
     paid = [payout for payout in newest if payout.status == Payout.Status.CONFIRMED]
     facts += [("Total paid out", text) for text in _sums(paid, store)]
     if newest:
-        facts.append(("Latest", moment(newest[0].created_at)))
+        facts.append(("Latest", made_text(newest[0], newest[0].created_at)))
     page = reverse("admin:payouts_payout_changelist") + f"?q={store.pk}"
     title = "Payouts of the store" if without is None else "Other payouts of the store"
     return Section(title, facts, page, "All payouts")
@@ -147,7 +148,7 @@ def _destination(payout: Payout) -> Section:
     facts: list[tuple[str, Any]] = []
     if saved is not None:
         facts.append(("Saved as", saved.label or saved.holder or "No label"))
-        facts.append(("Added", moment(saved.created_at)))
+        facts.append(("Added", made_text(saved, saved.created_at)))
         facts.append(("Verified", moment(saved.verified_at) if saved.verified_at else "No"))
     payouts = (
         rows.filter(destination_address=address) if address else rows.filter(destination=saved)
@@ -157,7 +158,7 @@ def _destination(payout: Payout) -> Section:
         ("Payouts to this destination", _up_to(len(used)) if used else "None, this is the first")
     )
     if used:
-        facts.append(("First used", moment(used[0].created_at)))
+        facts.append(("First used", made_text(used[0], used[0].created_at)))
         facts += [
             ("Total paid to this destination", text)
             for text in _sums(

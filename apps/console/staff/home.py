@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Q, QuerySet
@@ -27,8 +28,9 @@ from apps.chain.models import (
 from apps.chain.sending import cold_storage, holds, outflow
 from apps.console.staff.forms import FORMS, WithdrawalForm
 from apps.console.status import READ_LATE, SENT_LATE
-from apps.core import buckets, clock, jobs
+from apps.core import buckets, clock, ids, jobs
 from apps.core.models import Mode, OutgoingMail, RowFailure
+from apps.core.staff.paging import TIMES
 from apps.core.templatetags.tillgate import coins_short
 from apps.ledger.selectors import service_balances
 from apps.payments.models import Withdrawal
@@ -232,8 +234,16 @@ def _list(name: str, query: str = "") -> str:
 
 def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money: bool) -> Waiting:
     """No more than a hundred are looked at, the oldest first."""
-    times = list(rows.order_by(column).values_list(column, flat=True)[: SHOWN_MAX + 1])
-    return Waiting(name, len(times), times[0] if times else None, url, is_money)
+    oldest = list(rows.order_by(column).values_list("pk", column)[: SHOWN_MAX + 1])
+    since = min((_began(pk, own, column) for pk, own in oldest), default=None)
+    return Waiting(name, len(oldest), since, url, is_money)
+
+
+def _began(pk: Any, own: datetime, column: str) -> datetime:
+    """By the machine's clock, which tells how long it has waited: an ID has it, and a test clock
+    may have moved the time of a row."""
+    made = ids.time_of(pk) if column in TIMES and isinstance(pk, UUID) else None
+    return own if made is None else made
 
 
 def health(

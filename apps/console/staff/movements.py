@@ -4,6 +4,7 @@ link to what it served. What is wrong is put right by two, with a correction (ap
 
 from collections import Counter
 from collections.abc import Iterable
+from datetime import datetime
 from typing import ClassVar
 
 from django.contrib import admin
@@ -17,11 +18,13 @@ from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.console.staff.links import record_links
 from apps.core import money
-from apps.core.staff import lists
+from apps.core.models import Mode
+from apps.core.staff import lists, times
 from apps.core.staff.codes import code
 from apps.core.staff.labels import sentence
 from apps.core.staff.pages import Part, ReadOnly
 from apps.core.staff.values import in_words
+from apps.core.templatetags.tillgate import moment
 from apps.ledger.models import Entry, Movement
 from apps.payments.models import Payment, Refund, Withdrawal
 from apps.payouts.models import Payout
@@ -64,15 +67,21 @@ class MovementAdmin(ReadOnly):
     search_help_text = "Key, ID of what it serves, or number of the movement"
     ordering = ["-id"]
     number = lists.text("id", "Number")
-    booked = lists.when("at", "Booked")
     shown_key = lists.clipped("key", "Key")
     inlines = [EntryLines]
-    value_texts: ClassVar = {"reference": _served}
+    value_texts: ClassVar = {"at": lambda row: _booked(row), "reference": _served}
 
     def get_queryset(self, request: HttpRequest) -> "QuerySet[Movement]":
         entries = Entry.objects.select_related("asset", "account__store")
         rows: QuerySet[Movement] = super().get_queryset(request)
         return rows.prefetch_related(Prefetch("entries", entries))
+
+    @admin.display(description="Booked")
+    def booked(self, row: Movement) -> str:
+        return _booked(row)
+
+    def since_words(self, row: Movement, since: datetime) -> list[str]:
+        return [_booked(row)]
 
     def title_of(self, row: Movement) -> str:
         return str(in_words("kind", row.kind)).lower()
@@ -102,6 +111,14 @@ class MovementAdmin(ReadOnly):
 
 def _entries(row: Movement) -> list[Entry]:
     return list(row.entries.all())
+
+
+def _booked(row: Movement) -> str:
+    """A number tells no time: whether a test clock told it is known of the stores whose money
+    moved."""
+    stores = [entry.account.store for entry in _entries(row)]
+    is_by_clock = any(store and store.test_offset_seconds for store in stores)
+    return times.by_clock(row.at) if row.mode == Mode.TEST and is_by_clock else moment(row.at)
 
 
 def _amounts(entries: Iterable[Entry]) -> list[str]:

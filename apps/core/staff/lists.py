@@ -29,6 +29,7 @@ from apps.core import clock, emails, ids, money
 from apps.core.countries import country_name
 from apps.core.models import Mode
 from apps.core.searching import Term
+from apps.core.staff import times
 from apps.core.staff.labels import STATUS_NOUNS, code_words
 from apps.core.staff.paging import is_by_key
 from apps.core.templatetags.tillgate import (
@@ -45,7 +46,6 @@ FOUND_MAX = 200
 _EMAIL = re.compile(r"\S+@\S+")
 STORES_MAX = 20
 _CODE_MAX = 40
-_SAME_TIME = timedelta(minutes=1)  # of a row's ID and its own: they are read one after the other
 NOTHING = "—"
 Column = Callable[[Any, Any], Any]
 
@@ -79,16 +79,15 @@ def made(path: str, description: str) -> Column:
     what the row itself says, where that is the time of a test clock."""
 
     def show(_: Any, row: Any) -> SafeString | str | None:
-        own = _at(row, path)
-        at = ids.time_of(row.pk)
-        if own is None or at is None or abs(own - at) < _SAME_TIME:
-            return moment(own) or None
-        return format_html(
-            '{} <span class="worth below">{} by its test clock</span>', moment(at), moment(own)
-        )
+        return times.made_text(row, _at(row, path)) or None
 
     show.is_order = True  # type: ignore[attr-defined]  # read by a test of all lists
     return _column(show, description)
+
+
+def by_store(path: str, description: str) -> Column:
+    """A time of the store's own, and that a test clock told it."""
+    return _column(lambda _, row: times.store_text(row, _at(row, path)) or None, description)
 
 
 def tells_mode(show: Column) -> Column:
@@ -241,10 +240,15 @@ def worth(atomic: int, coin: Any, row: Any, rate_name: str = "rate_now") -> Safe
     rate: Decimal | None = getattr(row, rate_name, None)
     if rate is None:
         return format_html('<bdi class="amount">{}</bdi>', amount)
-    cents = money.cents_for_atomic(atomic, rate, coin.atomic_decimals)
-    is_less = atomic > 0 and cents == 0
-    value = less_than_a_cent(row.rate_currency) if is_less else about(cents, row.rate_currency)
+    value = _about_worth(money.cents_for_atomic(atomic, rate, coin.atomic_decimals), atomic, row)
     return format_html('<bdi class="amount">{}</bdi> <span class="worth">{}</span>', amount, value)
+
+
+def _about_worth(cents: int, atomic: int, row: Any) -> str:
+    """Nothing is worth exactly nothing."""
+    if atomic == 0:
+        return fiat(0, row.rate_currency)
+    return about(cents, row.rate_currency) if cents else less_than_a_cent(row.rate_currency)
 
 
 def about(cents: int, currency: str) -> str:
@@ -290,7 +294,7 @@ def price(path: str, currency: str, description: str = "Amount") -> Column:
 def is_submitted_in_real_time(row: Any) -> bool:
     """Whether no test clock moved the time at which it was submitted."""
     own, real = row.submitted_at, row.submitted_real_at
-    return own is not None and real is not None and abs(own - real) < _SAME_TIME
+    return own is not None and real is not None and abs(own - real) < times.SAME_TIME
 
 
 # --- filters --------------------------------------------------------------------------------------

@@ -37,6 +37,7 @@ from apps.core.staff.labels import (
 from apps.core.staff.lists import StatusFilter, found_by
 from apps.core.staff.paging import CappedPaginator
 from apps.core.staff.roles import StaffMember, StaffOperation
+from apps.core.staff.times import Dated
 from apps.core.staff.unit_fields import UnitField, unit_field_of
 from apps.core.staff.values import STATUS_FIELDS, record_title, shown
 from apps.core.templatetags.tillgate import badge, status_words
@@ -137,7 +138,7 @@ class Permissions:
         return False
 
 
-class ReadOnly(RecordValues, Permissions, _ModelAdmin):
+class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
     """Rows that staff look at."""
 
     list_per_page = 50
@@ -156,10 +157,8 @@ class ReadOnly(RecordValues, Permissions, _ModelAdmin):
     def get_form(
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        labels = column_labels(self.model)
-        return super().get_form(
-            request, obj, change, **{"labels": labels, "help_texts": HELP_TEXTS, **kwargs}
-        )
+        words = {"labels": column_labels(self.model), "help_texts": HELP_TEXTS}
+        return super().get_form(request, obj, change, **{**words, **kwargs})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         """Whose a record is, in which mode and since when stands at one place on every page."""

@@ -19,10 +19,12 @@ from apps.core import money
 from apps.core.countries import country_name
 from apps.core.messages.fields import is_uuid
 from apps.core.regions import REGIONS
+from apps.core.staff import times
 from apps.core.staff.codes import CODE_NOUNS, code, code_or_text
 from apps.core.staff.durations import duration_text
 from apps.core.staff.labels import STATUS_NOUNS, code_words, field_label
 from apps.core.staff.lists import yes_or_no
+from apps.core.staff.paging import TIMES
 from apps.core.staff.roles import StaffRole
 from apps.core.staff.structures import address_parts, as_sent, fields, side_by_side, structure
 from apps.core.templatetags.tillgate import (
@@ -117,7 +119,7 @@ def shown(row: Any, name: str) -> Any:
     if name in _COUNTRIES:
         return country_name(str(value))
     if isinstance(value, datetime):
-        return _time(name, value)
+        return _time(row, name, value)
     if isinstance(value, bool):
         return yes_or_no(value)
     if name.endswith(_DURATIONS):
@@ -222,11 +224,11 @@ def _rate(row: Any, name: str, value: Decimal) -> str:
     return fiat_rate(money.fraction_text(value), currency) if currency else number_text(value)
 
 
-def _time(name: str, value: datetime) -> str:
+def _time(row: Any, name: str, value: datetime) -> str:
     """The end of time stands for what doesn't end."""
     if value.year == MAXYEAR:
         return NO_END if name.startswith("valid") else "Never"
-    return moment(value)
+    return times.made_text(row, value) if name in TIMES else moment(value)
 
 
 def _amount(row: Any, name: str, value: Any) -> Any:

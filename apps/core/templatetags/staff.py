@@ -22,7 +22,6 @@ from apps.core.staff import labels
 from apps.core.staff.codes import code_or_text
 from apps.core.staff.labels import field_label
 from apps.core.staff.values import named
-from apps.core.templatetags.tillgate import moment
 
 register = template.Library()
 
@@ -149,7 +148,8 @@ def record_setting(row: Any) -> list[str]:
     since = next((getattr(row, name) for name in _BEGINNINGS if hasattr(row, name)), None)
     name = str(store) if store is not None else ""
     is_new = name != "" and name not in record_title(row)
-    return [noun] * page.has_name(row) + [name] * is_new + [moment(since)] * (since is not None)
+    times = page.since_words(row, since) if since is not None else []
+    return [noun] * page.has_name(row) + [name] * is_new + times
 
 
 register.filter(code_or_text)
