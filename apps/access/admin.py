@@ -22,6 +22,7 @@ from apps.access.models import (
 from apps.access.services import revoke_api_key
 from apps.core import clock
 from apps.core.staff import lists, roles
+from apps.core.staff.codes import path_text
 from apps.core.staff.labels import code_words
 from apps.core.staff.pages import ReadOnly, button
 from apps.core.staff.paging import BY_KEY
@@ -41,7 +42,7 @@ class ApiKeyAdmin(ReadOnly):
     list_filter = [
         "mode",
         "key_type",
-        lists.present("revoked_at", "state", "Revoked", "Active"),
+        lists.present("revoked_at", "status", "Revoked", "Active"),
     ]
     list_select_related = ["store"]
     search_fields = ["id", "last_four", "store"]
@@ -69,7 +70,7 @@ class AgentCredentialAdmin(ReadOnly):
     is_named = True
     list_display = ["shown_token", "label", "shop", "holder", "expires", "revoked"]
     list_display_links = ["shown_token"]
-    list_filter = ["mode", lists.present("revoked_at", "state", "Revoked", "Active")]
+    list_filter = ["mode", lists.present("revoked_at", "status", "Revoked", "Active")]
     list_select_related = ["store"]
     search_fields = ["id", "last_four", "store"]
     search_help_text = "Credential ID, last four characters, or the beginning of a store’s name"
@@ -113,7 +114,7 @@ class RequestEntryAdmin(ReadOnly):
 
     @admin.display(description="Request")
     def call(self, row: RequestEntry) -> str:
-        return format_html('{} <bdi class="code">{}</bdi>', row.method, row.path)
+        return format_html('{} <bdi class="code">{}</bdi>', row.method, path_text(row.path))
 
     @lists.number
     @admin.display(description="Duration")

@@ -1,9 +1,11 @@
 """Billing for staff, who look and never write: what is sold, who is billed, and each record with
 its history."""
 
-from typing import ClassVar
+import re
+from typing import Any, ClassVar
 
 from django.contrib import admin
+from django.http import HttpRequest
 
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import (
@@ -19,10 +21,12 @@ from apps.billing.models import (
     SubscriptionItem,
 )
 from apps.core.staff import lists
+from apps.core.staff.lists import found_by
 from apps.core.staff.pages import Part, ReadOnly
 from apps.core.staff.paging import BY_KEY
 from apps.core.templatetags.tillgate import fiat, percentage
 
+_OUR_NUMBER = re.compile(r"INV-([0-9]{1,10})", re.ASCII | re.IGNORECASE)
 _ATTENTION = {
     "paid_void": "Paid after it was voided",
     "paid_uncollectible": "Paid after it was written off",
@@ -136,9 +140,9 @@ class InvoiceAdmin(ReadOnly):
     list_display = ["created", "shop", "label", "customer_email", "total", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "customer"]
-    search_fields = ["id", "^customer__email", "store"]
+    search_fields = ["id", "custom_number", "number", "^customer__email", "store"]
     search_help_text = (
-        "Invoice ID, or the beginning of a customer’s email address or a store’s name"
+        "Number, invoice ID, or the beginning of a customer’s email address or a store’s name"
     )
     created = lists.made("created_at", "Created")
     shop = lists.store()
@@ -153,6 +157,14 @@ class InvoiceAdmin(ReadOnly):
         "needs_attention": lambda row: _ATTENTION.get(row.needs_attention, row.needs_attention),
         "number": formatted_number,
     }
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        """Our own number as people write it, too."""
+        rows, may_double = super().get_search_results(request, queryset, search_term)
+        number = _OUR_NUMBER.fullmatch(search_term.strip())
+        return (rows | found_by(queryset, ["number"], number[1]) if number else rows), may_double
 
     def title_of(self, row: Invoice) -> str:
         return formatted_number(row) or "draft"

@@ -64,11 +64,16 @@ class HotWalletAdmin(ReadOnly):
     list_display = ["network", "lane", "shown_address", "next_nonce", "halted", "why"]
     list_select_related = ["chain"]
     network = lists.chain()
-    lane = lists.figure("number", "Lane")
     says_nothing: ClassVar = {"number": lambda row: not row.number}  # of a chain's only wallet
     shown_address = lists.short("address", "Address")
     halted = lists.when("halted_at", "Stopped")
     ordering = ["chain", "number"]
+
+    @lists.number
+    @admin.display(description="Lane", empty_value=lists.NOTHING)
+    def lane(self, row: HotWallet) -> int | None:
+        """Of a chain whose transactions several wallets sign."""
+        return row.number or None
 
     @admin.display(description="Reason")
     def why(self, row: HotWallet) -> str | None:
@@ -94,7 +99,7 @@ class OutgoingTransactionAdmin(Rated):
     ]
     list_select_related = ["asset", "chain", "store"]
     search_fields = ["id", "candidates__tx_hash", "reference"]
-    search_help_text = "Transaction ID, hash, or the reference of what it serves"
+    search_help_text = "Transaction ID, hash, or the reference of a payout, refund, swap or sweep"
     says_nothing: ClassVar = {
         "received_atomic": lambda row: not row.received_atomic,
         "handled_received_atomic": lambda row: not row.handled_received_atomic,
@@ -119,7 +124,7 @@ class OutgoingTransactionAdmin(Rated):
 @admin.register(UnknownTransaction)
 class UnknownTransactionAdmin(ReadOnly):
     list_display = ["found_time", "network", "nonce", "transaction", "to", "settled"]
-    list_filter = [lists.present("settled_at", "state", "Explained", "Unexplained"), "chain"]
+    list_filter = [lists.present("settled_at", "status", "Explained", "Unexplained"), "chain"]
     list_select_related = ["chain"]
     search_fields = ["tx_hash"]
     search_help_text = "Transaction hash"

@@ -21,7 +21,7 @@ class OutgoingMailAdmin(ReadOnly):
     list_display = ("created", "letter", "recipient", "error", "sent_time", "state")
     list_filter = ("status",)
     search_fields = ("id", "mailbox", "key")
-    search_help_text = "Email address"
+    search_help_text = "Recipient’s email address"
     ordering = ("-created_at",)
     created = lists.when("created_at", "Created")
     recipient = lists.text("to", "To")
@@ -30,7 +30,7 @@ class OutgoingMailAdmin(ReadOnly):
     exclude = ("sealed_letter", "key")
     value_texts: ClassVar = {"template": lambda row: email_name(row.template)}
 
-    @admin.display(description="Email")
+    @admin.display(description="Type")
     def letter(self, row: OutgoingMail) -> str:
         return email_name(row.template)
 
@@ -44,7 +44,7 @@ class RowFailureAdmin(ReadOnly):
     list_display_links = ("job_name",)
     job_name = lists.clipped("job", "Job")
     row = lists.clipped("row_id", "Record ID")
-    list_filter = (lists.present("dead_at", "state", "Given up", "Retrying"),)
+    list_filter = (lists.present("dead_at", "status", "Given up", "Retrying"),)
     search_fields = ("row_id", "job")
     search_help_text = "ID of the record, or name of the job"
     ordering = ("-dead_at", "-since")

@@ -15,7 +15,7 @@ class PaymentLinkAdmin(ReadOnly):
     list_display = ["created", "shop", "label", "price", "paused", "archived"]
     list_filter = [
         "mode",
-        lists.present("archived_at", "state", "Archived", "Not archived"),
+        lists.present("archived_at", "status", "Archived", "Not archived"),
     ]
     list_select_related = ["store"]
     search_fields = ["id", "token", "store"]

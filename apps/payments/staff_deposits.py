@@ -12,10 +12,11 @@ from django.utils.safestring import SafeString
 
 from apps.assets.staff_worth import OF_THE_SERVICE, Rated
 from apps.chain.models import Deposit
+from apps.core.models import Mode
 from apps.core.staff import lists
 from apps.core.staff.codes import code
 from apps.core.staff.paging import BY_KEY
-from apps.payments.models import PaymentAddress
+from apps.payments.models import Payment, PaymentAddress
 
 
 def store_of_address(column: str, of_store: str = "name") -> Subquery:
@@ -28,6 +29,12 @@ def store_of_address(column: str, of_store: str = "name") -> Subquery:
 CURRENCY_OF_ADDRESS = Coalesce(
     store_of_address("address_id", "settlement_currency"), OF_THE_SERVICE
 )
+
+
+def _payment_of(row: Deposit) -> Payment | None:
+    owners = PaymentAddress.objects.filter(address=row.address_id)
+    owner = owners.select_related("payment__store").first()
+    return owner.payment if owner else None
 
 
 @admin.register(Deposit)
@@ -52,15 +59,27 @@ class DepositAdmin(Rated):
         return rows.annotate(store_name=store_of_address("address_id"))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        return ["of_payment", "shop", *(field.name for field in self.opts.fields)]
+        own = [field.name for field in self.opts.fields if field.name != "id"]
+        return ["of_store", "mode", "of_payment", *own]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         return self.get_fields(request, obj)
 
+    @admin.display(description="Store", empty_value=lists.NOTHING)
+    def of_store(self, row: Deposit) -> SafeString | None:
+        payment = _payment_of(row)
+        if payment is None:
+            return None
+        page = reverse("admin:stores_store_change", args=[payment.store_id])
+        return format_html('<a href="{}">{}</a>', page, payment.store)
+
+    @admin.display(description="Mode")
+    def mode(self, row: Deposit) -> str:
+        return Mode(row.chain.mode).label
+
     @admin.display(description="Payment", empty_value=lists.NOTHING)
     def of_payment(self, row: Deposit) -> SafeString | None:
-        owner = PaymentAddress.objects.filter(address=row.address_id).select_related("payment")
-        payment = next((address.payment for address in owner[:1]), None)
+        payment = _payment_of(row)
         if payment is None:
             return None
         page = reverse("admin:payments_payment_change", args=[payment.pk])

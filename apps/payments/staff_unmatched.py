@@ -34,7 +34,7 @@ from apps.stores.models import User
 class UnmatchedTransferAdmin(Rated):
     rated_in = CURRENCY_OF_ADDRESS
     list_display = ["detected", "shop", "amount", "to", "why", "decision"]
-    list_filter = [lists.present("resolved_at", "state", "Resolved", "Open"), "chain"]
+    list_filter = [lists.present("resolved_at", "status", "Resolved", "Open"), "chain"]
     list_select_related = ["chain", "asset"]
     search_fields = ["address", "tx_hash"]
     search_help_text = "Deposit address or transaction hash"
@@ -133,7 +133,7 @@ def _asked(row: UnmatchedTransfer) -> list[tuple[str, Any]]:
     return [
         ("Amount", amount),
         ("Token contract", row.contract_address or "The coin of the chain"),
-        ("Network", row.chain.name),
+        ("Chain", row.chain.name),
         ("To", row.address_id),
         ("From", row.from_address),
         ("Transaction", row.tx_hash),

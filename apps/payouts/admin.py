@@ -39,7 +39,7 @@ from apps.payouts.staff_facts import (
 class PayoutAdmin(Rated, Queue):
     list_display = ["created", "shop", "amount", "to", "why", "decision"]
     list_filter = [lists.since("created_at"), "status", "mode", "rail"]
-    list_select_related = ["store__platform", "asset", "approval", "destination", "maker"]
+    list_select_related = ["store__platform", "asset__chain", "approval", "destination", "maker"]
     search_fields = ["id", "destination_address", "destination", "store"]
     search_help_text = "Payout ID, destination address or ID, or the beginning of a store’s name"
     created = lists.made("created_at", "Created")
@@ -106,6 +106,7 @@ class PayoutAdmin(Rated, Queue):
         return [
             ("amount", lists.coins_text(row)),
             ("worth now", worth_text(row)),
+            ("asset", row.asset.full_name),
             ("to", _target(row)),
             ("reason for review", _reason(row)),
             ("mode", row.get_mode_display()),
@@ -210,12 +211,7 @@ class DestinationAdmin(Queue):
     @admin.display(description="Account")
     def account(self, row: Destination) -> str:
         if row.is_wallet:
-            return format_html(
-                '<bdi class="code" title="{}">{}</bdi> {}',
-                row.address,
-                shorten(row.address),
-                network_name(row),
-            )
+            return lists.by_its_ends(row.address, network_name(row))
         return format_html('<span class="one-line">{}</span>', row.account_name)
 
     @admin.display(description="Status")
@@ -260,7 +256,7 @@ class AcceptedAssetAdmin(Queue):
     list_display = ["shop", "coin", "stopped", "reviewed", "decision"]
     list_display_links = ["shop"]
     list_filter = [
-        lists.present("suspended_at", "state", "Stopped for review", "In use"),
+        lists.present("suspended_at", "status", "Stopped for review", "In use"),
         lists.present("reviewed_at", "review", "Kept stopped", "Not decided"),
         "mode",
         ("asset", lists.AssetFilter),

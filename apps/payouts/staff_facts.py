@@ -17,7 +17,7 @@ from apps.core.money import Amount
 from apps.core.staff.lists import about
 from apps.core.staff.pages import Section
 from apps.core.staff.times import made_text
-from apps.core.templatetags.tillgate import fiat, moment, status_words
+from apps.core.templatetags.tillgate import moment, status_words
 from apps.ledger.selectors import balances
 from apps.payments.models import PaymentAddress
 from apps.payouts.models import Destination, Payout
@@ -182,7 +182,7 @@ def _destination(payout: Payout) -> Section:
 
 def worth_text(payout: Payout) -> str:
     worth = worth_now(payout)
-    return "No current rate" if worth is None else fiat(worth.cents, worth.currency)
+    return "No current rate" if worth is None else about(worth.cents, worth.currency)
 
 
 def _person(payout: Payout) -> Section:

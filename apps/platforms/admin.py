@@ -72,6 +72,7 @@ class VerificationAdmin(Queue):
     ordering = ["-submitted_at"]
     noun = "verification"
     approving = rejecting = roles.BUSINESS_VERIFY
+    approves = "Verify"
 
     def title_of(self, row: Verification) -> str:
         return f"of {row.store}"
@@ -163,13 +164,13 @@ class DestinationConfirmationAdmin(ReadOnly):
     search_fields = ["id", "store", "destination"]
     search_help_text = "ID, destination ID, or the beginning of a store’s name"
     nothing = (
-        "No contact confirmations yet. The contact of a business confirms a live destination that"
-        " an onboarding link named."
+        "No contact confirmations yet. When an onboarding link names a live destination, the"
+        " business’s contact confirms it, and the confirmation appears here."
     )
     created = lists.when("created_at", "Created")
     shop = lists.store()
     who = lists.text("contact", "Contact")
-    waits = lists.when("waits_until", "Waiting period until")
+    waits = lists.when("waits_until", "Waiting period ends")
     confirmed = lists.when("confirmed_at", "Confirmed")
     stopped = lists.when("stopped_at", "Stopped")
     ordering = ["-created_at"]

@@ -64,6 +64,12 @@ class UserAdmin(Switches):
     exclude = ["password", "groups", "user_permissions", "session_version", "email_key"]
     switches = ("name", "is_active")
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What hardly anybody is comes behind the roles that people have."""
+        fields = [name for name in super().get_fields(request, obj) if name != "is_superuser"]
+        fields.insert(fields.index("staff_roles") + 1, "is_superuser")
+        return fields
+
     @admin.display(description="Staff roles")
     def roles(self, row: User) -> str:
         return roles.role_names(row) or "—"

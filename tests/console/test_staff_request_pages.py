@@ -97,9 +97,7 @@ def test_an_earlier_request_about_the_same_is_in_its_history(cast: Cast) -> None
 
 def test_a_switch_is_off_now_and_on_after_approval(cast: Cast) -> None:
     _, row, _ = asked_for("dispatch", cast, make.clerk("admin"))
-    assert four_eyes.content_of(row).lines == [
-        ("Agents’ x402 payments are sent to the chain", "Off", "On")
-    ]
+    assert four_eyes.content_of(row).lines == [("Send agents’ x402 payments on-chain", "Off", "On")]
 
 
 def test_a_choice_and_its_rules_are_in_words(cast: Cast) -> None:

@@ -10,7 +10,7 @@ from django.contrib import admin
 from django.db.models import Model, OuterRef, QuerySet, Subquery, Value
 from django.db.models.functions import Concat
 from django.http import HttpRequest
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from apps.assets.audit_details import Coins, DetailTexts, all_coins, coin_of
@@ -18,6 +18,7 @@ from apps.assets.models import Asset
 from apps.console.staff.links import named, record_links, rows_with
 from apps.core.messages.fields import is_uuid
 from apps.core.staff import lists
+from apps.core.staff.codes import with_emails
 from apps.core.staff.pages import ReadOnly
 from apps.ledger.models import Movement
 from apps.payments.models import Payment, Refund
@@ -184,7 +185,7 @@ def _with_short_addresses(text: str) -> SafeString:
     """The addresses in it by their ends, as elsewhere."""
     parts = _ADDRESS.split(text)
     words = (
-        lists.by_its_ends(part) if number % 2 else conditional_escape(part)
+        lists.by_its_ends(part) if number % 2 else with_emails(part)
         for number, part in enumerate(parts)
     )
     return format_html('<bdi class="name">{}</bdi>', mark_safe("".join(words)))  # noqa: S308  escaped

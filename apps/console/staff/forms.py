@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import msgspec
 from django import forms
 from django.conf import settings
+from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.access import lost_factor
@@ -45,7 +46,7 @@ class AskForm(forms.Form):
     """`preset` names what the form was opened for, from the page's address."""
 
     title: ClassVar[str]  # of its page, and of the links to it
-    what_follows: ClassVar[str] = (
+    what_follows: str = (
         "This change needs a second approval. Another member of staff is emailed and has seven"
         " days to approve it."
     )
@@ -113,7 +114,9 @@ class CorrectionForm(OptionalStoreForm):
     )
     store = forms.CharField(
         required=False,
-        help_text="ID of the store that the account belongs to. Empty for accounts of the service.",
+        help_text=(
+            "ID of the store that the account belongs to. Leave empty for the service’s accounts."
+        ),
     )
     payment = forms.CharField(
         required=False,
@@ -174,8 +177,9 @@ class FactorForm(AskForm):
 class RolesForm(AskForm):
     title = "Change staff roles"
     what_follows = (
-        "The roles finance and admin need a second approval: another member of staff is emailed"
-        " and has seven days to approve them. Support, or fewer roles, apply right away."
+        "Adding the Finance or Admin role needs a second approval: another member of staff is"
+        " emailed and has seven days to approve it. Adding Support or removing roles takes effect"
+        " right away."
     )
     email = forms.CharField(
         help_text=format_html(
@@ -211,7 +215,7 @@ class PolicyField(forms.JSONField):
 class DispatchForm(AskForm):
     title = "Change a store’s cards or agents"
     what_follows = (
-        "What is only turned off applies right away. Any other change needs a second approval:"
+        "Turning something off takes effect right away. Any other change needs a second approval:"
         " another member of staff is emailed and has seven days to approve it."
     )
     store = forms.CharField(help_text="ID of the store.")
@@ -255,8 +259,8 @@ class DispatchForm(AskForm):
 class CardNetworkForm(OptionalStoreForm):
     title = "Change a card network"
     what_follows = (
-        "A card network that is only made inactive is so right away. Any other change needs a"
-        " second approval: another member of staff is emailed and has seven days to approve it."
+        "Turning a card network off takes effect right away. Any other change needs a second"
+        " approval: another member of staff is emailed and has seven days to approve it."
     )
     provider = forms.ChoiceField(label="Card network")
     mode = forms.ChoiceField(choices=Mode.choices)
@@ -328,10 +332,6 @@ class WithdrawalForm(AskForm):
     """Earnings to one of the operator's addresses."""
 
     title = "Withdraw earnings"
-    what_follows = (
-        "Nothing is sent yet. Another member of finance staff has to approve it under Withdrawals"
-        " of earnings."
-    )
     asset = forms.ModelChoiceField(
         Asset.objects.select_related("chain").order_by("pk"), empty_label="Choose an asset"
     )
@@ -347,18 +347,26 @@ class WithdrawalForm(AskForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        self.what_follows = format_html(
+            "Nothing is sent yet. Another member of finance staff has to approve your request"
+            ' under <a href="{}">Withdrawals of earnings</a>.',
+            reverse("admin:payments_withdrawal_changelist"),
+        )
         addresses = [
             (address.lower(), checksummed(address)) for address in settings.WITHDRAWAL_ADDRESSES
         ]
-        nothing = [("", "No addresses are listed")]
-        self.fields["to_address"].choices = addresses or nothing  # type: ignore[attr-defined]
+        to_address: Any = self.fields["to_address"]
+        to_address.choices = addresses or [("", "No addresses are listed")]
+        to_address.disabled = not addresses
+        if not addresses:
+            to_address.help_text = ""  # the obstacle says it
 
     @property
     def obstacle(self) -> str:
         if settings.WITHDRAWAL_ADDRESSES:
             return ""
         return format_html(
-            "No address is set up for withdrawals yet. An operator lists them in {}.",
+            "No withdrawal addresses are set up yet. An operator lists them in {}.",
             code("WITHDRAWAL_ADDRESSES"),
         )
 

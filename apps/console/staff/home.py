@@ -242,8 +242,8 @@ def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money:
 def _began(pk: Any, own: datetime, column: str) -> datetime:
     """By the machine's clock, which tells how long it has waited: an ID has it, and a test clock
     may have moved the time of a row."""
-    made = ids.time_of(pk) if column in TIMES and isinstance(pk, UUID) else None
-    return own if made is None else made
+    at = ids.time_of(pk) if column in TIMES and isinstance(pk, UUID) else None
+    return own if at is None else at
 
 
 def health(

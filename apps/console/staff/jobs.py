@@ -2,19 +2,41 @@
 wait. Counts stop at a thousand."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, Min, Q, QuerySet
+from django.db.models import (
+    Case,
+    Count,
+    DateTimeField,
+    DurationField,
+    ExpressionWrapper,
+    F,
+    Max,
+    Min,
+    Q,
+    QuerySet,
+    Value,
+    When,
+)
 from django.urls import reverse
 
 from apps.core import buckets
 from apps.core import jobs as queues
-from apps.core.models import OutgoingMail, RowFailure
+from apps.core.models import Mode, OutgoingMail, RowFailure
 from apps.webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 COUNTED_MAX = 1_000
 JOBS_MAX = 100
+# Of a delivery: how far the clock that its times are by is ahead of the machine's.
+_AHEAD = Case(
+    When(
+        endpoint__mode=Mode.TEST,
+        then=F("endpoint__store__test_offset_seconds") * Value(timedelta(seconds=1)),
+    ),
+    default=Value(timedelta()),
+    output_field=DurationField(),
+)
 _QUEUE_NAMES = {
     "celery": "General",
     "test": "Test mode",
@@ -110,6 +132,7 @@ def _outbox(now: datetime) -> list[JobQueue]:
             deliveries,
             "next_attempt_at",
             reverse("admin:webhooks_delivery_changelist") + page + "pending",
+            by_machine=F("next_attempt_at") - _AHEAD,
         ),
         _counted(
             "Email waiting",
@@ -126,7 +149,15 @@ def _outbox(now: datetime) -> list[JobQueue]:
     ]
 
 
-def _counted(name: str, rows: "QuerySet[Any]", column: str, url: str) -> JobQueue:
-    times = list(rows.order_by(column).values_list(column, flat=True)[: COUNTED_MAX + 1])
+def _counted(
+    name: str, rows: "QuerySet[Any]", column: str, url: str, *, by_machine: Any = None
+) -> JobQueue:
+    """`by_machine` is the column by the machine's clock, where a test clock may have moved it."""
+    time = F(column) if by_machine is None else by_machine
+    oldest = rows.order_by(column).annotate(
+        time=ExpressionWrapper(time, output_field=DateTimeField())
+    )
+    times = list(oldest.values_list("time", flat=True)[: COUNTED_MAX + 1])
     figure = f"{len(times):,}" if len(times) <= COUNTED_MAX else f"{COUNTED_MAX:,}+"
-    return JobQueue(name, figure, times[0] if times else None, url)
+    since = min((at for at in times if at is not None), default=None)
+    return JobQueue(name, figure, since, url)

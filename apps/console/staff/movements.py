@@ -21,7 +21,6 @@ from apps.core import money
 from apps.core.models import Mode
 from apps.core.staff import lists, times
 from apps.core.staff.codes import code
-from apps.core.staff.labels import sentence
 from apps.core.staff.pages import Part, ReadOnly
 from apps.core.staff.values import in_words
 from apps.core.templatetags.tillgate import moment
@@ -58,13 +57,12 @@ def _served(row: Movement) -> SafeString:
 class MovementAdmin(ReadOnly):
     """In the order of their numbers: a test movement is booked at the time of a test clock."""
 
-    is_named = True
     list_display = ["number", "booked", "movement", "shop", "amount", "shown_key"]
     list_display_links = ["number"]
     list_filter = ["mode"]
     list_select_related = ["staff_user"]
     search_fields = ["key", "reference", "id"]
-    search_help_text = "Key, ID of what it serves, or number of the movement"
+    search_help_text = "Number, key, or ID of the payment, payout or refund"
     ordering = ["-id"]
     number = lists.text("id", "Number")
     shown_key = lists.clipped("key", "Key")
@@ -87,7 +85,7 @@ class MovementAdmin(ReadOnly):
         return str(in_words("kind", row.kind)).lower()
 
     def heading_of(self, row: Movement) -> str:
-        return sentence(self.title_of(row))
+        return f"Movement {row.pk}: {in_words('kind', row.kind)}"
 
     @admin.display(description="Movement")
     def movement(self, row: Movement) -> SafeString:

@@ -45,7 +45,7 @@ from apps.core.templatetags.tillgate import (
 FOUND_MAX = 200
 _EMAIL = re.compile(r"\S+@\S+")
 STORES_MAX = 20
-_CODE_MAX = 40
+_CODE_MAX = 36  # of an ID, which stays whole
 NOTHING = "—"
 Column = Callable[[Any, Any], Any]
 
@@ -112,7 +112,7 @@ def mode(description: str = "Mode") -> Column:
     return tells_mode(_column(lambda _, row: Mode(row.mode).label, description))
 
 
-def chain(path: str = "chain", description: str = "Network") -> Column:
+def chain(path: str = "chain", description: str = "Chain") -> Column:
     """A network, and that its coins are only for tests: the list selects it as well."""
 
     def show(_: Any, row: Any) -> SafeString | None:
@@ -184,13 +184,16 @@ def url(path: str, description: str) -> Column:
 
 def clipped(path: str, description: str) -> Column:
     """A long name of ours on one line, without its middle: its end tells it from its neighbors. The
-    whole is in its title."""
+    whole is in its title, and on a phone, which has no titles, in its place."""
 
     def show(_: Any, row: Any) -> SafeString | None:
         value = str(_at(row, path) or "")
-        ends = value if len(value) <= _CODE_MAX else f"{value[:26]}…{value[-12:]}"
-        whole = format_html('<bdi class="code clip" title="{}">{}</bdi>', value, ends)
-        return whole if value else None
+        if not value:
+            return None
+        middle = format_html('<span class="middle">{}</span>', value[17:-12])
+        cut = format_html('{}<span class="cut">…</span>{}{}', value[:17], middle, value[-12:])
+        text = cut if len(value) > _CODE_MAX else value
+        return format_html('<bdi class="code clip" title="{}">{}</bdi>', value, text)
 
     return _column(show, description)
 

@@ -15,7 +15,7 @@ from apps.core.templatetags.tillgate import moment
 
 _MINUTE = timedelta(minutes=1)
 SAME_TIME = _MINUTE  # of a row's ID and its own: they are read one after the other
-_BY_CLOCK = '{} <span class="worth below">{}by its test clock</span>'
+_BY_CLOCK = '{} <span class="worth below">{}<span class="one-line">by its test clock</span></span>'
 
 
 def is_moved(row: Any, own: datetime | None) -> bool:

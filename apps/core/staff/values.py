@@ -22,7 +22,7 @@ from apps.core.regions import REGIONS
 from apps.core.staff import times
 from apps.core.staff.codes import CODE_NOUNS, code, code_or_text
 from apps.core.staff.durations import duration_text
-from apps.core.staff.labels import STATUS_NOUNS, code_words, field_label
+from apps.core.staff.labels import STATUS_NOUNS, code_words, field_label, sentence
 from apps.core.staff.lists import yes_or_no
 from apps.core.staff.paging import TIMES
 from apps.core.staff.roles import StaffRole
@@ -146,7 +146,7 @@ def _text(row: Any, name: str, value: Any) -> Any:
     if name == "region":
         return REGIONS.get(value, value)
     if name.endswith("currency") and value:
-        return get_currency_name(str(value), locale="en")
+        return sentence(get_currency_name(str(value), count=1, locale="en"))
     words = getattr(row, f"get_{name}_display", None)
     text = typographic(str(words())) if words is not None else value
     return code_or_text(in_words(name, text), name)

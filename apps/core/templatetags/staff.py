@@ -19,7 +19,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 
 from apps.core.staff import labels
-from apps.core.staff.codes import code_or_text
+from apps.core.staff.codes import code_or_text, heading_text, with_settings
 from apps.core.staff.labels import field_label
 from apps.core.staff.values import named
 
@@ -30,6 +30,8 @@ register = template.Library()
 _BEGINNINGS = ("created_at", "requested_at", "submitted_at", "detected_at", "found_at", "at")
 # The box that chooses all rows; a phone, which shows no other heads, has its words beside it.
 _ALL_ROWS = '<label class="all-rows">{} <span class="words">Select all</span></label>'
+# What a value has that takes more than a line: names with values, a table, or what was sent.
+_WIDE = ('class="fields"', 'class="lines', "<pre")
 # What stands for nothing in a cell; a phone leaves such a line out.
 _BLANK = re.compile(r"<t[dh][^>]*>[—-]?</t[dh]>")
 
@@ -144,7 +146,7 @@ def record_setting(row: Any) -> list[str]:
     """What a record is, whose and since when, where its heading doesn't say so."""
     page: Any = admin.site.get_model_admin(type(row))
     noun = labels.sentence(labels.record_name(row._meta))
-    store = getattr(row, "store", None)
+    store = getattr(row, "store", None) or getattr(row, "store_name", None)
     since = next((getattr(row, name) for name in _BEGINNINGS if hasattr(row, name)), None)
     name = str(store) if store is not None else ""
     is_new = name != "" and name not in record_title(row)
@@ -153,6 +155,8 @@ def record_setting(row: Any) -> list[str]:
 
 
 register.filter(code_or_text)
+register.filter(heading_text)
+register.filter(with_settings)
 register.filter("record_name", labels.record_name)
 register.filter("record_names", labels.record_names)
 
@@ -165,17 +169,18 @@ def age(since: datetime, now: datetime) -> str:
 
 @dataclass(frozen=True)
 class RecordLines:
-    """The fields of a record: those that are typed in, those that say something, and the names of
-    the others."""
+    """The fields of a record: those that are typed in, those that say something, with their values,
+    of these what takes more than a line, and the names of the others."""
 
     typed: list[Any]
     known: list[Any]
+    wide: list[Any]
     empty: list[str]
 
 
 @register.simple_tag
 def staff_lines(fieldset: Fieldset) -> RecordLines:
-    lines = RecordLines([], [], [])
+    lines = RecordLines([], [], [], [])
     for line in fieldset:
         field: Any = next(iter(line))
         if not field.is_readonly:
@@ -183,7 +188,9 @@ def staff_lines(fieldset: Fieldset) -> RecordLines:
         elif _is_empty(field):
             lines.empty.append(field.field["label"])
         else:
-            lines.known.append((line, field))
+            value = staff_value(field)
+            is_wide = any(sign in str(value) for sign in _WIDE)
+            (lines.wide if is_wide else lines.known).append((field, value))
     return lines
 
 

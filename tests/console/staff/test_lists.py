@@ -236,6 +236,7 @@ def test_a_deposit_names_its_store_its_network_and_its_payment(
     deposit = Deposit.objects.get()
     record = text(finance.get(f"/admin/chain/deposit/{deposit.pk}/change/"))
     assert f"/admin/payments/payment/{made['id']}/change/" in record
+    assert f"/admin/stores/store/{cast.bakery.store.pk}/change/" in record
     assert "Log index" in record.partition("empty fields")[2]
 
 
@@ -261,6 +262,7 @@ def test_a_movement_says_whose_it_is_how_much_and_what_it_served(
     shown = words(finance.get("/admin/ledger/movement/"))
     assert re.search(rf"{settled.pk} .{{15,40}} UTC Payment settled {store} Test [\d.]+ ETH", shown)
     record = words(finance.get(f"/admin/ledger/movement/{settled.pk}/change/"))
+    assert f"Movement {settled.pk}: Payment settled" in record
     assert f"Reference Payment {made['reference']} {made['id']}" in record
     assert f"Held of {store}, ETH on Ethereum Sepolia, Test" in record
 

@@ -41,7 +41,7 @@ def test_sending_is_resumed_from_the_home_only_while_it_is_on_hold(
 
 
 @pytest.mark.parametrize(
-    ("row", "name"), [(Rate(currency="CHF"), "Swiss Franc"), (Destination(currency="EUR"), "Euro")]
+    ("row", "name"), [(Rate(currency="CHF"), "Swiss franc"), (Destination(currency="EUR"), "Euro")]
 )
 def test_a_currency_is_called_by_its_name_where_a_column_has_its_code(row: Any, name: str) -> None:
     assert shown(row, "currency") == name

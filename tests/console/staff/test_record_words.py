@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 
 from apps.assets.models import Asset
-from apps.billing.models import Customer
+from apps.billing.models import Customer, Invoice
+from apps.core.staff.codes import heading_text
 from apps.core.staff.values import shown
 from apps.links.models import Till
+from apps.payouts.models import Payout
 from apps.stores import audit
 from apps.stores.audit_words import action_words
 from apps.stores.models import AuditEntry, Store
 from tests import make
+from tests.billing.records import opened
 from tests.cast import Cast
-from tests.console.staff.pages import SEARCH, stray, words
+from tests.console.staff.pages import SEARCH, reviewed, stray, words
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import donation
@@ -51,6 +54,45 @@ def test_the_audit_log_says_what_was_done_and_by_whom(cast: Cast, finance: Brows
     record = words(finance.get(f"/admin/stores/auditentry/{entry.pk}/change/"))
     assert f"Audit log entry {entry.pk}: Staff search" in record
     assert "Action Staff search staff.searched" in record
+
+
+def test_an_invoice_is_found_by_its_number(cast: Cast, finance: Browser) -> None:
+    row = Invoice.objects.get(pk=opened(cast.bakery.test)["id"])
+    other = opened(cast.bakery.test)["id"]
+    for typed in (f"INV-{row.number:04d}", f"inv-{row.number}", str(row.number)):
+        page = text(finance.get("/admin/billing/invoice/", data={"q": typed}))
+        assert f"{row.pk}/change/" in page and f"{other}/change/" not in page, typed
+
+
+def test_the_page_of_a_payout_in_review_says_which_network_it_leaves_on(
+    cast: Cast, finance: Browser
+) -> None:
+    reviewed(cast, 1)
+    page = f"/admin/payouts/payout/{Payout.objects.get().pk}/decide/"
+    assert "Amount 0.01 ETH Worth now ≈" in words(finance.get(page))
+    assert "Asset ETH on Ethereum Sepolia To 0x" in words(finance.get(page))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown_as"),
+    [
+        ("Second factor of staff@demo.example", "Second factor of staff@demo.example"),
+        ("GET /payments/mark_paid", "GET /payments/<wbr>mark_<wbr>paid"),
+        ("long.name.of.a.person@example.com", "long.name.of.a.person<wbr>@example.com"),
+        ("Elektrizitätenhauptbetriebswerk", "Elektrizitätenhauptbetriebswerk"),
+        ("<b>", "&lt;b&gt;"),
+    ],
+)
+def test_the_name_of_a_record_breaks_between_its_parts(name: str, shown_as: str) -> None:
+    assert heading_text(name) == shown_as
+
+
+def test_what_takes_more_than_a_line_of_a_record_comes_last(cast: Cast, finance: Browser) -> None:
+    """Whatever is in two columns stands before it, without a hole."""
+    made = make.payment(cast.bakery.test, metadata={"table": "7"})
+    page = text(finance.get(f"/admin/payments/payment/{made['id']}/change/"))
+    rows = re.findall(r'<div class="form-row( wide)? field-(\w+)', page)
+    assert ("", "settlement_currency") in rows and rows[-1] == (" wide", "metadata")
 
 
 def test_several_amounts_of_a_record_are_each_in_words(cast: Cast, finance: Browser) -> None:

@@ -12,6 +12,7 @@ from django.utils.html import strip_tags
 from apps.billing.models import Invoice
 from apps.chain.models import Deposit
 from apps.console.staff import home
+from apps.console.staff.jobs import monitor
 from apps.core import clock
 from apps.core.ids import time_of
 from apps.core.staff.lists import worth
@@ -96,6 +97,12 @@ def test_a_movement_and_a_delivery_say_that_a_test_clock_told_their_time(
 
 def test_what_waits_has_waited_by_the_clock_of_the_machine(ahead: Cast) -> None:
     reviewed(ahead, 1)
+    answer = ahead.bakery.test.post("/webhook_endpoints", {"webhook_endpoint": HOOK})
+    assert answer.status_code == 201, answer.text
+    make.paid(ahead.bakery.test)
+    assert Delivery.objects.get().next_attempt_at > clock.real_now()
+    [deliveries, *_] = monitor(clock.real_now()).outbox
+    assert deliveries.since is not None and deliveries.since <= clock.real_now()
     [queue] = [queue for queue in home.queues(clock.real_now()) if queue.name.startswith("Payouts")]
     assert queue.since is not None and queue.since <= clock.real_now()
 
