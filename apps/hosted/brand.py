@@ -2,19 +2,26 @@
 for no inline style is allowed."""
 
 from django.http import HttpResponse
+from django.utils.html import format_html
+from django.utils.text import Truncator
 
 from apps.hosted import plumbing
 from apps.stores.branding import colour, in_the_dark, ink_on
 from apps.stores.models import Store
 from apps.stores.test_clock import clock_of
 
+BUTTON_SHOWN = 40  # of a name: two lines of Latin letters on a phone
+
 
 def brand_of(store: Store) -> plumbing.Context:
     """What the templates of every public page of a store show of it; a shifted test clock in test
     mode alone."""
     clock = clock_of(store)
+    name = store.brand_name or store.name
     return {
-        "merchant": store.brand_name or store.name,
+        "merchant": name,
+        # Its ellipsis is at its own end, whichever way it runs
+        "merchant_short": format_html("<bdi>{}</bdi>", Truncator(name).chars(BUTTON_SHOWN)),
         "logo_url": plumbing.picture(store.logo_url or None),
         "has_brand": bool(colour(store.primary_color)),
         "is_service_shown": not store.remove_service_branding,

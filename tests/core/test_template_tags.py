@@ -57,6 +57,7 @@ def test_a_merchant_reads_coins_with_separators_and_a_customer_copies_them_witho
     assert strip_tags(tillgate.crypto(atomic, 18, "ETH")) == f"{shown} ETH"
     assert strip_tags(tillgate.crypto_short(atomic, 18, "ETH")) == f"{short} ETH"
     assert tillgate.coins_short(atomic, 18) == short
+    assert tillgate.crypto_text(atomic, 18, "ETH") == f"{shown} ETH"
     exact = plain or shown.replace(",", "")
     assert strip_tags(tillgate.crypto_plain(atomic, 18, "ETH")) == f"{exact} ETH"
 

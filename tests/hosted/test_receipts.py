@@ -10,6 +10,7 @@ import time_machine
 from django.conf import settings
 from django.core import mail as outbox
 from django.test import Client
+from django.utils.html import strip_tags
 
 from apps.core import buckets, clock, mail
 from apps.core.models import OutgoingMail
@@ -129,6 +130,18 @@ def test_it_is_in_the_language_of_the_page(bakery: Shop) -> None:
     )
     [letter] = letters()
     assert 'lang="ar" dir="rtl"' in letter.alternatives[0][0]
+
+
+def test_coins_that_were_paid_are_written_as_the_reader_writes_numbers(bakery: Shop) -> None:
+    """Not those that are still due: what is copied by hand goes to a wallet."""
+    made = make.payment(bakery.test, amount="2500000.00")
+    assert "1388,88888889" in page(made["reference"], lang="de")
+    make.simulated(bakery.test, made["id"])
+    ask(made["reference"], query="?lang=de")
+    [letter] = letters()
+    coins = "1.388,88888889 ETH"
+    for written in (page(made["reference"], lang="de"), letter.alternatives[0][0], letter.body):
+        assert coins in strip_tags(written)
 
 
 def test_no_stored_address_is_shown_to_whoever_has_the_link(bakery: Shop) -> None:

@@ -171,6 +171,15 @@ def test_a_refund_is_told_in_the_readers_language(
     assert sentence in shown.replace("\N{NO-BREAK SPACE}", " ")
 
 
+def test_a_button_ends_a_long_name_where_the_name_ends(bakery: Shop) -> None:
+    """Whichever way it runs; in full it is at the top."""
+    name = "قهوة عربية بالهيل والزعفران مع تمر المجهول الفاخر من المدينة"
+    change_store(bakery.store, brand_name=name)
+    made = make.paid(bakery.test, success_url="https://shop.example/thanks")
+    shown = Client().get(f"/pay/{made['reference']}").content.decode()
+    assert f"Return to <bdi>{name[:39]}…</bdi>" in shown and f">{name}</p>" in shown
+
+
 def test_who_paid_too_late_is_not_asked_to_pay_again(bakery: Shop) -> None:
     made = make.payment(bakery.test, failed_url="https://shop.example/basket")
     make.advance(bakery.test, 3601)

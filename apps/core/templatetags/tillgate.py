@@ -151,7 +151,8 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
 
 @register.simple_tag
 def crypto_plain(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> SafeString:
-    """The same without grouping, for customers: a wallet takes what they copy by hand."""
+    """The same without grouping, for coins that a customer still sends: a wallet takes what they
+    copy by hand. What has been sent or received is grouped."""
     text = decimal_mark(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))
     return _with_unit(text, symbol)
 
@@ -164,10 +165,9 @@ def _with_unit(text: str, symbol: str) -> SafeString:
 
 @register.simple_tag
 def crypto_text(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> str:
-    """The same as bare text, for files and emails."""
-    return isolated(
-        f"{decimal_mark(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))} {symbol}"
-    )
+    """The same as `crypto` as bare text, for files and emails."""
+    text = grouped(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))
+    return isolated(f"{text} {symbol}")
 
 
 @register.simple_tag
