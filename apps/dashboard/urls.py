@@ -419,10 +419,6 @@ PAGES = (
     form("join/<str:token>", "join", join.join, EVERYBODY),
     # Settings of the store.
     form("verification", "verification", verification.page, VIEW, MANAGE),
-    button("verification/documents", "verification_upload", verification.upload, MANAGE),
-    button(
-        "verification/documents/<str:id>/remove", "verification_remove", verification.remove, MANAGE
-    ),
     form("settings/store", "settings_store", settings.details, VIEW, MANAGE),
     form("settings/store/close", "settings_store_close", store_closing.close, OWN, stepup=True),
     form("settings/embedding", "settings_embedding", settings.embedding, VIEW, MANAGE),

@@ -67,59 +67,55 @@ class VerificationForm(Form):
 
 
 def page(request: PageRequest) -> HttpResponse:
+    """A document is added or removed by a button of the form, which keeps what was typed."""
     store = request.access.store
     before = latest_verification(store)
     if request.method == "GET":
         return _page(request, before, VerificationForm.of(store, before, request.person))
     form = VerificationForm.from_post(request.POST)
     try:
-        verifications.submit_own(store, form.request())
+        if "remove" in request.POST:
+            _remove(request)
+            return _page(request, before, form)
+        if "add" in request.POST:
+            _add(request)
+            return _page(request, before, form)
+        business = form.request()
+        if "document" in request.FILES:
+            _add(request)
+        verifications.submit_own(store, business)
     except Refusals as refusal:
         return _page(request, before, form.refuse(refusal))
     messages.success(request, "Submitted for review. We’ll email you the outcome.")
     return go("verification")
 
 
-def upload(request: PageRequest) -> HttpResponse:
-    """One document more for the next submission."""
-    store = request.access.store
+def _add(request: PageRequest) -> None:
+    """One document more for the next submission. Raises what refuses it."""
     uploaded = request.FILES.get("document")
-    try:
-        if uploaded is None:
-            raise documents.NoDocument
-        if (uploaded.size or 0) > documents.BYTES_MAX:
-            raise documents.DocumentTooLarge
-        documents.add_document(store, uploaded.name or "", uploaded.read())
-    except Refusals as refusal:
-        return _refused(request, refusal)
-    messages.success(request, "Document added. It is sent when you submit for review.")
-    return go("verification")
+    if uploaded is None:
+        raise documents.NoDocument
+    if (uploaded.size or 0) > documents.BYTES_MAX:
+        raise documents.DocumentTooLarge
+    documents.add_document(request.access.store, uploaded.name or "", uploaded.read())
 
 
-def remove(request: PageRequest, id: str) -> HttpResponse:
+def _remove(request: PageRequest) -> None:
     """A document that wasn't submitted."""
+    id = request.POST["remove"]
     if not is_uuid(id):
         raise Http404
     try:
         documents.remove_draft(request.access.store, id)
     except documents.DocumentGone:
         raise Http404 from None
-    messages.success(request, "Document removed.")
-    return go("verification")
-
-
-def _refused(request: PageRequest, refusal: Exception) -> HttpResponse:
-    store = request.access.store
-    before = latest_verification(store)
-    return _page(
-        request, before, VerificationForm.of(store, before, request.person).refuse(refusal)
-    )
 
 
 def _page(request: PageRequest, before: Verification | None, form: Form) -> HttpResponse:
     status = _status(request.access.store, before)
     may_change = roles.may(request.member.role, roles.MANAGE)
-    is_asked = status in (NOT_STARTED, REJECTED) or "change" in request.GET or bool(form.errors)
+    is_posted = request.method == "POST"
+    is_asked = status in (NOT_STARTED, REJECTED) or "change" in request.GET or is_posted
     drafts = documents.drafts(request.access.store) if may_change else []
     context = {
         "form": form,

@@ -77,7 +77,6 @@ BUTTONS = {
     "late_deposit",
     "transfer_return",
     "new_sign_in",
-    "verification_remove",
     "payout_schedule_run",
     "payout_batch",  # a code alone: test_reviews
 }

@@ -22,7 +22,6 @@ from apps.reports.services.request import request_report
 from apps.stores import roles
 from apps.stores.models import Member, Role, User
 from apps.stores.services import change_store
-from apps.stores.verification_documents import add_document
 from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.deliveries import send_test
@@ -99,11 +98,6 @@ def sub_merchant(cast: Cast) -> dict[str, str]:
     return {
         "id": str(create_account(cast.bakery.access(), AccountRequest(name="Corner Shop"))[0].pk)
     }
-
-
-def uploaded_document(cast: Cast) -> dict[str, str]:
-    content = b"%PDF-1.7\n%%EOF\n"
-    return {"id": str(add_document(cast.bakery.store, "register.pdf", content).pk)}
 
 
 def app_let_in(cast: Cast) -> dict[str, str]:
@@ -208,7 +202,6 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "transfers": lambda cast: {"id": str(stray_transfer(payment(cast.bakery.test)["id"]))},
     "team": lambda cast: {"id": str(cast.bob.pk)},
     "unsubscribe": lambda cast: {"token": "unknown"},
-    "verification/documents": uploaded_document,
     "webhooks": endpoint,
 }
 

@@ -22,7 +22,7 @@ from tests.cast import Cast, person
 from tests.console.staff.pages import statements
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, text
-from tests.dashboard.test_verification import submitted
+from tests.dashboard.test_verification import FORM, submitted
 
 PDF = (
     b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog >>\nendobj\n2 0 obj\n<< /Length 9 >>\nstream\n/JS /Foo"
@@ -51,7 +51,11 @@ def picture(kind: str, size: tuple[int, int] = (40, 30), **options: Any) -> byte
 
 
 def add(browser: Browser, content: bytes, name: str = "register.pdf") -> Any:
-    return browser.post("verification/documents", document=SimpleUploadedFile(name, content))
+    return browser.post("verification", add="1", document=SimpleUploadedFile(name, content))
+
+
+def remove(browser: Browser, document: VerificationDocument) -> int:
+    return int(browser.post("verification", remove=str(document.pk)).status_code)
 
 
 def kept(row: VerificationDocument) -> bytes:
@@ -61,8 +65,8 @@ def kept(row: VerificationDocument) -> bytes:
 
 def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert add(browser, PDF).status_code == 303
-    assert add(browser, picture("JPEG"), "passport.exe").status_code == 303
+    assert add(browser, PDF).status_code == 200
+    assert add(browser, picture("JPEG"), "passport.exe").status_code == 200
     first, second = documents.drafts(cast.bakery.store)
     assert [(item.name, item.kind, item.verification) for item in (first, second)] == [
         ("register.pdf", "pdf", None),
@@ -70,15 +74,15 @@ def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: 
     ]
     shown = text(browser.get("verification"))
     assert "register.pdf" in shown and "passport.jpg" in shown
-    assert browser.post(f"verification/documents/{first.pk}/remove").status_code == 303
+    assert remove(browser, first) == 200
     assert not VerificationDocument.objects.filter(pk=first.pk).exists()
     made = submitted(cast)
     assert [document.pk for document in documents.documents_of(made)] == [
         second.pk
     ] and documents.drafts(cast.bakery.store) == []
     shown = text(browser.get("verification"))
-    assert "passport.jpg" in shown and "Add document" not in shown and "/remove" not in shown
-    assert browser.post(f"verification/documents/{second.pk}/remove").status_code == 404
+    assert "passport.jpg" in shown and 'name="add"' not in shown and 'name="remove"' not in shown
+    assert remove(browser, second) == 404
     assert VerificationDocument.objects.filter(pk=second.pk).exists()
     told = (
         AuditEntry.objects.filter(action__startswith="verification.document")
@@ -90,6 +94,27 @@ def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: 
         ("verification.document_added", "passport.jpg"),
         ("verification.document_removed", "register.pdf"),
     ]
+
+
+def test_what_was_typed_stays_while_documents_are_added_and_a_chosen_one_is_submitted(
+    cast: Cast,
+) -> None:
+    browser = Browser(cast.alice)
+    typed = {**FORM, "representative": ""}
+    register = SimpleUploadedFile("register.pdf", PDF)
+    added = text(browser.post("verification", **typed, add="1", document=register))
+    (draft,) = documents.drafts(cast.bakery.store)
+    gone = text(browser.post("verification", **typed, remove=str(draft.pk)))
+    for shown in (added, gone):
+        assert 'value="Bakery GmbH"' in shown and "Bread and cake" in shown
+    assert "register.pdf" in added and "register.pdf" not in gone
+    passport = SimpleUploadedFile("passport.jpg", picture("JPEG"))
+    refused = browser.post("verification", **typed, document=passport)
+    assert refused.status_code == 422 and not documents.drafts(cast.bakery.store)
+    passport.seek(0)
+    assert browser.post("verification", **FORM, document=passport).status_code == 303
+    (submitted_one,) = VerificationDocument.objects.all()
+    assert (submitted_one.name, submitted_one.verification is None) == ("passport.jpg", False)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +186,7 @@ def test_names_are_fit_to_be_names_of_files(cast: Cast) -> None:
 def test_five_at_most(cast: Cast) -> None:
     browser = Browser(cast.alice)
     for _ in range(documents.DOCUMENTS_MAX):
-        assert add(browser, PDF).status_code == 303
+        assert add(browser, PDF).status_code == 200
     refused = add(browser, PDF)
     assert refused.status_code == 422 and "5 documents already" in text(refused)
     assert VerificationDocument.objects.count() == documents.DOCUMENTS_MAX
@@ -177,7 +202,8 @@ def test_only_those_who_manage_a_store_add_and_nobody_removes_anothers(cast: Cas
         browser = Browser(member)
         assert add(browser, PDF).status_code == 403
         assert "a.pdf" not in text(browser.get("verification"))
-    assert Browser(cast.charlie).post(f"verification/documents/{made.pk}/remove").status_code == 404
+        assert remove(browser, made) == 403
+    assert remove(Browser(cast.charlie), made) == 404
     assert VerificationDocument.objects.count() == 1
 
 

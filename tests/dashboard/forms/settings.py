@@ -38,7 +38,6 @@ SETTINGS = (
         "street",
         "The street is required.",
     ),
-    Broken("verification_upload", at("verification/documents"), {}, "document", "Choose a file."),
     Broken(
         "settings",
         at("settings"),
