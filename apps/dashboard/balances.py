@@ -30,7 +30,9 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def _with_coins(document: BalancesDocument) -> list[BalanceDocument]:
-    return [balance for balance in document.balances if balance.total_atomic != "0"]
+    """What there is, by worth, as on Home."""
+    entries = [balance for balance in document.balances if balance.total_atomic != "0"]
+    return sorted(entries, key=lambda balance: -(balance.amount_cents or 0))
 
 
 def export(request: PageRequest) -> Answer:

@@ -23,7 +23,13 @@ from apps.dashboard.plumbing import (
     show,
 )
 from apps.webhooks import selectors
-from apps.webhooks.catalogue import EVENTS, PAYMENT_EVENTS, open_to
+from apps.webhooks.catalogue import (
+    EVENTS,
+    PAYMENT_EVENTS,
+    TEST_ONLY,
+    TEST_ONLY_NOTE,
+    open_to,
+)
 from apps.webhooks.models import Endpoint
 from apps.webhooks.requests import EndpointRequest, ResendRequest
 from apps.webhooks.services import deliveries, endpoints
@@ -200,6 +206,10 @@ def _form(request: PageRequest, form: EndpointForm) -> HttpResponse:
         "offered_events": [
             (event, typographic(EVENTS[event]))
             for event in open_to(request.access.store.is_platform)
+            if event not in TEST_ONLY
+        ],
+        "test_events": [
+            (event, typographic(EVENTS[event].removesuffix(TEST_ONLY_NOTE))) for event in TEST_ONLY
         ],
     }
     return show(request, "dashboard/webhook_endpoints/create.html", context, status=form.status)

@@ -41,6 +41,9 @@ _EVENT_NOUNS: Final[Mapping[str, str]] = {
 }
 PLATFORM_ONLY = ("store.deleted",)
 SUBSCRIBABLE = tuple(name for name in EVENTS if name not in PLATFORM_ONLY)
+# What nothing records: an endpoint is sent one only as a test.
+TEST_ONLY = tuple(name for name in EVENTS if name.startswith(("payout.", "fee_sweep.")))
+TEST_ONLY_NOTE = " (test deliveries only)"
 PAYMENT_EVENTS = tuple(name for name in EVENTS if name.startswith("payment_intent."))
 PLATFORM_DEFAULT = PAYMENT_EVENTS
 TEST_DEFAULT = "payment_intent.completed"

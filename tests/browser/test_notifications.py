@@ -19,7 +19,7 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     page = signed_in(open_page, world, width, dark)
     own = page.url.partition("/dashboard")[0] + "/dashboard/"
     page.goto(f"{own}notifications")
-    expect(page.get_by_text("No notifications yet")).to_be_visible()
+    expect(page.get_by_text("No test notifications yet")).to_be_visible()
     judged(page, f"notifications-empty-{width}")
     titles = ("Payout of 0.5 ETH failed", "Payment of €24.90 was underpaid", UGLY)
     notifications.record(
@@ -49,7 +49,7 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     expect(page.get_by_text("Saved for")).to_be_visible()
     expect(page.get_by_label("In the dashboard: Payouts that fail")).not_to_be_checked()
     page.get_by_role("link", name="Notifications", exact=True).last.click()
-    expect(page.get_by_text("No notifications yet")).to_be_visible()
+    expect(page.get_by_text("No test notifications yet")).to_be_visible()
     path = notifications.unsubscribe_path(world.alice, world.bakery.store, "payout_problem")
     page.goto(page.url.partition("/dashboard")[0] + path)
     judged(page, f"unsubscribe-{width}")

@@ -13,7 +13,7 @@ from apps.access.models import ApiKey
 from apps.core import clock, posting
 from apps.webhooks import pruning
 from apps.webhooks.delivery import queue, sender
-from apps.webhooks.models import Attempt, Delivery, Endpoint
+from apps.webhooks.models import Attempt, Delivery, Endpoint, Event
 from tests.cast import Api, Cast
 from tests.dashboard.browse import Browser, text
 from tests.make import payment
@@ -97,6 +97,20 @@ def test_a_new_endpoint_shows_its_signing_secret_once(cast: Cast) -> None:
     shown = text(browser.get(f"webhooks/{endpoint.pk}"))
     assert secret not in shown and f"{secret[:12]}…" in shown and "Orders" in shown
     assert "1.1.1.1" in text(browser.get("webhooks"))
+
+
+def test_events_that_only_a_test_sends_stand_apart(cast: Cast) -> None:
+    page = text(Browser(cast.bob).get("webhooks/new"))
+    before, _, after = page.partition("Sent only when you send a test event")
+    assert 'value="payment_intent.completed"' in before and 'value="payout.' not in before
+    assert after.count('name="subscribed_events"') == 5 and "test deliveries only" not in page
+
+
+def test_an_event_without_an_endpoint_leads_to_one(cast: Cast) -> None:
+    payment(cast.bakery.test)
+    event = Event.objects.filter(store=cast.bakery.store).latest("created_at")
+    page = text(Browser(cast.bob).get(f"events/{event.pk}"))
+    assert 'href="/dashboard/webhooks/new"' in page.partition("No deliveries")[2]
 
 
 def test_a_long_address_of_an_endpoint_is_whole_on_its_page(cast: Cast) -> None:

@@ -80,12 +80,19 @@ def test_the_only_coin_cannot_be_stopped_and_a_coin_of_swaps_is_named(cast: Cast
 
 def test_mandates_and_x402_say_what_is_missing(cast: Cast) -> None:
     browser = Browser(cast.charlie)
-    assert "Your store has none yet" in text(browser.get("agents/mandates"))
-    assert "Test mode has no coin that supports signed payments." in text(
-        browser.get("agents/x402")
-    )
+    assert "Your store has no authorization provider" in text(browser.get("agents/mandates"))
+    x402 = text(browser.get("agents/x402"))
+    assert "Test mode has no coin that supports signed payments." in x402
+    assert "Switch to live mode" in x402 and "Signed payments need live mode." in x402
     browser.post("mode", mode=Mode.LIVE)
-    assert "USDC" in text(browser.get("agents/x402"))
+    x402 = text(browser.get("agents/x402"))
+    assert "USDC" in x402 and "Switch to live mode" not in x402
+
+
+def test_a_first_payment_comes_before_what_is_done_with_it(cast: Cast) -> None:
+    browser = Browser(cast.charlie)
+    for path in ("payouts", "refunds"):
+        assert "Take a test payment first." in text(browser.get(path)), path
 
 
 def test_a_store_made_by_a_command_was_made_by_tillgate(cast: Cast) -> None:

@@ -362,6 +362,12 @@ def test_balances_say_what_each_part_means(rich: Cast) -> None:
     assert "0.75" in page and "0.25" in page and "How balances work" in page
     assert page.index("Total balance") < page.index(">≈ €") < page.index("Worth</th>")
     assert '>0.75 <span class="unit">ETH' in page and "0.7500" not in page
+    make.store_coins(rich.bakery.store, "USDC_SETH", 10**8)
+    symbols = [entry["coin_symbol"] for entry in browser.get("balances").context["entries"]]
+    assert symbols == ["ETH", "USDC"]
+    make.store_coins(rich.bakery.store, "USDC_SETH", 10**10)
+    symbols = [entry["coin_symbol"] for entry in browser.get("balances").context["entries"]]
+    assert symbols == ["USDC", "ETH"]
     browser.switch("live")
     assert "No balance yet" in text(browser.get("balances")) and "Nothing to pay out" in text(
         browser.get("payouts/new")

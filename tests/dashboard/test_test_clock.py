@@ -83,7 +83,8 @@ def test_who_may_not_create_payments_sees_it_and_cannot_move_it(cast: Cast) -> N
 def test_live_mode_has_none(cast: Cast) -> None:
     browser = Browser(cast.alice)
     browser.switch("live")
-    assert "Only in test mode" in text(browser.get("test-clock"))
+    page = text(browser.get("test-clock"))
+    assert "Only in test mode" in page and "Switch to test mode</button>" in page
     assert "for test credentials only" in text(browser.post("test-clock", step="hour"))
     assert offset(cast) == 0
 

@@ -274,7 +274,7 @@ def test_the_bell_counts_until_the_page_is_opened(cast: Cast) -> None:
 def test_a_store_sees_its_own_of_its_mode(cast: Cast) -> None:
     notifications.record(news(cast, mode="test"), news(cast, mode="live"))
     other = Browser(cast.strangers.owner).get("notifications")
-    assert "No notifications yet" in text(other)
+    assert "No test notifications yet" in text(other)
     browser = Browser(cast.alice)
     assert browser.get("notifications").content.count(b"Payout of 0.5 ETH failed") == 1
 
