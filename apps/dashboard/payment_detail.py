@@ -1,7 +1,7 @@
 """One payment with everything that happened to it, the acceptance of a deposit that came late, and
 the cancellation of an unpaid one."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from django.contrib import messages
@@ -89,12 +89,14 @@ class Missing:
 
     asset: Asset
     amount_atomic: int
+    cents: int
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     whole = find_snapshot(request.access, request.access.store, id)
     payment = whole.payment
     received = whole.received
+    paid = _paid(payment, received)
     facts = detail(whole)
     sent_back = refunds.rows(request, payment)
     entries = entries_about(payment.store_id, payment)
@@ -120,9 +122,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "facts": facts,
         "order": order_of(payment),
         "amounts": _amounts(facts, whole.splits),
-        "paid": _paid(payment, received),
+        "paid": paid,
         "addresses": _addresses(facts, received),
-        "missing": _missing(payment, received),
+        "missing": _missing(payment, received, paid),
         "timeline": timeline_of(
             story,
             SHOWN_MAX if request.GET.get("timeline") == "all" else SHOWN,
@@ -174,12 +176,15 @@ def _amounts(facts: PaymentFacts, splits: Mapping[str, Split]) -> Amounts | None
     return Amounts(financials.fee_percentage, fee, refunded, net - refunded, is_booked)
 
 
-def _missing(payment: Payment, received: "list[selectors.Received]") -> Missing | None:
-    """In the coin that came."""
+def _missing(
+    payment: Payment, received: "list[selectors.Received]", paid: Sequence[Paid]
+) -> Missing | None:
+    """In the coin that came, as the checkout asks for it."""
     paid_in = next((item.address.asset for item in received if item.received_atomic), None)
     if payment.state_reason != states.PROCESSING_UNDERPAID or paid_in is None:
         return None
-    return Missing(paid_in, outstanding(received)[paid_in.pk])
+    cents = max(0, payment.settlement_amount_cents - sum(coin.cents for coin in paid))
+    return Missing(paid_in, outstanding(received)[paid_in.pk], cents)
 
 
 def _addresses(facts: PaymentFacts, received: "list[selectors.Received]") -> list[ShownAddress]:

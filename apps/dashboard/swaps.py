@@ -93,7 +93,11 @@ class Offer:
 
 def index(request: PageRequest) -> HttpResponse:
     filters = Filters.of(request.GET, _TABS)
-    context = {"offer": _offer(request), "auto_swap": selectors.auto_swap_of(request.access)}
+    context = {
+        "offer": _offer(request),
+        "auto_swap": selectors.auto_swap_of(request.access),
+        "total_of": "sold",
+    }
     return list_page(request, SWAPS, filters, _rows(request, filters), _TABS, _add_up, context)
 
 
@@ -124,9 +128,13 @@ def _add_up(request: PageRequest, rows: "QuerySet[Swap]") -> list[Worth]:
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
     swap: Swap = find(selectors.swaps_visible_to(request.access), id)
-    return show(
-        request, "dashboard/swaps/detail.html", {"swap": swap, "steps": list(swap.steps.all())}
-    )
+    sale = (swap.source_asset_id, swap.sell_amount_atomic, swap.created_at)
+    context = {
+        "swap": swap,
+        "worth": worths_of([sale], request.access.store.settlement_currency)[0].fiat,
+        "steps": list(swap.steps.all())[::-1],
+    }
+    return show(request, "dashboard/swaps/detail.html", context)
 
 
 def create(request: PageRequest) -> HttpResponse:

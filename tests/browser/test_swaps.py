@@ -37,7 +37,7 @@ def test_a_merchant_swaps_and_sees_what_it_brought(
 ) -> None:
     second_factor.switch_on(dollars.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     page = open_page("/dashboard/swaps/new", width=width, dark=dark, person=dollars.alice)
-    expect(page.get_by_role("heading", name="Swap", exact=True)).to_be_visible()
+    expect(page.get_by_role("heading", name="Swap test balance")).to_be_visible()
     fine(page)
     shoot(page, f"dashboard-swap-new-{look}")
     page.get_by_label("Amount to sell").fill("0.25")

@@ -131,7 +131,10 @@ def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plain
     assert (
         "is missing.</strong> The customer can pay the rest" in shown
         and "the amount received is refunded" in shown
+        and "<dt>Missing</dt>" in shown
     )
+    amounts = browser.get(f"payments/{half['id']}").context
+    assert missing.cents == amounts["payment"].settlement_amount_cents - amounts["paid"][0].cents
     assert "Partially paid" in shown and "payment_intent.underpaid_detected" not in shown
     simulated(api, half["id"], None, amount_atomic=str(missing.amount_atomic))
     assert browser.get(f"payments/{half['id']}").context["missing"] is None

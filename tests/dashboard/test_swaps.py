@@ -176,6 +176,9 @@ def test_the_list_is_by_status_and_page(rich: Cast) -> None:
         == 3
     )
     assert "No matches" in text(browser.get("swaps?status=failed"))
+    assert "Total sold" in text(browser.get("swaps"))
+    shown = text(browser.get(f"swaps/{Swap.objects.latest('created_at').pk}"))
+    assert "ETH to USDC</span>" in shown and "<dt>Value when created</dt><dd>€" in shown
     assert (
         browser.get("swaps?page=999999999999").status_code
         == browser.get("swaps?page=-1").status_code
