@@ -18,6 +18,9 @@ NO_NOUNS = frozenset({
 QUOTED = re.compile(r'"[^"]*"|\'[^\']*\'')
 # A name on its own or before its first dot: neither an attribute nor a filter.
 NAME = re.compile(r"(?<![\w.|:-])[a-z_]\w*")
+CRUMBS = re.compile(r'class="crumbs".*?</nav>', re.DOTALL)
+# As a button says it, or without a noun
+NO_CRUMB = re.compile(r"(?<=[>}])(?:(?:Add|Create)\b[^<{]*|New(?=[<{]))")
 
 
 def names_in(template: str) -> Iterator[str]:
@@ -41,5 +44,16 @@ def test_values_of_templates_are_nouns() -> None:
         for path in sorted((ROOT / "templates").rglob("*"))
         if path.suffix in SUFFIXES
         for name in sorted(NO_NOUNS.intersection(names_in(path.read_text())))
+    ]
+    assert wrong == []
+
+
+def test_a_form_for_what_is_new_says_so_in_its_breadcrumb() -> None:
+    """`New invoice`, whether its button adds, creates or writes it."""
+    wrong = [
+        f"{path.relative_to(ROOT)}: {crumb}"
+        for path in sorted((ROOT / "templates").rglob("*.html"))
+        for crumbs in CRUMBS.findall(path.read_text())
+        for crumb in NO_CRUMB.findall(crumbs)
     ]
     assert wrong == []

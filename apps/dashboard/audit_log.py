@@ -135,7 +135,9 @@ def _event(line: AuditLine) -> SafeString:
         entry.title,
         mode,
         format_html_join(
-            "", '<br><span class="small muted"><bdi>{}</bdi></span>', ((text,) for text in below)
+            "",
+            '<br><span class="small muted"><bdi>{}</bdi></span>',
+            ((email_text(text),) for text in below),
         ),
         _details(_shown_details(line)),
     )

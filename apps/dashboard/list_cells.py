@@ -151,9 +151,9 @@ def _breaking(text: str) -> SafeString:
 
 
 def shortened(text: str) -> SafeString:
-    """People's own words, in one line."""
+    """People's own words, in two lines of a phone."""
     return (
-        format_html("<bdi>{}</bdi>", Truncator(text).chars(2 * NAME_SHOWN))
+        format_html('<bdi class="two-lines">{}</bdi>', Truncator(text).chars(2 * NAME_SHOWN))
         if text
         else SafeString("")
     )

@@ -118,6 +118,9 @@ def test_an_email_address_breaks_before_its_at_sign() -> None:
     assert tillgate.email_text("ann.baker@customer.relations.of.the.shop.example") == (
         "ann.baker<wbr>@customer.<wbr>relations.<wbr>of.<wbr>the.<wbr>shop.<wbr>example"
     )
+    assert tillgate.email_text("A long draft of €10.00 for ann@shop.example") == (
+        "A long draft of €10.00 for ann<wbr>@shop.example"
+    )
 
 
 def test_a_url_breaks_after_its_slashes() -> None:
@@ -125,7 +128,10 @@ def test_a_url_breaks_after_its_slashes() -> None:
         "https://pay.example/<wbr>pay/<wbr>9&amp;K"
     )
     assert tillgate.url_text(f"https://pay.example/{'a' * 13}{'&' * 12}") == (
-        f"https://pay.example/<wbr>{'a' * 13}<wbr>{'&amp;' * 12}"
+        f'https://pay.example/<wbr><span class="whole hash">{"a" * 13}{"&amp;" * 12}</span>'
+    )
+    assert tillgate.url_text("A note/of several words that are no part of a URL") == (
+        "A note/<wbr>of several words that are no part of a URL"
     )
 
 

@@ -131,9 +131,13 @@ def hidden_fields(answer: Any) -> dict[str, str]:
     }
 
 
-def text(answer: Any) -> str:
+def unbroken(html: str) -> str:
     """Where a line may break is no part of the words."""
-    return " ".join(answer.content.decode().replace("<wbr>", "").split())
+    return re.sub('<span class="whole hash">([^<]*)</span>', r"\1", html.replace("<wbr>", ""))
+
+
+def text(answer: Any) -> str:
+    return " ".join(unbroken(answer.content.decode()).split())
 
 
 def field_errors(answer: Any) -> dict[str, str]:

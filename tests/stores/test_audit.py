@@ -140,9 +140,9 @@ def test_the_log_of_a_store_names_people_and_cuts_what_is_long(cast: Cast) -> No
     billing.draft(cast.bakery.test, customer_id=customer["id"])
     made = billing.product(cast.bakery.test, name="Donauwelle " * 9)
     billing.price(cast.bakery.test, made["id"])
-    page = browser.get("audit-log").content.decode()
+    page = browser.get("audit-log").content.decode().replace("<wbr>", "")
     assert "<bdi>Alice Baker</bdi><br>" in page
-    assert cast.alice.email in page.replace("<wbr>", "")
+    assert cast.alice.email in page
     shown, _, details = page.partition("Platform access requested")[2].partition("<details")
     assert reason.strip() not in shown and reason.strip() in details.partition("</details>")[0]
     assert "<bdi>Draft of €10.00 for long@sub." in page

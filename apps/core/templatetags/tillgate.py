@@ -52,7 +52,7 @@ _ = gettext_lazy
 UNBROKEN_MAX = 24  # characters that fit a line of a phone
 ICONS_KEPT_MAX = 256
 GROUPED_MAX = 27
-_PERIODS = re.compile(r"(?<=\.)(?=[^.])")
+_PERIODS = re.compile(r"(?<=\.)(?=[^.\d])")  # not those of amounts
 _SLASHES = re.compile(r"(?<=[^/:]/)(?=[^/])")
 
 
@@ -250,8 +250,8 @@ def in_fours(address: str) -> SafeString:
 
 @register.filter
 def email_text(text: str) -> SafeString:
-    """An email address, which breaks before its @ where a line is too short for all of it; a half
-    that is long itself, also after its periods."""
+    """An email address, alone or among words, which breaks before its @ where a line is too short
+    for all of it; a half that is long itself, also after its periods."""
     local, at, domain = text.rpartition("@")
     if not at or not local:
         return format_html("{}", text)
@@ -265,17 +265,15 @@ def _by_periods(text: str) -> SafeString:
 
 @register.filter
 def url_text(text: str) -> SafeString:
-    """A URL, which breaks after its slashes (browsers do so only before letters), and within a long
-    part at its middle."""
-    parts = (piece for part in _SLASHES.split(text) for piece in _halves(part))
-    return format_html_join(mark_safe("<wbr>"), "{}", ((part,) for part in parts))  # ours alone
+    """A URL, which breaks after its slashes (browsers do so only before letters). A long part
+    begins a line and fills its lines evenly, as a hash does."""
+    parts = ((_whole(part),) for part in _SLASHES.split(text))
+    return format_html_join(mark_safe("<wbr>"), "{}", parts)  # ours alone
 
 
-def _halves(part: str) -> tuple[str, ...]:
-    if len(part) <= UNBROKEN_MAX:
-        return (part,)
-    middle = (len(part) + 1) // 2
-    return part[:middle], part[middle:]
+def _whole(part: str) -> SafeString | str:
+    is_short = len(part) <= UNBROKEN_MAX or " " in part
+    return part if is_short else format_html('<span class="whole hash">{}</span>', part)
 
 
 @register.filter

@@ -18,6 +18,7 @@ from apps.core.templatetags.tillgate import (
     cycle_words,
     day,
     document_day,
+    email_text,
     fiat,
     labeled_period,
 )
@@ -68,7 +69,7 @@ def _customer_name(line: CustomerLine) -> SafeString:
         "customer",
         customer.pk,
         customer.name or customer.email,
-        customer.email if customer.name else "",
+        email_text(customer.email) if customer.name else "",
     )
 
 
@@ -159,7 +160,7 @@ def _pricing(line: ProductLine) -> SafeString:
         else ""
     )
     return format_html(
-        '<span class="nowrap">{} <span class="muted">{}</span></span>{}',
+        '<span class="nowrap">{}<br class="phone-only"> <span class="muted">{}</span></span>{}',
         fiat(price.unit_amount_cents, price.currency),
         every,
         more,
@@ -240,8 +241,8 @@ def _invoice_name(line: InvoiceRow) -> SafeString:
     period = labeled_period(invoice.description or "") if invoice.period_key else ""
     who = invoice.customer.name or invoice.customer.email
     below = format_html(
-        '<span class="phone-only"><bdi>{}</bdi>{}</span>{}',
-        who[: list_cells.NAME_SHOWN],
+        '<span class="phone-only">{}{}</span>{}',
+        list_cells.words(who),
         mark_safe("<br>") if period else "",
         period,
     )

@@ -100,7 +100,7 @@ def test_the_list_of_invoices_is_searched_filtered_exported_and_the_first_page_s
 ) -> None:
     api = cast.bakery.test
     ann = billing.customer(api, email=EMAIL, name="@Ann")
-    ben = billing.customer(api)
+    ben = billing.customer(api, name="x" * 61)
     late = billing.opened(
         api, customer_id=ann["id"], due_at="2020-01-01T00:00:00Z", custom_number="=A1"
     )
@@ -129,6 +129,7 @@ def test_the_list_of_invoices_is_searched_filtered_exported_and_the_first_page_s
     names, *lines = rows_of(browser.get("invoices.csv?columns=all"))
     line = dict(zip(names, next(row for row in lines if row[-1] == late["id"]), strict=True))
     assert (line["number"], line["customer_name"], line["total"]) == ("'=A1", "'@Ann", "10.00")
+    assert text(browser.get("invoices")).count(f"<bdi>{'x' * 59}…</bdi>") == 2, "and on a phone"
     home = browser.get()
     (owed,) = home.context["owed"]
     assert (owed.currency, owed.count, owed.left_cents, owed.late_count, owed.late_cents) == (
