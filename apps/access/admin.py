@@ -27,6 +27,7 @@ from apps.core.staff.labels import code_words
 from apps.core.staff.pages import ReadOnly, button
 from apps.core.staff.paging import BY_KEY
 
+_KEYS = {SECRET: "Secret key", PUBLISHABLE: "Publishable key"}
 _CREDENTIAL_PAGES = {
     SECRET: "admin:access_apikey_change",
     PUBLISHABLE: "admin:access_apikey_change",
@@ -86,6 +87,10 @@ class AgentCredentialAdmin(ReadOnly):
         return format_html('<bdi class="code whole">{}…{}</bdi>', row.token_prefix, row.last_four)
 
 
+def _kind(row: RequestEntry) -> str:
+    return _KEYS.get(row.credential_kind) or code_words(row.credential_kind)
+
+
 def _credential(row: RequestEntry) -> SafeString:
     """Its name, linked where it has a page."""
     page = _CREDENTIAL_PAGES.get(row.credential_kind)
@@ -107,7 +112,7 @@ class RequestEntryAdmin(ReadOnly):
     at = lists.made("created_at", "Time")
     shop = lists.store()
     exclude = ["body_digest", "caller"]  # which only tells idempotency keys apart
-    value_texts: ClassVar = {"credential_name": _credential}
+    value_texts: ClassVar = {"credential_kind": _kind, "credential_name": _credential}
 
     def title_of(self, row: RequestEntry) -> str:
         return f"{row.method} {row.path}"
@@ -124,7 +129,7 @@ class RequestEntryAdmin(ReadOnly):
     @admin.display(description="Credential")
     def by(self, row: RequestEntry) -> SafeString:
         """By its name, and below it what it is."""
-        kind = code_words(row.credential_kind)
+        kind = _kind(row)
         name = format_html('<bdi class="name">{}</bdi>', row.credential_name or kind)
         if name == kind or not row.credential_name:
             return name

@@ -23,16 +23,19 @@ from apps.core.staff.paging import BY_KEY
 
 class MandateSteps(Part):
     model = MandateStep
+    verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status"]
 
 
 class SettlementSteps(Part):
     model = SettlementStep
+    verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 
 class SignedPaymentSteps(Part):
     model = SignedPaymentStep
+    verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 

@@ -54,6 +54,7 @@ class Items(Part):
 
 class SubscriptionChangesInline(Part):
     model = SubscriptionChange
+    verbose_name_plural = "history"
     fields = ["created_at", "change", "from_status", "to_status"]
 
 
@@ -71,6 +72,7 @@ class InvoicePaymentsInline(Part):
 
 class InvoiceChangesInline(Part):
     model = InvoiceChange
+    verbose_name_plural = "history"
     fields = ["created_at", "change", "from_status", "to_status"]
 
 

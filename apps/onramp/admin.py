@@ -17,6 +17,7 @@ from apps.onramp.models import Callback, Credential, FundingSession, SessionChan
 
 class ChangesInline(Part):
     model = SessionChange
+    verbose_name_plural = "history"
     fields = ["created_at", "from_status", "to_status", "source"]
 
 

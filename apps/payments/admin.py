@@ -57,6 +57,7 @@ class Addresses(Part):
 
 class PaymentEventsInline(Part):
     model = PaymentEvent
+    verbose_name_plural = "history"
     fields = ["created_at", "event_type", "from_status", "to_status"]
 
 

@@ -16,6 +16,7 @@ from apps.swaps.models import Swap, SwapStep
 
 class Steps(Part):
     model = SwapStep
+    verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 

@@ -41,7 +41,7 @@ _SERVED: tuple[type[Model], ...] = (
 class EntryLines(Part):
     model = Entry
     verbose_name_plural = "entries"
-    fields = ["account", "asset", "amount_atomic", "role"]
+    fields = ["account", "amount_atomic", "role"]  # the account has its asset in its name
     list_select_related = ["account__asset__chain", "account__store", "asset__chain"]
 
 
