@@ -24,6 +24,7 @@ from apps.ledger.selectors import StoreAccount
 from apps.ledger.statements import StatementLine
 from apps.payments.models import Payment
 from apps.payouts.models import Payout
+from apps.platforms.selectors import payments_of_platform
 from apps.reports.account_codes import Codes
 from apps.reports.bookings import EntryValue, bookings_of
 from apps.reports.labels import kind_label
@@ -62,8 +63,8 @@ class ShownLine:
 def shown(
     request: PageRequest, lines: Sequence[StatementLine], accounts: Sequence[StoreAccount]
 ) -> list[ShownLine]:
-    """Each entry in words. Six questions, and fewer where nothing is found. `accounts` are those
-    that the lines are of."""
+    """Each entry in words. Seven questions at most, and fewer where nothing is found. `accounts`
+    are those that the lines are of."""
     access = request.access
     by_id = {item.account_id: item for item in accounts}
     if not lines:
@@ -99,10 +100,10 @@ def _is_platform_fee(line: StatementLine) -> bool:
 def _subjects(
     request: PageRequest, references: "set[uuid.UUID]"
 ) -> "dict[uuid.UUID | None, Subject]":
-    """The store's own payments, payouts, swaps and agents' payments; what is none of them has no
-    words."""
+    """The store's own payments, payouts, swaps and agents' payments, and those of its
+    sub-merchants; what is none of them has no words."""
     subjects: dict[uuid.UUID | None, Subject] = {}
-    for rows in (_payments, _payouts, _swaps, _settlements):
+    for rows in (_payments, _payouts, _swaps, _settlements, _payments_of_accounts):
         missing = references - subjects.keys()
         if missing:
             subjects.update(rows(request, missing))
@@ -153,6 +154,18 @@ def _settlements(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
         "pk", "mandate_id", "credential__name", "pay_to"
     ):
         yield id, Subject(agent, pay_to or "", _url("mandate", mandate_id))
+
+
+def _payments_of_accounts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
+    """What a platform's fees come from: whose payment it is, with a link to theirs."""
+    if not request.access.store.is_platform:
+        return
+    rows = payments_of_platform(request.access).filter(pk__in=ids).order_by()
+    page = reverse("dashboard:platform_payments")
+    for id, reference, account_id, name in rows.values_list(
+        "pk", "reference", "store_id", "store__name"
+    ):
+        yield id, Subject(name, reference, f"{page}?account_id={account_id}")
 
 
 def _url(page: str, id: uuid.UUID) -> str:

@@ -191,8 +191,11 @@ def test_an_account_without_an_approved_contact_says_what_that_means(
     )
 
 
-def test_a_statement_calls_a_platforms_share_of_a_payment_by_its_name(platform: Platform) -> None:
-    make.paid(platform.sub().test, amount="24.00")
+def test_a_statement_says_of_a_platforms_fee_whose_payment_it_is_of(platform: Platform) -> None:
+    merchant = platform.sub()
+    paid = make.paid(merchant.test, amount="24.00")
     make.paid(platform.test, amount="10.00")
     shown = text(Browser(platform.shop.owner).get("statement"))
     assert shown.count("Platform fee</td>") == 1 and shown.count("Payment settled</td>") == 1
+    page = f'href="/dashboard/platform/payments?account_id={merchant.id}"><bdi>Corner Shop</bdi>'
+    assert page in shown and paid["reference"] in shown
