@@ -66,10 +66,15 @@ def _value() -> Column:
     )
 
 
-def _status(noun: str, **more: Callable[[MoneyLine], object]) -> Column:
+def _status(noun: str, attribute: str = "status", **more: Callable[[MoneyLine], object]) -> Column:
+    """`attribute` is the status as people read it; a file has its own."""
     file = {"status": lambda line: line.row.status, **more}
     return Column(
-        "status", "Status", lambda line: badge(noun, line.row.status), file, on_phone=True
+        "status",
+        "Status",
+        lambda line: badge(noun, getattr(line.row, attribute)),
+        file,
+        on_phone=True,
     )
 
 
@@ -182,7 +187,11 @@ PAYOUTS = listing(
                 on_phone=True,
                 is_wide=True,
             ),
-            _status("payout", failure_reason=lambda line: line.row.failure_reason or ""),
+            _status(
+                "payout",
+                "shown_status",
+                failure_reason=lambda line: line.row.failure_reason or "",
+            ),
             Column(
                 "fee",
                 "Network fee",

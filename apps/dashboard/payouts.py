@@ -77,7 +77,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED)
             or payout.retry_at is not None
         ),
-        "waits_for_approval": payout.review_reason == states.NEEDS_APPROVER,
+        "waits_for_approval": payout.waits_for_approver,
         "worth": _worth(request, payout),
         "can_retry": is_failed,
         "can_give_up": is_failed and not payout.is_outcome_unknown,
@@ -88,9 +88,14 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _history(payout: Payout) -> list[PublicTransition]:
-    """Oldest first: what the API says of it, and when it came under review."""
-    steps = public_transitions(payout, states.TOLD_AT_HOME)
-    return [replace(step, note=states.REASON_WORDS.get(step.note, step.note)) for step in steps]
+    """Oldest first: what the API says of it, when it came under review, and when to a second person
+    of the store."""
+    return [
+        replace(step, to="awaiting_approval", note="")
+        if step.note == states.NEEDS_APPROVER
+        else step
+        for step in public_transitions(payout, states.TOLD_AT_HOME)
+    ]
 
 
 # By the code of `pending_reason`.

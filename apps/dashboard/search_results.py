@@ -99,7 +99,7 @@ def of_payout(payout: Payout, term: Term) -> SearchHit:
         "",
         amount,
         "payout",
-        payout.status,
+        payout.shown_status,
         payout.created_at,
         term.is_exact,
     )

@@ -50,6 +50,7 @@ class PayoutAdmin(Rated, Queue):
     noun = "payout"
     value_texts: ClassVar = {
         "review_reason": lambda row: _reason(row),
+        "status": lambda row: badge("payout", row.shown_status),
         "worth_cents": lambda row: _worth_when_created(row),
     }
     takes_code = True
@@ -108,16 +109,9 @@ class PayoutAdmin(Rated, Queue):
             ("worth now", worth_text(row)),
             ("asset", row.asset.full_name),
             ("to", _target(row)),
-            ("reason for review", _reason(row)),
             ("mode", row.get_mode_display()),
             ("created", times.made_text(row, row.created_at)),
-            ("settled by", staff_commands.shown("", _commands(row))),
-            (
-                "approvals needed",
-                "Two: this amount needs a second approval and a reason"
-                if needs_two(row)
-                else "One",
-            ),
+            *_review_facts(row),
         ]
 
     def sections(self, row: Any) -> list[Section]:
@@ -125,6 +119,18 @@ class PayoutAdmin(Rated, Queue):
 
     def needs_reason(self, row: Any) -> bool:
         return needs_two(row)
+
+
+def _review_facts(payout: Payout) -> list[tuple[str, Any]]:
+    """Who has to decide, and why."""
+    if _is_for_the_merchant(payout) and payout.approval is not None:
+        return [("store approval", f"Waiting, requested by {payout.approval.made_by}")]
+    needed = "Two: this amount needs a second approval and a reason"
+    return [
+        ("reason for review", _reason(payout)),
+        ("settled by", staff_commands.shown("", _commands(payout))),
+        ("approvals needed", needed if needs_two(payout) else "One"),
+    ]
 
 
 def _commands(payout: Payout) -> list[str]:

@@ -15,6 +15,7 @@ BADGES: Badges = {
         "failed": (BAD, _("Failed")),
         "retrying": (WAIT, _("Retrying")),
         "requires_review": (WAIT, _("Under review")),
+        "awaiting_approval": (WAIT, _("Waiting for approval")),
     },
     "bank_account": {
         "pending": (WAIT, "Pending verification"),

@@ -276,6 +276,8 @@ class Payout(Owned):
         TEMPORARILY_UNAVAILABLE = "temporarily_unavailable", "Temporarily unavailable"
         UNKNOWN = "unknown"
 
+    NEEDS_APPROVER = "More than one person moves alone"  # the reason of a review by the store
+
     status = models.CharField(max_length=15, choices=Status.choices, default=Status.PENDING)
     funds = models.CharField(max_length=8, choices=Funds.choices, default=Funds.RESERVED)
     rail = models.CharField(max_length=13, choices=Rail.choices)
@@ -427,6 +429,18 @@ class Payout(Owned):
     @property
     def is_crypto(self) -> bool:
         return self.rail == self.Rail.CRYPTO
+
+    @property
+    def waits_for_approver(self) -> bool:
+        """Whether a second person of the store has to decide, who is none of the staff."""
+        return (
+            self.status == self.Status.REQUIRES_REVIEW and self.review_reason == self.NEEDS_APPROVER
+        )
+
+    @property
+    def shown_status(self) -> str:
+        """Its status as people read it, by the names of badges."""
+        return "awaiting_approval" if self.waits_for_approver else self.status
 
     @property
     def sent_atomic(self) -> int:

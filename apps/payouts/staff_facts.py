@@ -129,7 +129,7 @@ def _payouts_of(store: Store, mode: str, without: Payout | None = None) -> Secti
     rows = Payout.objects.filter(store=store, mode=mode).select_related("asset")
     rows = rows if without is None else rows.exclude(pk=without.pk)
     newest = list(rows.order_by("-created_at")[:PAYOUTS_MAX])
-    counts = Counter(status_words("payout", payout.status) for payout in newest)
+    counts = Counter(status_words("payout", payout.shown_status) for payout in newest)
     facts: list[tuple[str, Any]] = [("Payouts", _up_to(len(newest)))]
     facts += [(status, number) for status, number in counts.most_common()]
     paid = [payout for payout in newest if payout.status == Payout.Status.CONFIRMED]

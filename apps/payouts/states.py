@@ -73,7 +73,7 @@ WAITS = {"funds": "waiting_for_funds", "sweep": "waiting_for_sweep", "network": 
 COOLING_DOWN = "cooling_down"
 AWAITING_APPROVAL = "awaiting_approval"
 PENDING_REASONS = (*WAITS.values(), COOLING_DOWN, AWAITING_APPROVAL)
-NEEDS_APPROVER = "More than one person moves alone"
+NEEDS_APPROVER = Payout.NEEDS_APPROVER
 # What people read of a reason whose words are the code's own.
 REASON_WORDS = {NEEDS_APPROVER: "It needs a second approval"}
 # Why a person looks before anything is sent.

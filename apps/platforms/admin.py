@@ -1,11 +1,12 @@
-"""What waits for staff: stores that want to be platforms, and businesses to be verified. Links are
-looked at only."""
+"""What waits for staff: stores that want to be platforms, and businesses to be verified. Links and
+what contacts say of destinations are looked at only."""
 
 import uuid
 from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import FileResponse, Http404, HttpRequest
 from django.template.defaultfilters import filesizeformat
 from django.urls import URLPattern, path, reverse
@@ -14,10 +15,12 @@ from django.utils.html import format_html
 from apps.core.countries import country_name
 from apps.core.staff import lists, roles
 from apps.core.staff.pages import Queue, ReadOnly, Section, may
-from apps.core.templatetags.tillgate import moment, shorten
+from apps.core.templatetags.tillgate import badge, moment, shorten
 from apps.core.web.refusals import private_download
+from apps.payouts.services.destinations import network_name
 from apps.platforms.models import AccessRequest, DestinationConfirmation, OnboardingLink
 from apps.platforms.services import access_requests, verifications
+from apps.platforms.services.confirmations import state_of
 from apps.stores import verification_documents
 from apps.stores.models import Verification, VerificationDocument
 from apps.stores.staff_facts import decisions, store_section
@@ -159,8 +162,8 @@ class OnboardingLinkAdmin(ReadOnly):
 
 @admin.register(DestinationConfirmation)
 class DestinationConfirmationAdmin(ReadOnly):
-    list_display = ["created", "shop", "who", "waits", "confirmed", "stopped"]
-    list_select_related = ["store"]
+    list_display = ["created", "shop", "where", "who", "waits", "state"]
+    list_select_related = ["store", "destination"]
     search_fields = ["id", "store", "destination"]
     search_help_text = "ID, destination ID, or the beginning of a store’s name"
     nothing = (
@@ -171,10 +174,23 @@ class DestinationConfirmationAdmin(ReadOnly):
     shop = lists.store()
     who = lists.text("contact", "Contact")
     waits = lists.when("waits_until", "Waiting period ends")
-    confirmed = lists.when("confirmed_at", "Confirmed")
-    stopped = lists.when("stopped_at", "Stopped")
     ordering = ["-created_at"]
     exclude = ["code_hash"]
+
+    def get_queryset(self, request: HttpRequest) -> "QuerySet[DestinationConfirmation]":
+        rows: QuerySet[DestinationConfirmation] = super().get_queryset(request)
+        return rows.defer("destination__account_sealed")  # which web may not read
+
+    @admin.display(description="Destination")
+    def where(self, row: DestinationConfirmation) -> str:
+        saved = row.destination
+        if not saved.is_wallet:
+            return format_html('<span class="one-line">{}</span>', saved.account_name)
+        return lists.by_its_ends(saved.address or "", network_name(saved))
+
+    @admin.display(description="Status")
+    def state(self, row: DestinationConfirmation) -> str:
+        return badge("destination_confirmation", state_of(row))
 
     def title_of(self, row: DestinationConfirmation) -> str:
         return f"of {shorten(row.destination.address or '') or row.destination}"

@@ -16,4 +16,11 @@ BADGES: Badges = {
         "used": (GOOD, _("Used")),
         "expired": (QUIET, _("Expired")),
     },
+    "destination_confirmation": {
+        "held": (WAIT, "Contact not emailed yet"),
+        "waiting": (WAIT, "Waiting"),
+        "usable": (GOOD, "Waiting period over"),
+        "confirmed": (GOOD, "Confirmed"),
+        "stopped": (BAD, "Stopped"),
+    },
 }

@@ -64,7 +64,9 @@ def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> 
     )
     page = text(alice.get(f"approvals/{held.pk}"))
     assert "0x52908400098527886E0F7030069857D2E4169EE7" in page and two.adam.email in page
-    assert "Waiting for a second approval" in text(alice.get(f"payouts/{made['id']}"))
+    waiting = text(alice.get(f"payouts/{made['id']}"))
+    assert "Waiting for a second approval" in waiting and "Under review" not in waiting
+    assert 'badge wait">Waiting for approval' in text(alice.get("payouts"))
     assert page.index(">Reject</a>") < page.index(">Approve</button>"), "as on the staff site"
     path, fields = opened(alice, held)
     shown = text(alice.post(path, **fields))

@@ -445,7 +445,7 @@ class Queue(ReadOnly):
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": f"Review {self.subject_of(row)}",
+            "title": self._title_of_decision(row),
             "opts": self.opts,
             "list_name": self.list_name,
             "row": row,
@@ -472,6 +472,11 @@ class Queue(ReadOnly):
             "rejects": self.rejects,
         }
         return render(request, "admin/decide.html", context, status=422 if errors else 200)
+
+    def _title_of_decision(self, row: Any) -> str:
+        is_for_others = row.status == self.waiting and not self.is_waiting(row)
+        subject = self.subject_of(row)
+        return sentence(subject) if is_for_others else f"Review {subject}"
 
     def _decide(
         self, request: HttpRequest, row: Any, decision: str | None, reason: str
