@@ -173,6 +173,10 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "totals": [] if batch is None else totals_of(batch),
         "agreed": approval_decisions.digest_of(approval),
         "is_own": is_own,
+        "is_by_person": approval.made_by in (request.person.name, request.person.email),
+        "facts_heading": (
+            "What will be sent" if is_waiting else "Mass payout" if batch else "Payout"
+        ),
         "may_approve": is_waiting and not is_own,
         "is_waiting": is_waiting,
         "needs_second_factor": (

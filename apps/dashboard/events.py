@@ -2,6 +2,7 @@
 what each attempt brought."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlencode
@@ -16,6 +17,7 @@ from apps.dashboard.filters import searched
 from apps.dashboard.list_files import events_file
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
+from apps.stores.models import Store
 from apps.webhooks import selectors, signing
 from apps.webhooks.catalogue import EVENTS
 from apps.webhooks.models import Delivery, Endpoint, Event
@@ -28,9 +30,10 @@ SIGNED = ("Service-Signature", "webhook-id", "webhook-timestamp", "webhook-signa
 
 @dataclass(frozen=True)
 class ShownEvent:
-    """An event, and what happened in words."""
+    """An event, and what happened in words; of a platform's sub-merchant with its name."""
 
     event: Event
+    account: str = ""
 
     @property
     def words(self) -> str:
@@ -61,7 +64,7 @@ def index(request: PageRequest) -> HttpResponse:
     page = window(selectors.filtered_events(request.access, **filters), request.GET, filters)
     context = {
         "window": page,
-        "events": [ShownEvent(event) for event in page.rows],
+        "events": _shown(page.rows),
         "filters": filters,
         "export_query": urlencode({name: value for name, value in filters.items() if value}),
         "types": [(type, typographic(words)) for type, words in EVENTS.items()],
@@ -70,6 +73,16 @@ def index(request: PageRequest) -> HttpResponse:
         "is_empty": not page.rows and not any(filters.values()) and "page" not in request.GET,
     }
     return show(request, "dashboard/events/list.html", context)
+
+
+def _shown(rows: Sequence[Event]) -> list[ShownEvent]:
+    """One question for the names of all."""
+    ids = {event.account_id for event in rows if event.account_id}
+    names = dict(Store.objects.filter(pk__in=ids).values_list("pk", "name")) if ids else {}
+    return [
+        ShownEvent(event, names.get(event.account_id, "") if event.account_id else "")
+        for event in rows
+    ]
 
 
 def _filters(request: PageRequest) -> dict[str, str]:
@@ -92,6 +105,7 @@ def show_event(request: PageRequest, id: str) -> HttpResponse:
     context = {
         "event": event,
         "words": ShownEvent(event).words,
+        "account": _shown([event])[0].account,
         "body": _readable(_body(event, "")),
         "deliveries": selectors.deliveries_of(event),
     }

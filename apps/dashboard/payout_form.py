@@ -338,6 +338,9 @@ def _form(
             }
             for destination in destinations
         ],
+        "has_destinations": (
+            bool(destinations) or selectors.destinations_visible_to(request.access).exists()
+        ),
         "is_elsewhere": not form.values["destination"],
         "can_swap": any(asset.is_fiat_eligible for asset in active_assets(request.access.mode)),
         "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),

@@ -1,6 +1,7 @@
 """Payments of a platform's sub-merchants: the list with its filters and columns, and the same list
 as CSV."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -9,32 +10,64 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core import money
-from apps.core.templatetags.tillgate import badge, percentage
-from apps.dashboard.columns import cents_column, id_column, text_column, time_column
+from apps.core.money import Fiat
+from apps.core.templatetags.tillgate import badge, fiat, percentage
+from apps.dashboard.columns import Get, cents_column, id_column, text_column, time_column
+from apps.dashboard.list_cells import NONE
+from apps.dashboard.list_files import cents_of
 from apps.dashboard.lists import Column, Listing, listing
 from apps.dashboard.paging import window
 from apps.dashboard.platforms import ACCOUNTS_SHOWN, only_platforms
 from apps.dashboard.plumbing import Answer, PageRequest, show
 from apps.payments.models import Payment
 from apps.platforms import selectors
+from apps.reports.platform_fees import platform_fees_of
 
 
-def _fee(payment: Payment) -> str:
-    fraction = payment.platform_fee_fraction
+@dataclass(frozen=True)
+class AccountPayment:
+    """A payment, and what it has brought the platform; None before it is settled."""
+
+    payment: Payment
+    earned: Fiat | None
+
+
+def _read(
+    request: PageRequest, payments: Sequence[Payment], columns: frozenset[str]
+) -> list[AccountPayment]:
+    earned = {}
+    if "fee" in columns:
+        access = request.access
+        currency = access.store.settlement_currency
+        earned = platform_fees_of(access, currency, [payment.pk for payment in payments])
+    return [AccountPayment(payment, earned.get(payment.pk)) for payment in payments]
+
+
+def _fee(row: AccountPayment) -> str:
+    fraction = row.payment.platform_fee_fraction
     return "" if fraction is None else money.percentage_text(fraction)
 
 
-def _shown_fee(payment: Payment) -> str:
-    fee = _fee(payment)
-    return percentage(fee) if fee else "–"
+def _shown_fee(row: AccountPayment) -> SafeString:
+    """What it has brought, and of which share."""
+    fee = _fee(row)
+    if row.earned is None:
+        return format_html('<span class="muted">{}</span>', percentage(fee)) if fee else NONE
+    sum = fiat(row.earned.cents, row.earned.currency)
+    share = format_html(' <span class="small muted">({})</span>', percentage(fee)) if fee else ""
+    return format_html("{}{}", sum, share)
 
 
-def _name(payment: Payment) -> SafeString:
+def _name(row: AccountPayment) -> SafeString:
     return format_html(
         '<span class="mono">{}</span><br><span class="small muted"><bdi>{}</bdi></span>',
-        payment.reference,
-        payment.store.name,
+        row.payment.reference,
+        row.payment.store.name,
     )
+
+
+def _of_payment(attribute: str) -> Get:
+    return lambda row: getattr(row.payment, attribute)
 
 
 PLATFORM_PAYMENTS = listing(
@@ -46,47 +79,54 @@ PLATFORM_PAYMENTS = listing(
                 "Payment",
                 _name,
                 {
-                    "reference": lambda row: row.reference,
-                    "sub_merchant": lambda row: row.store.name,
-                    "external_id": lambda row: row.store.external_id or "",
-                    "account_id": lambda row: row.store_id,
+                    "reference": _of_payment("reference"),
+                    "sub_merchant": lambda row: row.payment.store.name,
+                    "external_id": lambda row: row.payment.store.external_id or "",
+                    "account_id": _of_payment("store_id"),
                 },
             ),
-            text_column("order_id", "Order", lambda row: row.order_id, is_default=False),
-            text_column("title", "Title", lambda row: row.title, is_default=False),
+            text_column("order_id", "Order", _of_payment("order_id"), is_default=False),
+            text_column("title", "Title", _of_payment("title"), is_default=False),
             cents_column(
                 "amount",
                 "Amount",
-                lambda row: row.settlement_amount_cents,
-                lambda row: row.settlement_currency,
+                _of_payment("settlement_amount_cents"),
+                _of_payment("settlement_currency"),
                 on_phone=True,
             ),
             text_column(
-                "currency", "Currency", lambda row: row.settlement_currency, is_default=False
+                "currency", "Currency", _of_payment("settlement_currency"), is_default=False
             ),
             Column(
-                "fee", "Your fee", _shown_fee, {"platform_fee_percentage": _fee}, is_number=True
+                "fee",
+                "Your fee",
+                _shown_fee,
+                {
+                    "platform_fee_percentage": _fee,
+                    "platform_fee": lambda row: cents_of(row.earned.cents if row.earned else None),
+                },
+                is_number=True,
+                on_phone=True,
             ),
             Column(
                 "status",
                 "Status",
-                lambda row: badge("payment", row.status),
-                {"status": lambda row: row.status, "state_reason": lambda row: row.state_reason},
+                lambda row: badge("payment", row.payment.status),
+                {"status": _of_payment("status"), "state_reason": _of_payment("state_reason")},
                 on_phone=True,
             ),
             time_column(
                 "created",
                 "Created",
-                lambda row: row.created_at,
+                _of_payment("created_at"),
                 name="created_at",
                 is_default=True,
                 on_phone=True,
             ),
-            time_column(
-                "completed", "Completed", lambda row: row.completed_at, name="completed_at"
-            ),
-            id_column(lambda row: row),
+            time_column("completed", "Completed", _of_payment("completed_at"), name="completed_at"),
+            id_column(lambda row: row.payment),
         ),
+        _read,
     )
 )
 

@@ -1,6 +1,8 @@
 """A platform's pages: becoming one, its figures and its sub-merchants. Other stores only see how to
 become one."""
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 from urllib.parse import urlencode
@@ -12,7 +14,8 @@ from django.utils import timezone
 
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.core import money
+from apps.assets.selectors import valued
+from apps.core import clock, money
 from apps.core.countries import countries, country_name
 from apps.core.messages.fields import Invalid
 from apps.core.templatetags.tillgate import percentage
@@ -27,7 +30,7 @@ from apps.dashboard.paging import window
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, go, sentences, show
 from apps.dashboard.store_closing import OBSTACLES
 from apps.platforms import selectors
-from apps.platforms.documents import link_status, link_url
+from apps.platforms.documents import FeeEarned, link_status, link_url
 from apps.platforms.models import OnboardingLink
 from apps.platforms.requests import (
     LINK_REQUESTS,
@@ -131,10 +134,39 @@ def index(request: PageRequest) -> HttpResponse:
     zone = timezone.get_current_timezone()
     chosen = days_of(request.GET.get("from"), request.GET.get("to"), days.today(access), zone)
     summary = overview(access, chosen)
-    fees = summary.platform_fee_earned
-    assets = Asset.objects.select_related("chain").in_bulk([fee.asset_id for fee in fees])
-    context = {"summary": summary, "earned": [(fee, assets[fee.asset_id]) for fee in fees]}
+    earned = _earned(access, summary.platform_fee_earned)
+    worth = [coin.worth_cents for coin in earned]
+    context = {
+        "summary": summary,
+        "earned": earned,
+        "earned_cents": sum(cents or 0 for cents in worth),
+        "is_whole": None not in worth,
+    }
     return show(request, "dashboard/platforms/overview.html", context)
+
+
+@dataclass(frozen=True)
+class EarnedCoin:
+    """Fees in one coin, and what they are worth now in the store's currency; None without a
+    rate."""
+
+    asset: Asset
+    amount_atomic: int
+    worth_cents: int | None
+
+
+def _earned(access: Access, fees: Iterable[FeeEarned]) -> list[EarnedCoin]:
+    amounts = {fee.asset_id: int(fee.amount_atomic) for fee in fees}
+    priced = valued(amounts, access.store.settlement_currency, clock.real_now())
+    coins = {asset.pk: (asset, rate) for asset, rate in priced}
+    return [
+        EarnedCoin(
+            asset,
+            amount,
+            None if rate is None else money.cents_for_atomic(amount, rate, asset.atomic_decimals),
+        )
+        for amount, (asset, rate) in ((amount, coins[id]) for id, amount in amounts.items())
+    ]
 
 
 def ask(request: PageRequest) -> HttpResponse:
@@ -202,7 +234,7 @@ def create_account(request: PageRequest) -> HttpResponse:
     except Refusals as refusal:
         return _account_form(request, form.refuse(refusal))
     if not is_new:
-        messages.warning(request, "An account with this external ID already exists.")
+        messages.warning(request, "A sub-merchant with this external ID already exists.")
     return go("platform_account", account.pk)
 
 
@@ -212,6 +244,7 @@ def _account_form(request: PageRequest, form: Form) -> HttpResponse:
         "form": form,
         "errors": form.common_errors,
         "default_fee": default_fee,
+        "default_points": _points(request.access.store.platform_fee_fraction),
         "countries": countries(),
     }
     return show(request, "dashboard/platforms/create.html", context, status=form.status)
@@ -222,12 +255,11 @@ def show_account(request: PageRequest, id: str) -> HttpResponse:
     access = only_platforms(request)
     account = selectors.find_account(access, id)
     if request.method == "GET":
-        fee = account.platform_fee_fraction
         form = AccountChangesForm(
             {
                 "name": account.name,
                 "external_id": account.external_id or "",
-                "platform_fee_percentage": "" if fee is None else money.points_text(fee),
+                "platform_fee_percentage": _points(account.platform_fee_fraction),
             }
         )
         return _account(request, account, form)
@@ -250,6 +282,7 @@ def _account(request: PageRequest, account: Store, form: Form) -> HttpResponse:
         "account": selectors.described_account(access, account),
         "form": form,
         "default_fee": _percent(access.store.platform_fee_fraction),
+        "default_points": _points(access.store.platform_fee_fraction),
         "country": country_name(account.country),
         "contact": confirmations.contact_of(account),
         "verification": Verification.objects.filter(store=account).order_by("-created_at").first(),
@@ -350,6 +383,11 @@ def restore_account(request: PageRequest, id: str) -> HttpResponse:
         request, f"{account.name} reopened. Its keys and webhook endpoints stay disabled."
     )
     return go("platform_account", account.pk)
+
+
+def _points(fraction: Decimal | None) -> str:
+    """As it is typed."""
+    return "" if fraction is None else money.points_text(fraction)
 
 
 def _percent(fraction: Decimal | None) -> str:

@@ -5,6 +5,7 @@ Everybody in the store sees them; changing them takes the permission that the ta
 """
 
 from dataclasses import dataclass
+from decimal import Decimal
 
 from django.conf import settings as django_settings
 from django.contrib import messages
@@ -182,6 +183,11 @@ def _checkout_form(request: PageRequest, form: Form) -> HttpResponse:
         "errors": form.common_errors,
         "currencies": Currency.choices,
         "fee_percentage": money.percentage_text(store.fee_fraction),
+        "platform_fee_percentage": (
+            money.percentage_text(store.platform_fee_fraction or Decimal(0))
+            if store.is_platform
+            else ""
+        ),
         "underpayment_tolerance": money.percentage_from_bps(store.underpayment_tolerance_bps),
         "overpayment_tolerance": money.percentage_from_bps(store.overpayment_tolerance_bps),
     }

@@ -20,7 +20,7 @@ OBSTACLES = {
     "pending_refund": "Refunds in progress",
     "subscription": "Active subscriptions",
     "test_subscription": "Active subscriptions",
-    "account": "Open sub-merchant accounts",
+    "account": "Sub-merchants not closed",
 }
 _LISTS = {
     "store_balance": "balances",

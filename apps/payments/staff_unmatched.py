@@ -132,7 +132,7 @@ def _asked(row: UnmatchedTransfer) -> list[tuple[str, Any]]:
     )
     return [
         ("Amount", amount),
-        ("Token contract", row.contract_address or "The coin of the chain"),
+        ("Token contract", _contract(row) or "None, a native coin"),
         ("Chain", row.chain.name),
         ("To", row.address_id),
         ("From", row.from_address),
@@ -140,6 +140,10 @@ def _asked(row: UnmatchedTransfer) -> list[tuple[str, Any]]:
         ("Why it is unmatched", row.reason),
         ("Detected", moment(row.detected_at)),
     ]
+
+
+def _contract(row: UnmatchedTransfer) -> str | None:
+    return row.contract_address or (row.asset.contract_address if row.asset else None)
 
 
 def _of_payment(payment: Payment | None) -> Section:

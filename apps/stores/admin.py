@@ -171,6 +171,12 @@ class StoreAdmin(Switches):
         labels = {name: field_label(name) for name in _all_columns()}
         return super().get_form(request, obj, change, **{"form": form, "labels": labels, **kwargs})
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """What it is comes before how it is set up."""
+        names = super().get_fields(request, obj)
+        first = [name for name in ("id", "name", "country", "created_at") if name in names]
+        return [*first, *(name for name in names if name not in first)]
+
     def _input(self, request: HttpRequest, column: Any) -> Any:
         label = field_label(column.name)
         help_text = HELP_TEXTS.get(column.name, "")

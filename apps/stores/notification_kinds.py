@@ -62,7 +62,7 @@ KINDS: Mapping[str, NotificationKind] = {
         "Payouts confirmed", "A payout has arrived at its destination.", default=OFF
     ),
     PAYOUT_PROBLEM: NotificationKind(
-        "Payouts that fail", "A payout failed or needs our review before it’s sent."
+        "Payouts that fail or need review", "A payout failed or needs our review before it’s sent."
     ),
     PAYOUT_APPROVAL: NotificationKind(
         "Payouts that wait for approval",

@@ -79,8 +79,10 @@ def test_what_waits_is_shown_whole_and_approved_with_a_code_for_it(two: Two) -> 
     assert answered(alice, path, fields).headers["Location"] == f"/dashboard/approvals/{held.pk}"
     assert Payout.objects.get().status == "pending"
     assert two.cast.alice.email in text(alice.get(f"approvals/{held.pk}"))
-    assert "0.1 <span" in text(
-        alice.get("approvals?show=decided")
+    decided = text(alice.get("approvals?show=decided"))
+    assert " by <bdi>" in decided and "0.1 <span" in decided
+    assert "Payout approved </h1>" in text(
+        alice.get(f"approvals/{held.pk}")
     ) and "Nothing to approve" in text(alice.get("approvals"))
 
 
@@ -118,6 +120,7 @@ def test_the_maker_is_told_that_somebody_else_has_to_and_may_reject(two: Two) ->
     adam = Browser(two.adam)
     page = text(adam.get(f"approvals/{held.pk}"))
     assert "Someone else has to approve this" in page and ">Approve</button>" not in page
+    assert "Payout waiting for approval </h1>" in page and "which counts as your request" in page
     path, fields = opened(adam, held)
     refused = adam.post(path, **fields)
     assert "somebody else has to approve it" in text(adam.get(refused.headers["Location"]))
@@ -193,8 +196,10 @@ def test_an_owner_turns_it_on_with_a_code_when_there_are_two(cast: Cast) -> None
     assert alice.post("settings/approvals", above="").status_code == 303
     assert ApprovalRule.objects.get().above_cents is None
     bob = Browser(cast.bob)
+    seen = text(bob.get("settings/approvals"))
+    assert "No approval required" in seen and 'id="above"' not in seen
     assert (
-        "Owners can change this." in text(bob.get("settings/approvals"))
+        "Only owners can change this." in seen
         and bob.post("settings/approvals", above="1").status_code == 403
     )
 

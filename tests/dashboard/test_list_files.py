@@ -260,6 +260,7 @@ def test_a_file_tells_what_the_columns_of_the_page_say(listed: Listed) -> None:
     (platform_payment,) = rows_of(browser.get("platform/payments.csv?columns=all"))
     assert platform_payment["sub_merchant"] == "Corner Shop"
     assert platform_payment["platform_fee_percentage"] == "1.50"
+    assert platform_payment["platform_fee"] == f"{float(platform_payment['amount']) * 0.015:.2f}"
 
 
 def statements(browser: Browser, address: str) -> int:

@@ -153,10 +153,14 @@ def test_figures_and_payments_are_on_their_pages(platform: Platform, owner: Brow
     merchant = platform.sub()
     made = make.paid(merchant.test, amount="30.00")
     page = text(owner.get("platform"))
-    assert "Corner Shop" in page and "Fees earned" in page and "Ethereum Sepolia" in page
+    assert "Corner Shop" in page and "ETH on Ethereum Sepolia" in page
+    assert 'Fees earned</span> <span class="value">≈ €0.45</span>' in page
     listed = text(owner.get(f"platform/payments?account_id={merchant.id}&status=completed"))
-    assert made["reference"] in listed and "1.5%" in listed
+    assert made["reference"] in listed and '€0.45 <span class="small muted">(1.5%)' in listed
     assert made["reference"] not in text(owner.get("platform/payments?status=pending"))
+    assert "<bdi>Corner Shop</bdi>" in text(owner.get("events"))
+    home = text(owner.get(""))
+    assert "No test payments of your own yet" in home and "platform/payments" in home
     owner.switch("live")
     assert made["reference"] not in text(owner.get("platform/payments"))
 
@@ -177,7 +181,7 @@ def test_an_account_without_an_approved_contact_says_what_that_means(
     page = f"platform/accounts/{merchant.id}"
     shown = text(owner.get(page))
     assert (
-        "None approved yet" in shown
+        "None confirmed yet" in shown
         and "are on hold until the business has an approved contact" in shown
     )
     assert "Submit business details" in shown

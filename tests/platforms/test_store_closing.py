@@ -102,7 +102,7 @@ def test_an_open_account_stands_against_it_and_is_named(cast: Cast) -> None:
     Store.objects.create(name="Stall", platform=cast.bakery.store, created_at=clock.real_now())
     browser = owner(cast)
     shown = text(browser.get(PAGE))
-    assert "Open sub-merchant accounts" in shown and "Refunds in progress" not in shown
+    assert "Sub-merchants not closed" in shown and "Refunds in progress" not in shown
     assert close(cast, browser).status_code == 409
 
 

@@ -234,6 +234,7 @@ FIELD_LABELS: dict[str, str] = {
     "per_call_cap_atomic": "Maximum per call",
     "per_tx_atomic": "Maximum per payout",
     "platform_fee_fraction": "Platform fee",
+    "platform_may_pay_out": "May pay out for its sub-merchants",
     "platform_store_url": "Shop URL",
     "po_number": "PO number",
     "post_logout_redirect_uris": "Redirect URIs after sign-out",

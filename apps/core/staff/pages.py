@@ -354,8 +354,7 @@ class Queue(ReadOnly):
     takes_code = False  # whether an approval takes a code of the authenticator app
     rejection_is_told_to = "The store sees this if you reject."
     heading = "What is requested"  # of what the decision is about
-    # What the buttons say.
-    approves = "Approve"
+    approves = "Approve"  # as the buttons say
     rejects = "Reject"
 
     def approve(self, row: Any, reason: str, staff: Any) -> str:
@@ -443,9 +442,10 @@ class Queue(ReadOnly):
             for name in in_one_order([field.name for field in self.opts.fields])
             if name not in (self.exclude or ())
         ]
+        is_for_others = row.status == self.waiting and not self.is_waiting(row)
         context = {
             **self.admin_site.each_context(request),
-            "title": self._title_of_decision(row),
+            "title": sentence(f"{'' if is_for_others else 'review '}{self.subject_of(row)}"),
             "opts": self.opts,
             "list_name": self.list_name,
             "row": row,
@@ -472,11 +472,6 @@ class Queue(ReadOnly):
             "rejects": self.rejects,
         }
         return render(request, "admin/decide.html", context, status=422 if errors else 200)
-
-    def _title_of_decision(self, row: Any) -> str:
-        is_for_others = row.status == self.waiting and not self.is_waiting(row)
-        subject = self.subject_of(row)
-        return sentence(subject) if is_for_others else f"Review {subject}"
 
     def _decide(
         self, request: HttpRequest, row: Any, decision: str | None, reason: str

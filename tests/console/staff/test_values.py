@@ -19,6 +19,7 @@ from apps.assets.audit_details import detail_lines
 from apps.assets.models import Chain
 from apps.billing.models import Customer, Invoice, InvoiceChange, Subscription, SubscriptionChange
 from apps.chain.models import Deposit, HotWallet, OutgoingTransaction
+from apps.core import clock
 from apps.core.models import OutgoingMail
 from apps.core.staff.durations import duration_text
 from apps.core.staff.email_names import EMAIL_NAMES
@@ -237,6 +238,9 @@ def test_a_contacts_confirmation_is_called_by_the_ends_of_its_wallet() -> None:
     page: Any = admin.site._registry[DestinationConfirmation]
     row = DestinationConfirmation(destination=Destination(kind="wallet", address=HASH[:42]))
     assert page.heading_of(row) == "Contact confirmation of 0xabab…abab"
+    assert page.state(row) == '<span class="badge wait">Contact not emailed yet</span>'
+    row.stopped_at = clock.real_now()
+    assert page.state(row) == '<span class="badge bad">Stopped</span>'
 
 
 def test_a_url_breaks_between_its_parts() -> None:
