@@ -160,7 +160,7 @@ def be_verified(kim: Teller, open_page: OpenPage) -> None:
     desk.get_by_label("Reason").fill("As in the register")
     if desk.get_by_label("Code").count():
         desk.get_by_label("Code").fill(next_code(staff))
-    desk.get_by_role("button", name="Approve").click()
+    desk.get_by_role("button", name="Verify").click()
     desk.wait_for_url(re.compile(r"/stores/verification/(\?.*)?$"))
     kim.go("")
     expect(kim.page.locator(NEXT)).to_contain_text("Add a payout destination")
