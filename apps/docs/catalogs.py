@@ -13,7 +13,7 @@ from msgspec import to_builtins
 
 from apps.core.errors import Coded
 from apps.core.web.refusals import STATUSES
-from apps.docs.reference import FOLDER
+from apps.docs.fields import FOLDER
 from apps.webhooks.catalogue import EVENTS, PLATFORM_ONLY
 from apps.webhooks.documents import EventData, EventDocument
 from apps.webhooks.samples import sample
@@ -40,7 +40,7 @@ OF_FIELDS = (
     "invalid_metadata",
     "mandate_ref_required",
 )
-_UNSAID = "The message says what is wrong"
+_UNSAID = "–"  # each refusal words its own
 
 
 class Code(NamedTuple):
@@ -78,7 +78,7 @@ def errors() -> str:
         f"| `{code.code}` | {code.status} | {_cell(code.sentence)} | {hints.get(code.code, '')} |"
         for code in codes()
     ]
-    return "\n".join(["| code | status | sentence | what to do |", "|---|---|---|---|", *rows])
+    return "\n".join(["| code | status | message | what to do |", "|---|---|---|---|", *rows])
 
 
 def _cell(text: str) -> str:

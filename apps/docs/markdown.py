@@ -7,7 +7,7 @@ Only the process that draws the documentation imports this (decision 235).
 import re
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
+from html import escape, unescape
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -15,9 +15,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 KEY = "svc_sk_test_YOUR_KEY"
-# Names in the text may break after these, so that a narrow column holds them.
-_NAME = re.compile(r"(?<=<code>)[^<]+(?=</code>)")
-_BREAKS = re.compile(r"[_./](?=\w|{)")
+_CODE = re.compile(r"<code>([^<]+)</code>")
+# Code of so many characters stands on one line, and one word of so many where lines are long.
+SHORT_MAX = 24
+NAME_MAX = 30
+# Longer words break after these, so that a narrow column holds them.
+_PARTS = re.compile(r"(?<=[\w\]}])[./](?=[\w{])")
+_WORDS = re.compile(r"_(?=\w)")
 _TAB = re.compile(r"\btab=(\S+)")
 
 
@@ -42,7 +46,8 @@ def anchor_of(title: str) -> str:
 
 def render(text: str, own: str = "") -> Rendered:
     """`own` is the slug of the page, for links that name nothing but an anchor."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser = MarkdownIt("commonmark", {"html": False, "typographer": True})
+    parser.enable(["table", "smartquotes"])
     tokens = _grouped(parser.parse(text))
     headings = list(_with_anchors(tokens))
     _link(tokens, own)
@@ -58,7 +63,7 @@ def render(text: str, own: str = "") -> Rendered:
         if token.type in ("fence", "tabs"):
             token.type = "html_block"
     html: str = parser.renderer.render(tokens, parser.options, {})
-    html = _NAME.sub(lambda match: _BREAKS.sub(r"\g<0><wbr>", match[0]), html)
+    html = _CODE.sub(_inline_code, html)
     html = html.replace(
         "<table", '<div class="table-scroll" role="group" aria-label="Table" tabindex="0"><table'
     )
@@ -80,7 +85,28 @@ def _label_cells(tokens: list[Token]) -> None:
         elif token.type == "td_open" and table.attrs:
             label = columns[cells % len(columns)]
             token.attrSet("data-label", f"{label[:1].upper()}{label[1:]}")
+            if content.content.isdigit():
+                token.attrSet("class", "digits")
             cells += 1
+
+
+def _inline_code(match: re.Match[str]) -> str:
+    """Code in a sentence or a cell, which breaks only where its reader would break it."""
+    length = len(unescape(match[1]))
+    if length <= SHORT_MAX:
+        return match[0]
+    kind = "name" if length <= NAME_MAX and " " not in match[1] else "long"
+    return f'<code class="{kind}">{" ".join(map(_broken, match[1].split(" ")))}</code>'
+
+
+def _broken(word: str) -> str:
+    """Between the parts of a path or a name, and within one that is long itself."""
+    if len(word) <= SHORT_MAX:
+        return word
+    parts = _PARTS.sub(r"\g<0>\0", word).split("\0")
+    return "<wbr>".join(
+        _WORDS.sub(r"\g<0><wbr>", part) if len(part) > SHORT_MAX else part for part in parts
+    )
 
 
 def code(text: str, name: str) -> str:

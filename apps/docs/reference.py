@@ -4,21 +4,18 @@ the API's description and examples."""
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
-from django.conf import settings
 
 from apps.core.messages.fields import Schema
+from apps.docs.fields import FOLDER, fields_of, meanings, table, type_of
 from apps.docs.markdown import anchor_of
-from apps.docs.samples import Example, samples
+from apps.docs.samples import ITEMS_MAX, Example, samples
 
-FOLDER: Path = settings.BASE_DIR / "docs" / "reference"
 METHODS = ("get", "post", "patch", "put", "delete")
-DEPTH_MAX = 3
 _GROUP = re.compile(r"\[([a-z0-9-]+)\] (.+)")
 
 
@@ -83,16 +80,16 @@ def _operation(operation: ApiOperation, description: Schema) -> Iterator[str]:
         rows = (
             (
                 parameter["name"],
-                _type(parameter["schema"], description),
+                type_of(parameter["schema"], description),
                 parameter.get("required", False),
             )
             for parameter in parameters
         )
-        yield _table(rows, "?")
+        yield table(rows, "?")
     body = next(iter(described.get("requestBody", {}).get("content", {}).values()), None)
     if body is not None:
         yield "### Body"
-        yield _table(_fields(body["schema"], description), ".")
+        yield table(fields_of(body["schema"], description), ".")
     example = examples()[f"{operation.method} {operation.path}"]
     yield "### Example"
     yield samples(operation.method, example, _credential(operation, described))
@@ -123,7 +120,17 @@ def _answer(example: Example) -> str:
         content = f"a file of the type `{example.type}`" if example.type else "no body"
         return f"Response: `{example.status}`, {content}."
     text = json.dumps(example.response, indent=2, ensure_ascii=False)
-    return f"Response: `{example.status}`. Lists are shortened.\n\n```json\n{text}\n```"
+    note = " Lists are shortened." if _may_be_shortened(example.response) else ""
+    return f"Response: `{example.status}`.{note}\n\n```json\n{text}\n```"
+
+
+def _may_be_shortened(value: Any) -> bool:
+    """Whether one of its lists has as many items as an example shows."""
+    if isinstance(value, dict):
+        return any(map(_may_be_shortened, value.values()))
+    if isinstance(value, list):
+        return len(value) == ITEMS_MAX or any(map(_may_be_shortened, value))
+    return False
 
 
 def _own_refusals(described: Schema, description: Schema) -> Iterator[str]:
@@ -147,13 +154,6 @@ def usual(description: Schema) -> dict[str, str]:
 @cache
 def examples() -> dict[str, Example]:
     return msgspec.json.decode((FOLDER / "examples.json").read_bytes(), type=dict[str, Example])
-
-
-@cache
-def meanings() -> dict[str, str]:
-    """Name of a field -> what it means, wherever it stands."""
-    lines = (FOLDER / "fields.txt").read_text().splitlines()
-    return dict(line.split(" | ", 1) for line in lines if " | " in line)
 
 
 # The objects that most integrators read, in the order of the reference, and what they are called
@@ -196,7 +196,7 @@ def objects(description: Schema) -> str:
     for name, title in OBJECTS.items():
         fields = description["components"]["schemas"][name]["properties"]
         rows = [
-            f"| `{field}` | {_type(schema, description)} | {_meaning(name, field)} |"
+            f"| `{field}` | {type_of(schema, description)} | {_meaning(name, field)} |"
             for field, schema in fields.items()
         ]
         parts += [f"## {title}", "\n".join(["| field | type | meaning |", "|---|---|---|", *rows])]
@@ -205,76 +205,3 @@ def objects(description: Schema) -> str:
 
 def _meaning(name: str, field: str) -> str:
     return meanings().get(f"{name}.{field}") or meanings().get(field, "")
-
-
-# --- fields ---------------------------------------------------------------------------------------
-
-
-def _table(rows: Iterable[tuple[str, str, bool]], where: str) -> str:
-    lines = ["| field | type | meaning |", "|---|---|---|"]
-    for name, kind, is_required in rows:
-        meaning = (
-            meanings().get(f"{where}{name}")
-            or meanings().get(name)
-            or meanings().get(name.rpartition(".")[2], "")
-        )
-        need = "**Required.** " if is_required else ""
-        lines.append(f"| `{name}` | {kind} | {need}{meaning} |")
-    return "\n".join(lines)
-
-
-def _fields(
-    schema: Schema, description: Schema, prefix: str = "", depth: int = 0
-) -> Iterator[tuple[str, str, bool]]:
-    whole = _resolved(schema, description)
-    for name, field in whole.get("properties", {}).items():
-        inner = _resolved(field, description)
-        full = f"{prefix}{name}"
-        is_required = name in whole.get("required", [])
-        if inner.get("properties") and depth < DEPTH_MAX:
-            yield full, "object, with the fields below", is_required
-            yield from _fields(inner, description, f"{full}.", depth + 1)
-            if depth == 0 and prefix == "" and set(inner["properties"]) <= set(whole["properties"]):
-                return  # the same fields may stand without the wrapper
-            continue
-        yield full, _type(field, description), is_required
-        items = _resolved(inner.get("items", {}), description)
-        if items.get("properties") and depth < DEPTH_MAX:
-            yield from _fields(items, description, f"{full}[].", depth + 1)
-
-
-def _resolved(schema: Schema, description: Schema) -> Schema:
-    """What a reference leads to, and of several shapes the first that has fields."""
-    if "$ref" in schema:
-        return _resolved(
-            description["components"]["schemas"][schema["$ref"].rpartition("/")[2]], description
-        )
-    several = schema.get("anyOf") or schema.get("oneOf")
-    if several:
-        return next(
-            (
-                variant
-                for variant in (_resolved(each, description) for each in several)
-                if variant.get("type") != "null"
-            ),
-            {},
-        )
-    return schema
-
-
-def _type(schema: Schema, description: Schema) -> str:
-    whole = _resolved(schema, description)
-    if "enum" in whole:
-        return "one of " + ", ".join(f"`{value}`" for value in whole["enum"] if value is not None)
-    if "const" in whole:
-        return f"`{whole['const']}`"
-    kind = str(whole.get("type", "any"))
-    if kind == "array":
-        return f"list of {_type(whole.get('items', {}), description)}"
-    limits = [f"at most {whole['maxLength']} characters"] if "maxLength" in whole else []
-    limits += [f"from {whole['minimum']}"] if "minimum" in whole else []
-    limits += [f"up to {whole['maximum']}"] if "maximum" in whole else []
-    type_name = {"date-time": "time", "uuid": "UUID", "date": "date", "uri": "URL"}.get(
-        whole.get("format", ""), kind
-    )
-    return ", ".join([type_name, *limits])

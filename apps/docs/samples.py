@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from apps.docs.markdown import KEY
 
+ITEMS_MAX = 2  # of each list in an example
 CREDENTIALS = {"agent": "svca_test_YOUR_CREDENTIAL", "token": "YOUR_ACCESS_TOKEN", "key": KEY}
 
 

@@ -12,7 +12,6 @@ from django.conf import settings
 from msgspec import Struct
 
 SECONDS = 120
-HITS_MAX = 30
 _one_at_a_time = threading.Lock()
 
 
@@ -79,19 +78,6 @@ def page(slug: str) -> DocsPage | None:
 
 def index_file() -> bytes:
     return zlib.decompress(site().index)
-
-
-def search(query: str) -> list[DocsHit]:
-    """As the script in the browser does it: every word somewhere, and best where the title has
-    them."""
-    words = query.lower().split()
-    matches = []
-    for hit in msgspec.json.decode(index_file(), type=list[DocsHit]):
-        title = hit.title.lower()
-        whole = f"{title} {hit.place} {hit.words}".lower()
-        if all(word in whole for word in words):
-            matches.append((-sum(word in title for word in words), hit))
-    return [hit for _, hit in sorted(matches, key=lambda match: match[0])][:HITS_MAX]
 
 
 @cache

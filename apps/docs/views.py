@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils import translation
 from django.views.decorators.http import require_safe
 
-from apps.docs.site import DocsHit, DocsPage, index_file, page, search, site
+from apps.docs.search import search
+from apps.docs.site import DocsPage, index_file, page, site
 from apps.docs.tree import HOME
 
 QUERY_MAX = 100
@@ -34,8 +35,8 @@ def show(request: HttpRequest, slug: str = HOME.slug) -> HttpResponse:
 def find(request: HttpRequest) -> HttpResponse:
     """For who has no JavaScript, and for links to a search."""
     query = request.GET.get("q", "")[:QUERY_MAX].strip()
-    hits: list[DocsHit] = search(query) if query else []
-    return _show(request, "docs/search.html", {"query": query, "hits": hits})
+    results = search(query) if query else None
+    return _show(request, "docs/search.html", {"query": query, "results": results})
 
 
 @require_safe

@@ -79,10 +79,13 @@ async function load() {
   return index;
 }
 
+// An apostrophe is typed straight, and shown as a curly one.
+const plain = (text) => text.toLowerCase().replaceAll("’", "'");
+
 function score(entry, words) {
   const [, title, place, text] = entry;
-  const name = title.toLowerCase();
-  const all = `${name} ${place} ${text}`.toLowerCase();
+  const name = plain(title);
+  const all = plain(`${name} ${place} ${text}`);
   if (!words.every((word) => all.includes(word))) return 0;
   return 1 + words.filter((word) => name.includes(word)).length * 2 + (name.startsWith(words[0]) ? 2 : 0);
 }
@@ -108,7 +111,7 @@ function show(found, query) {
 
 form?.addEventListener("input", async (event) => {
   const query = event.target.value.trim();
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean);
+  const words = plain(query).split(/\s+/).filter(Boolean);
   if (!words.length) {
     hits.hidden = true;
     return;

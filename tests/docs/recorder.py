@@ -9,11 +9,11 @@ from typing import Any
 from django.conf import settings
 from django.test import Client
 
+from apps.docs.samples import ITEMS_MAX
 from tests import described
 from tests.cast import Api
 
 FILE: Path = settings.BASE_DIR / "docs" / "reference" / "examples.json"
-ITEMS_MAX = 2
 _SHOWN = (
     (re.compile(r"\b(svc[a-z]?_(?:sk|pk)?_?(?:test|live)_)[A-Za-z0-9_-]{8,}"), r"\1…"),
     (re.compile(r"//1\.1\.1\.1/"), "//shop.example/"),

@@ -15,6 +15,7 @@ from django.urls import resolve
 from apps.docs import tree
 from apps.docs.drawing import changes_of
 from apps.docs.markdown import render
+from apps.docs.search import EXCERPT_MAX, search
 from apps.docs.site import index_file, page, site
 
 INDEX_BYTES_MAX = 60 * 1024
@@ -113,6 +114,18 @@ def test_the_index_of_the_search_stays_small_and_finds_pages_and_their_parts() -
     assert "Nothing found" in none and "<script>zebra" not in none
 
 
+def test_a_search_says_how_much_it_found_where_and_why(db: None) -> None:
+    page_of = Client().get("/docs/search", {"q": "payment's REFUNDS"}).content.decode()
+    assert "result" in page_of and "for “<bdi>payment&#x27;s REFUNDS</bdi>”" in page_of
+    assert "Refunds › List a payment’s refunds</a>" in page_of
+    found = search("refund")
+    assert found.total >= len(found.shown) > 10
+    assert max(len(result.excerpt) for result in found.shown) <= EXCERPT_MAX + 2
+    assert len({(result.place, result.title) for result in found.shown}) == len(found.shown)
+    (guide,) = (result for result in found.shown if result.address == "/docs/refunds")
+    assert "refund" in guide.excerpt.lower() and not {"`", "|", "["} & set(guide.excerpt)
+
+
 def test_an_address_with_a_slash_at_its_end_leads_to_the_first_page(db: None) -> None:
     assert Client().get("/docs/").headers["Location"] == "/docs"
 
@@ -131,8 +144,37 @@ def test_on_a_phone_the_cells_of_a_wide_table_say_their_columns() -> None:
     wide = render("| `code` | what to do |  |\n|---|---|---|\n| a | b | c |\n| d | e | f |\n").html
     assert '<table class="rows">' in wide and '<td data-label="Code">d</td>' in wide
     assert '<td data-label="What to do">e</td>' in wide and '<td data-label="">f</td>' in wide
+    assert (
+        'data-label="B" class="digits"'
+        in render("| a | b | c |\n|---|---|---|\n| x | 409 | y |\n").html
+    )
     narrow = render("| code | what to do |\n|---|---|\n| a | b |\n").html
     assert "<table>" in narrow and "data-label" not in narrow
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("`GET /supported_assets`", "<code>GET /supported_assets</code>"),
+        ("`Retry-After`", "<code>Retry-After</code>"),
+        (
+            "`agent_credential_required`",
+            '<code class="name">agent_<wbr>credential_<wbr>required</code>',
+        ),
+        (
+            "`POST /payments/{id}/test_payments`",
+            '<code class="long">POST /payments/<wbr>{id}/<wbr>test_payments</code>',
+        ),
+        (
+            "`payment_intent.line_items[].unit_amount_cents`",
+            '<code class="long">payment_intent.<wbr>line_items[].<wbr>unit_amount_cents</code>',
+        ),
+        ("It isn't `'it'`", "It isn’t <code>'it'</code>"),
+        ('He\'s "here"', "He’s “here”"),
+    ],
+)
+def test_code_breaks_between_its_parts_and_quotes_are_curly(markdown: str, html: str) -> None:
+    assert render(markdown).html == f"<p>{html}</p>\n"
 
 
 def test_tabs_need_no_script() -> None:

@@ -178,7 +178,9 @@ def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
     """What each bucket lets through, for whom, as the limits have it."""
     for line in lines:
         rates = {mode: settings.LIMITS[line.policy][mode] for mode in ("live", "test")}
-        words = [f"{mode} {rate} a minute, burst {burst}" for mode, (rate, burst) in rates.items()]
+        words = [
+            f"{mode} {rate:,} a minute, burst {burst:,}" for mode, (rate, burst) in rates.items()
+        ]
         counted_by = " and ".join(line.by) + (
             f", {' and '.join(line.kinds)} keys only" if line.kinds else ""
         )
