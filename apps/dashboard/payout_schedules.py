@@ -219,19 +219,20 @@ def create(request: PageRequest) -> HttpResponse:
 
 
 def _begun(request: PageRequest) -> ScheduleForm:
-    """With a coin and a destination that accepts it, where there is such a pair."""
+    """With the first coin that a destination accepts."""
     values = {"frequency": "weekly", "minimum_fiat_currency": "EUR"}
+    saved = _payable(request)
     pair = next(
         (
-            (destination, asset)
-            for destination in _payable(request)
+            (asset, destination)
             for asset in active_assets(request.access.mode)
+            for destination in saved
             if accepts(destination, asset)
         ),
         None,
     )
     if pair is not None:
-        destination, asset = pair
+        asset, destination = pair
         values["destination"] = f"{destination.kind}:{destination.pk}"
         values["asset_id"] = asset.pk
     return ScheduleForm(values)
