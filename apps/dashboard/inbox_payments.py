@@ -98,7 +98,7 @@ def of_overpaid_payment(payment: Payment) -> Notice:
         payment.completed_at or payment.updated_at,
         "Refund difference",
         f"{url_of('refund', payment.pk)}?{query}",
-        fiat(excess, currency),
+        f"{fiat(excess, currency)} over",
         "arrow-uturn-left",
         page=url_of("payment", payment.pk),
     )

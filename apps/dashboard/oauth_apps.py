@@ -16,12 +16,11 @@ from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, 
 # What the API's names don't say, for whoever writes the app; merchants read theirs when they
 # authorize it.
 _OWN_SCOPES = {
-    scopes.PROFILE: "The name and email address of who authorizes the app",
+    scopes.PROFILE: "The name and email address of the person who authorizes the app",
     scopes.AGENTS: (
-        "Agents that accept payments and send payouts, within the permissions of who authorizes the"
-        " app"
+        "Agents that accept payments and send payouts, within that person’s own permissions"
     ),
-    scopes.OFFLINE: "Refresh tokens, so that access continues while nobody uses the app",
+    scopes.OFFLINE: "Refresh tokens, to keep access while nobody is using the app",
 }
 
 

@@ -92,14 +92,12 @@ def test_an_overpayment_is_refunded_from_its_button(cast: Cast) -> None:
     browser = Browser(cast.alice)
     line = only(browser)
     assert (line.notice.title, line.notice.action) == ("Customer overpaid", "Refund difference")
-    excess = cents_from_text(line.notice.amount.removeprefix("€"))
+    amount = line.notice.amount.removeprefix("€").removesuffix(" over")
+    excess = cents_from_text(amount)
     assert 0 < excess < 1000
     assert line.notice.detail == f"Rye · €{(1000 + excess) / 100:.2f} received, €10.00 due"
     assert line.notice.url.startswith(f"/dashboard/payments/{made['id']}/refund?")
-    assert (
-        f'value="{line.notice.amount.removeprefix("€")}"'
-        in browser.get(line.notice.url).content.decode()
-    )
+    assert f'value="{amount}"' in browser.get(line.notice.url).content.decode()
     confirmed(browser, made, reviewed(browser, made, amount="0.0001"))
     assert Refund.objects.count() == 1 and told(browser) == []
     books_are_right()
@@ -114,7 +112,7 @@ def test_an_overpayment_is_rounded_as_on_its_page(cast: Cast) -> None:
     browser = Browser(cast.alice)
     notice = only(browser).notice
     assert plain(notice.detail).endswith("CHF 12.59 received, CHF 12.34 due")
-    assert plain(notice.amount) == "CHF 0.25"
+    assert plain(notice.amount) == "CHF 0.25 over"
     assert "CHF 12.59" in plain(text(browser.get(f"payments/{made['id']}")))
     assert 'value="0.25"' in browser.get(notice.url).content.decode()
 
