@@ -61,6 +61,13 @@ def test_nothing_has_come_of_a_new_one(bakery: Shop) -> None:
     assert (told.received_cents, told.left_cents, told.over) == (0, 2490, None)
 
 
+def test_what_is_confirming_is_not_due_any_more(bakery: Shop) -> None:
+    made = make.payment(bakery.test, amount="24.90")
+    assert "Amount due" in words(made)
+    make.simulated(bakery.test, made["id"], "unconfirmed", confirmations=0)
+    assert "Payment detected" in words(made) and "Amount due" not in words(made)
+
+
 def test_too_much_is_told_in_both_units_with_what_happens(bakery: Shop) -> None:
     made = make.payment(bakery.test, amount="24.90")
     make.simulated(bakery.test, made["id"], "overpaid")
