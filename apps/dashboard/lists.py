@@ -43,7 +43,7 @@ class Column:
     file by name, each a plain value.
 
     The first column of a list names the row and is always shown. On a phone only those `on_phone`
-    are, and one that `is_wide` has a line of its own.
+    are, one that `is_wide` with a line of its own, one with a `phone_label` with that before it.
     """
 
     key: str
@@ -54,6 +54,7 @@ class Column:
     is_default: bool = True
     on_phone: bool = False
     is_wide: bool = False
+    phone_label: str = ""
 
 
 @dataclass(frozen=True)

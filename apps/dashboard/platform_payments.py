@@ -107,6 +107,7 @@ PLATFORM_PAYMENTS = listing(
                 },
                 is_number=True,
                 on_phone=True,
+                phone_label="Your fee",
             ),
             Column(
                 "status",

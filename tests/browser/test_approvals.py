@@ -41,7 +41,7 @@ def test_an_owner_approves_what_an_admins_key_asked_for(
     story.give_code()
     story.press("Confirm")
     expect(page.get_by_text("Approved. The payout is being sent.")).to_be_visible()
-    story.see("Approval of payout", "approval-approved")
+    story.see("Payout approved", "approval-approved")
     assert Payout.objects.get(pk=first).status == "pending"
 
     story.go("approvals")

@@ -87,7 +87,7 @@ def test_without_destinations_the_form_asks_for_an_address_alone(rich: Cast) -> 
     alone = text(browser.get("payouts/new"))
     assert 'type="radio"' not in alone and 'name="destination" value=""' in alone
     assert "You have no saved destinations yet." in alone
-    assert "ETH can’t be paid out to a bank account." in alone and ">Add one</a>" in alone
+    assert "ETH can’t be paid out to a bank account." in alone and ">Add destinations</a>" in alone
     add_wallet(rich.bakery.store, "test", "sepolia", ADDRESS)
     both = text(browser.get("payouts/new"))
     assert both.count('type="radio" name="destination"') == 2 and "A different address" in both

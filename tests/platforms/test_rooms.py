@@ -156,6 +156,7 @@ def test_figures_and_payments_are_on_their_pages(platform: Platform, owner: Brow
     assert "Corner Shop" in page and "ETH on Ethereum Sepolia" in page
     assert 'Fees earned</span> <span class="value">≈ €0.45</span>' in page
     listed = text(owner.get(f"platform/payments?account_id={merchant.id}&status=completed"))
+    assert 'data-label="Your fee"' in listed
     assert made["reference"] in listed and '€0.45 <span class="small muted">(1.5%)' in listed
     assert made["reference"] not in text(owner.get("platform/payments?status=pending"))
     assert "<bdi>Corner Shop</bdi>" in text(owner.get("events"))
