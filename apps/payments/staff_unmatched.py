@@ -157,7 +157,7 @@ def _of_payment(payment: Payment | None) -> Section:
         ("Created", made_text(payment, payment.created_at)),
     ]
     return Section(
-        "Payment of the address",
+        "Payment with this address",
         facts,
         reverse("admin:payments_payment_change", args=[payment.pk]),
         "Open payment",

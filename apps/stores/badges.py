@@ -15,7 +15,7 @@ BADGES: Badges = {
     "staff_request": {
         "pending": (WAIT, _("Pending")),
         "approved": (GOOD, _("Approved")),
-        "rejected": (QUIET, _("Rejected")),
+        "rejected": (BAD, _("Rejected")),
         "withdrawn": (QUIET, _("Withdrawn")),
         "expired": (QUIET, _("Expired")),
     },

@@ -79,9 +79,7 @@ def _earlier(row: StaffRequest) -> Section:
         )
         for request in newest
     ]
-    return Section(
-        "Earlier requests", facts, without="This is the first request about this record."
-    )
+    return Section("Earlier requests", facts, without="No earlier requests about this.")
 
 
 def _payout(facts: Facts) -> tuple[str, list[Section]]:
