@@ -11,12 +11,15 @@ from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.core.errors import Failure, RefusalKind
+from apps.core.messages.fields import is_uuid
 from apps.core.searching import NEWEST_MAX
 from apps.core.web.forms import typographic
 from apps.dashboard.filters import searched
 from apps.dashboard.list_files import events_file
 from apps.dashboard.paging import window
+from apps.dashboard.platforms import ACCOUNTS_SHOWN
 from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, sentences, show
+from apps.platforms.selectors import accounts_of
 from apps.stores.models import Store
 from apps.webhooks import selectors, signing
 from apps.webhooks.catalogue import EVENTS
@@ -68,6 +71,7 @@ def index(request: PageRequest) -> HttpResponse:
         "filters": filters,
         "export_query": urlencode({name: value for name, value in filters.items() if value}),
         "types": [(type, typographic(words)) for type, words in EVENTS.items()],
+        "accounts": _accounts(request),
         "newest_max": NEWEST_MAX,
         "is_filtered": any(filters.values()),
         "is_empty": not page.rows and not any(filters.values()) and "page" not in request.GET,
@@ -88,7 +92,20 @@ def _shown(rows: Sequence[Event]) -> list[ShownEvent]:
 def _filters(request: PageRequest) -> dict[str, str]:
     """What the address asks for. What it can't mean is left out."""
     type = request.GET.get("type", "")
-    return {"type": type if type in EVENTS else "", "q": searched(request.GET)}
+    account_id = request.GET.get("account_id", "")
+    return {
+        "type": type if type in EVENTS else "",
+        "account_id": account_id if is_uuid(account_id) else "",
+        "q": searched(request.GET),
+    }
+
+
+def _accounts(request: PageRequest) -> list[tuple[str, str]]:
+    """A platform's sub-merchants, to choose one of."""
+    if not request.access.store.is_platform:
+        return []
+    rows = accounts_of(request.access).values_list("pk", "name")
+    return [(str(pk), name) for pk, name in rows[:ACCOUNTS_SHOWN]]
 
 
 def export(request: PageRequest) -> Answer:

@@ -22,14 +22,18 @@ def events(access: Access) -> models.QuerySet[Event]:
     return Event.objects.visible_to(access)
 
 
-def filtered_events(access: Access, *, type: str, q: str) -> models.QuerySet[Event]:
+def filtered_events(
+    access: Access, *, type: str, q: str, account_id: str = ""
+) -> models.QuerySet[Event]:
     """Newest first, without their objects: the one with the ID `q`, and of the newest
-    (searching.NEWEST_MAX) those of a type, for which no index is kept (decision 410)."""
+    (searching.NEWEST_MAX) those of a type and of a sub-merchant, for which no index is kept
+    (decision 410)."""
     rows = events(access).defer("object").order_by("-created_at", "-id")
+    wanted = {"type": type, "account_id": account_id}
+    condition = models.Q(**{name: value for name, value in wanted.items() if value})
     if q:
-        rows = rows.filter(pk=q) if is_uuid(q) else rows.none()
-        return rows.filter(type=type) if type else rows
-    return found_by_any(rows, in_newest=models.Q(type=type)) if type else rows
+        return rows.filter(condition, pk=q) if is_uuid(q) else rows.none()
+    return found_by_any(rows, in_newest=condition) if condition else rows
 
 
 def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[QueuedDelivery]:

@@ -160,6 +160,10 @@ def test_figures_and_payments_are_on_their_pages(platform: Platform, owner: Brow
     assert made["reference"] in listed and '€0.45 <span class="small muted">(1.5%)' in listed
     assert made["reference"] not in text(owner.get("platform/payments?status=pending"))
     assert "<bdi>Corner Shop</bdi>" in text(owner.get("events"))
+    theirs = text(owner.get(f"events?account_id={merchant.id}&type=payment_intent.completed"))
+    assert "<bdi>Corner Shop</bdi>" in theirs
+    none = text(owner.get(f"events?account_id={platform.sub(name='Other').id}"))
+    assert "No matching events" in none
     home = text(owner.get(""))
     assert "No test payments of your own yet" in home and "platform/payments" in home
     owner.switch("live")
