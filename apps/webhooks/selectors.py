@@ -29,8 +29,8 @@ def filtered_events(
     (searching.NEWEST_MAX) those of a type and of a sub-merchant, for which no index is kept
     (decision 410)."""
     rows = events(access).defer("object").order_by("-created_at", "-id")
-    wanted = {"type": type, "account_id": account_id}
-    condition = models.Q(**{name: value for name, value in wanted.items() if value})
+    columns = {"type": type, "account_id": account_id}
+    condition = models.Q(**{name: value for name, value in columns.items() if value})
     if q:
         return rows.filter(condition, pk=q) if is_uuid(q) else rows.none()
     return found_by_any(rows, in_newest=condition) if condition else rows
