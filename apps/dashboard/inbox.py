@@ -99,14 +99,16 @@ def _bank_accounts(look: Look) -> "QuerySet[Any]":
 
 @dataclass(frozen=True)
 class InboxKind:
-    """`rows` finds them, newest first, and `told` says one; who lacks `resolves` reads it without a
-    button."""
+    """`rows` finds them, newest first, and `notice_of` says one; who lacks `resolves` reads it
+    without a button. What nobody of the store has to do anything about isn't in the number that is
+    shown (decision 494)."""
 
     name: str
     rows: Callable[[Look], "QuerySet[Any]"]
     notice_of: Callable[[Any], Notice]
     resolves: str
     sees: str = roles.VIEW
+    is_counted: bool = True
 
 
 KINDS = (
@@ -152,7 +154,13 @@ KINDS = (
         inbox_payments.of_unmatched_transfer,
         roles.MOVE_MONEY,
     ),
-    InboxKind("sending_in_review", sendings_in_review, inbox_rows.of_sending, roles.VIEW),
+    InboxKind(
+        "sending_in_review",
+        sendings_in_review,
+        inbox_rows.of_sending,
+        roles.VIEW,
+        is_counted=False,
+    ),
     InboxKind("approval", _approvals, inbox_rows.of_approval, roles.MOVE_MONEY),
     InboxKind(
         "failed_payout", payouts.failed_payouts, inbox_rows.of_failed_payout, roles.MOVE_MONEY
@@ -163,11 +171,19 @@ KINDS = (
         inbox_rows.of_returned_payout,
         roles.MOVE_MONEY,
     ),
-    InboxKind("payout_in_review", payouts.payouts_in_review, inbox_rows.of_payout, roles.VIEW),
+    InboxKind(
+        "payout_in_review",
+        payouts.payouts_in_review,
+        inbox_rows.of_payout,
+        roles.VIEW,
+        is_counted=False,
+    ),
     InboxKind("bank_account", _bank_accounts, inbox_rows.of_bank_account, roles.MANAGE),
     InboxKind("verification", rejected_verifications, inbox_rows.of_verification, roles.MANAGE),
     InboxKind("stopped_asset", stopped_assets, inbox_rows.of_stopped_asset, roles.VIEW),
-    InboxKind("delayed_payouts", _delayed, inbox_rows.of_delayed_wallet, roles.VIEW),
+    InboxKind(
+        "delayed_payouts", _delayed, inbox_rows.of_delayed_wallet, roles.VIEW, is_counted=False
+    ),
     InboxKind(
         "flagged_invoice", _since(billing.flagged_invoices), inbox_rows.of_invoice, roles.VIEW
     ),
@@ -193,8 +209,9 @@ class InboxLine:
 
 
 def _badge(counts: Counter[str]) -> str:
-    more = "+" if max(counts.values(), default=0) >= KIND_MAX else ""
-    return f"{counts.total()}{more}" if counts else ""
+    counted = [counts[kind.name] for kind in KINDS if kind.is_counted]
+    more = "+" if max(counted) >= KIND_MAX else ""
+    return f"{sum(counted)}{more}" if any(counted) else ""
 
 
 @cache

@@ -12,9 +12,9 @@ from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Invoice, Subscription
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import money
-from apps.core.templatetags.tillgate import fiat, shorten
+from apps.core.templatetags.tillgate import fiat
 from apps.dashboard.inbox_notices import BAD, INFO, WAIT, Notice, coins_of, url_of
-from apps.dashboard.list_cells import NAME_SHOWN
+from apps.dashboard.list_cells import NAME_SHOWN, ends_of
 from apps.payouts.models import Destination, Payout, PayoutApproval
 from apps.stores.models import Verification
 from apps.webhooks.models import Endpoint
@@ -100,9 +100,9 @@ def of_returned_payout(payout: Payout) -> Notice:
 def _sent_to(payout: Payout) -> str:
     saved = payout.destination
     to = (
-        (saved.label or saved.holder or shorten(saved.address))
+        (saved.label or saved.holder or ends_of(saved.address))
         if saved
-        else shorten(payout.destination_address or "")
+        else ends_of(payout.destination_address)
     )
     return f"{coins_of(payout.amount_atomic, payout.asset)} to {to}"
 

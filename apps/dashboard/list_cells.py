@@ -18,6 +18,7 @@ from apps.core.templatetags.tillgate import (
     crypto_short,
     email_text,
     fiat,
+    shorten,
 )
 from apps.dashboard.payers import Payer
 from apps.payouts.models import Destination
@@ -71,6 +72,22 @@ def time(at: datetime | None) -> SafeString:
 def plain_time(at: datetime) -> str:
     """The same as bare text."""
     return plain_in_zone(at, f"{list_pattern(at)}, HH:mm")
+
+
+def code(text: str) -> SafeString:
+    """A reference, in the face of code."""
+    return format_html('<span class="mono">{}</span>', text)
+
+
+def ends_of(address: str | None) -> str:
+    """An address by its ends, spelled with its checksum as everywhere; the whole stands near."""
+    return shorten(checksummed(address)) if address else ""
+
+
+def named_on_phone(name: str, cell: str) -> SafeString:
+    """Where no head of a column says what it is."""
+    markup = '<span class="muted"><span class="phone-only">{} </span>{}</span>'
+    return format_html(markup, name, cell)
 
 
 def day(at: datetime | None) -> SafeString:

@@ -263,7 +263,7 @@ def _refund(line: MoneyLine) -> SafeString:
         "payment",
         payment.pk,
         payment.title or payment.reference,
-        payment.reference if payment.title else "",
+        list_cells.code(payment.reference) if payment.title else "",
     )
 
 

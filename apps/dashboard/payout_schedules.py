@@ -20,7 +20,6 @@ from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.errors import Listed
 from apps.core.messages.fields import FiatAmount, Invalid
-from apps.core.templatetags.tillgate import shorten
 from apps.core.web.forms import Form
 from apps.dashboard import confirming, list_cells
 from apps.dashboard.confirming import ConfirmationForm
@@ -42,6 +41,8 @@ _SKIPS = {
 }
 SHOWN = 20
 NAME_SHOWN = 15
+# What is said of a bank account is shorter than of a wallet with its network.
+BANK_NAME_SHOWN = 22
 
 
 class ChangeForm(Form):
@@ -154,14 +155,14 @@ def _usable_from(request: PageRequest, schedule: Schedule) -> datetime | None:
 
 def _to(schedule: Schedule) -> str:
     if schedule.destination is None:
-        return str(schedule.destination_address)
+        return checksummed(str(schedule.destination_address))
     return _named(schedule.destination)
 
 
 def _to_shown(schedule: Schedule) -> SafeString:
     """The same for a page: a name has a line of its own."""
     if schedule.destination is None:
-        return format_html('<bdi class="mono">{}</bdi>', schedule.destination_address)
+        return format_html('<bdi class="mono">{}</bdi>', _to(schedule))
     return list_cells.named_destination(schedule.destination)
 
 
@@ -187,12 +188,13 @@ def _choices(destinations: Iterable[Destination]) -> list[dict[str, str]]:
 
 def _briefly(destination: Destination) -> str:
     """A wallet by the ends of its address; its page and the option's title have the whole."""
-    name = Truncator(destination.label).chars(NAME_SHOWN)
+    length = NAME_SHOWN if destination.is_wallet else BANK_NAME_SHOWN
+    name = Truncator(destination.label).chars(length)
     label = f"{name}: " if name else ""
     if not destination.is_wallet:
         return f"{label}{destination.currency} account …{destination.account_hint}"
     network = network_name(destination)
-    return f"{label}{shorten(checksummed(destination.address))} ({network})"
+    return f"{label}{list_cells.ends_of(destination.address)} ({network})"
 
 
 def _last(schedule: Schedule) -> str:

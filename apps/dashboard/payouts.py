@@ -77,6 +77,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             payout.status not in (Payout.Status.CONFIRMED, Payout.Status.FAILED)
             or payout.retry_at is not None
         ),
+        "review_reason": states.REASON_WORDS.get(payout.review_reason, payout.review_reason),
         "waits_for_approval": payout.waits_for_approver,
         "worth": _worth(request, payout),
         "can_retry": is_failed,

@@ -8,8 +8,9 @@ from apps.agents.models import Mandate
 from apps.billing.models import Price
 from apps.chain.models import UnmatchedTransfer
 from apps.core.searching import Term
-from apps.core.templatetags.tillgate import crypto, fiat, shorten
+from apps.core.templatetags.tillgate import crypto, fiat
 from apps.dashboard.events import ShownEvent
+from apps.dashboard.list_cells import ends_of
 from apps.dashboard.search_results import SearchHit
 from apps.payouts.models import Destination, PayoutBatch, Schedule
 from apps.payouts.services.destinations import title
@@ -27,7 +28,7 @@ def of_transfer(transfer: UnmatchedTransfer, term: Term) -> SearchHit:
     return SearchHit(
         f"Transfer on {transfer.chain.name}",
         _url("transfer", transfer.pk),
-        f"from {shorten(transfer.from_address)}",
+        f"from {ends_of(transfer.from_address)}",
         crypto(transfer.amount_atomic, asset.atomic_decimals, asset.coin_symbol) if asset else "",
         at=transfer.detected_at,
         is_exact=True,

@@ -10,7 +10,8 @@ from apps.access.models import ApiKey
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Product, Subscription
 from apps.core.searching import Term
-from apps.core.templatetags.tillgate import crypto, fiat, shorten
+from apps.core.templatetags.tillgate import crypto, fiat
+from apps.dashboard.list_cells import ends_of
 from apps.links.documents import link_url
 from apps.links.models import PaymentLink
 from apps.payments.models import Payment, Refund
@@ -76,7 +77,7 @@ def of_refund(refund: Refund, term: Term) -> SearchHit:
     return SearchHit(
         title,
         _url("payment", refund.payment_id),
-        shorten(refund.destination_address),
+        ends_of(refund.destination_address),
         amount,
         "refund",
         refund.status,
@@ -88,9 +89,9 @@ def of_refund(refund: Refund, term: Term) -> SearchHit:
 def of_payout(payout: Payout, term: Term) -> SearchHit:
     saved = payout.destination
     to = (
-        (saved.label or saved.holder or shorten(saved.address))
+        (saved.label or saved.holder or ends_of(saved.address))
         if saved
-        else shorten(payout.destination_address or "")
+        else ends_of(payout.destination_address)
     )
     amount = crypto(payout.amount_atomic, payout.asset.atomic_decimals, payout.asset.coin_symbol)
     return SearchHit(

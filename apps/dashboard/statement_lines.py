@@ -14,11 +14,9 @@ from django.urls import reverse
 from apps.agents.models import Settlement
 from apps.assets.models import Asset
 from apps.assets.selectors import with_chains
-from apps.chain.addresses import checksummed
 from apps.core import clock, money
 from apps.core.money import Fiat
-from apps.core.templatetags.tillgate import shorten
-from apps.dashboard.list_cells import cut
+from apps.dashboard.list_cells import cut, ends_of
 from apps.dashboard.plumbing import PageRequest
 from apps.ledger.selectors import StoreAccount
 from apps.ledger.statements import StatementLine
@@ -32,14 +30,19 @@ from apps.swaps.models import Swap
 
 
 class Subject(NamedTuple):
-    """What a line serves: in words, a second name, and its page."""
+    """What a line serves: in words, its reference or address, a second name, and its page."""
 
     text: str
-    below: str
+    code: str
+    more: str
     url: str
 
+    @property
+    def below(self) -> str:
+        return " · ".join(part for part in (self.code, self.more) if part)
 
-NOTHING = Subject("", "", "")
+
+NOTHING = Subject("", "", "", "")
 
 
 @dataclass(frozen=True)
@@ -120,10 +123,8 @@ def _payments(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
         .values_list("pk", "reference", "title", "order_id")
     )
     for id, reference, title, order_id in rows:
-        below = " · ".join(
-            part for part in (reference if title else "", cut(order_id or "")) if part
-        )
-        yield id, Subject(title or reference, below, _url("payment", id))
+        code = reference if title else ""
+        yield id, Subject(title or reference, code, cut(order_id or ""), _url("payment", id))
 
 
 def _payouts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
@@ -136,8 +137,10 @@ def _payouts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
         "destination__account_hint",
     )
     for id, address, label, currency, hint in rows.values_list(*names):
-        to = shorten(checksummed(address)) if address else f"{currency} account ending in {hint}"
-        yield id, Subject(f"Payout to {label or to}", to if label else "", _url("payout", id))
+        wallet = ends_of(address)
+        bank = "" if address else f"{currency} account ending in {hint}"
+        below = (wallet, bank) if label else ("", "")
+        yield id, Subject(f"Payout to {label or wallet or bank}", *below, _url("payout", id))
 
 
 def _swaps(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
@@ -145,7 +148,7 @@ def _swaps(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
     for id, source, buy in rows.values_list(
         "pk", "source_asset__coin_symbol", "buy_asset__coin_symbol"
     ):
-        yield id, Subject(f"Swap of {source} to {buy}", "", _url("swap", id))
+        yield id, Subject(f"Swap of {source} to {buy}", "", "", _url("swap", id))
 
 
 def _settlements(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
@@ -153,7 +156,7 @@ def _settlements(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
     for id, mandate_id, agent, pay_to in rows.values_list(
         "pk", "mandate_id", "credential__name", "pay_to"
     ):
-        yield id, Subject(agent, pay_to or "", _url("mandate", mandate_id))
+        yield id, Subject(agent, pay_to or "", "", _url("mandate", mandate_id))
 
 
 def _payments_of_accounts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:

@@ -4,6 +4,7 @@ person may make of it."""
 from django.contrib import messages
 from django.http import HttpResponse
 
+from apps.chain.addresses import checksummed
 from apps.chain.models import UnmatchedTransfer
 from apps.core.templatetags.tillgate import crypto
 from apps.core.web.forms import Form
@@ -56,7 +57,7 @@ def accept(request: PageRequest, id: str) -> HttpResponse:
 
 def send_back(request: PageRequest, id: str) -> HttpResponse:
     transfer = transfer_of(request.access, id)
-    rows = [*_rows(transfer), ("To", transfer.from_address)]
+    rows = [*_rows(transfer), ("To", checksummed(transfer.from_address))]
     try:
         confirmation = confirming.ask_about_form(
             request, rows, lambda: send_transfer_back(request.access, id)

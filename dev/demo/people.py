@@ -43,11 +43,16 @@ def open_demo_store() -> Store:
     second_factor.switch_on(merchant, MERCHANT["totp_secret"])
     store = create_store(
         merchant,
-        StoreRequest(name=STORE_NAME, country="IE", settlement_currency="EUR"),
+        StoreRequest(name=STORE_NAME, country="DE", settlement_currency="EUR"),
         is_kyc_confirmed=True,
     )
+    address = {"street": "Hauptstraße 5", "postal_code": "10827", "city": "Berlin"}
     change_store(
-        store, support_email="support@demo.example", card_funding_live=True, card_funding_test=True
+        store,
+        **address,
+        support_email="support@demo.example",
+        card_funding_live=True,
+        card_funding_test=True,
     )
     return store
 

@@ -269,7 +269,7 @@ def test_a_payment_link_is_made_and_shown_with_its_code(cast: Cast) -> None:
     ("status", "reason", "words", "is_offered"),
     [
         ("processing", "pending_confirmations", "Your customer has paid.", True),
-        ("processing", "processing_underpaid", "Your customer has paid a part.", True),
+        ("processing", "processing_underpaid", "Your customer has paid part of it.", True),
         ("completed", "completed_exact", "This link has been paid.", False),
         ("refunded", "refund_completed", "This link has been paid.", False),
         ("expired", "expired_timeout", "This link has expired.", False),

@@ -398,7 +398,7 @@ def test_staff_decide_about_a_payout_with_a_reason(rich: Cast) -> None:
     staff.post("sign-in/code", code=code_of(factor), next="/admin/")
     assert "Review" in text(staff.get("/admin/payouts/payout/"))
     path = f"/admin/payouts/payout/{made['id']}/decide/"
-    assert "Above the amount" in text(staff.get(path))
+    assert "The amount is above" in text(staff.get(path))
     assert staff.post(path, decision="reject").status_code == 422
     assert staff.post(path, decision="reject", reason="Not theirs").status_code == 302
     assert Payout.objects.get().failure_reason == "Not theirs"

@@ -99,11 +99,13 @@ CUSTOMERS = listing(
             number_column("subscriptions", "Subscriptions", lambda line: line.running),
             text_column("phone", "Phone", lambda line: line.customer.phone, is_default=False),
             *(_part_of_address(name, label) for name, label in ADDRESS.items()),
-            day_column(
+            Column(
                 "added",
                 "Added",
-                lambda line: line.customer.created_at,
-                name="created_at",
+                lambda line: list_cells.named_on_phone(
+                    "Added", list_cells.day(line.customer.created_at)
+                ),
+                {"created_at": lambda line: clock.iso(line.customer.created_at)},
                 on_phone=True,
             ),
             id_column(lambda line: line.customer),
@@ -277,11 +279,7 @@ def _invoice_cents(
 def _due(line: InvoiceRow) -> SafeString:
     """The day that the invoice itself names."""
     at = line.invoice.due_at
-    return (
-        list_cells.NONE
-        if at is None
-        else format_html('<span class="muted">{}</span>', document_day(at))
-    )
+    return list_cells.NONE if at is None else list_cells.named_on_phone("Due", document_day(at))
 
 
 def _subscription_of(line: InvoiceRow) -> SafeString:
@@ -403,7 +401,7 @@ def _next(subscription: Subscription) -> SafeString:
     return (
         list_cells.NONE
         if subscription.status == PAUSED
-        else format_html('<span class="muted">{}</span>', day(subscription.next_billing_at))
+        else list_cells.named_on_phone("Next", day(subscription.next_billing_at))
     )
 
 

@@ -5,10 +5,11 @@ from apps.access.models import ApiKey
 from apps.assets.models import AcceptedAsset
 from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.core import clock
+from apps.dashboard.list_cells import ends_of
 from apps.payouts.services.bank_reviews import verify_bank
 from apps.payouts.services.destinations import add_bank
 from apps.payouts.services.review import approve_payout
-from apps.payouts.states import ABOVE_THRESHOLD
+from apps.payouts.states import ABOVE_THRESHOLD, REASON_WORDS
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import (
     approve_verification,
@@ -55,10 +56,12 @@ def test_a_payout_in_review_is_told_until_staff_have_decided(cast: Cast) -> None
         "Payout is under review",
         f"/dashboard/payouts/{made['id']}",
     )
+    assert line.notice.detail == f"0.01 ETH to {ends_of(made['destination_address'])}"
+    assert browser.get("").context["inbox"].badge == "", "there is nothing for them to do"
     steps = browser.get(f"payouts/{made['id']}").context["steps"]
     assert [(step.to, step.note) for step in steps] == [
         ("pending", ""),
-        ("requires_review", ABOVE_THRESHOLD),
+        ("requires_review", REASON_WORDS[ABOVE_THRESHOLD]),
     ]
     from apps.payouts.models import Payout
 
