@@ -18,8 +18,8 @@ OBSTACLES = {
     "pending_payout": "Payouts in progress",
     "in_flight_payment_intent": "Payments that can still be paid",
     "pending_refund": "Refunds in progress",
-    "subscription": "Active subscriptions",
-    "test_subscription": "Active subscriptions",
+    "subscription": "Subscriptions not canceled",
+    "test_subscription": "Subscriptions not canceled",
     "account": "Sub-merchants not closed",
 }
 _LISTS = {
