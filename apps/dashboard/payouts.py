@@ -94,7 +94,7 @@ def _history(payout: Payout) -> list[PublicTransition]:
     return [
         replace(step, to="awaiting_approval", note="")
         if step.note == states.NEEDS_APPROVER
-        else step
+        else replace(step, note=states.REASON_WORDS.get(step.note, step.note))
         for step in public_transitions(payout, states.TOLD_AT_HOME)
     ]
 
