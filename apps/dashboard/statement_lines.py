@@ -168,7 +168,7 @@ def _payments_of_accounts(request: PageRequest, ids: "set[uuid.UUID]") -> Found:
     for id, reference, account_id, name in rows.values_list(
         "pk", "reference", "store_id", "store__name"
     ):
-        yield id, Subject(name, reference, f"{page}?account_id={account_id}")
+        yield id, Subject(name, reference, "", f"{page}?account_id={account_id}")
 
 
 def _url(page: str, id: uuid.UUID) -> str:
