@@ -45,10 +45,10 @@ PEOPLE = (
 )
 BEANS = LineRequest(description="Wholesale beans, 10 kg", quantity=2, unit_amount_cents=21900)
 BUSINESS = VerificationRequest(
-    business_legal_name="Demo Coffee Ltd",
-    business_country="IE",
-    registration_number="654321",
-    tax_id="IE1234567T",
+    business_legal_name="Demo Coffee GmbH",
+    business_country="DE",
+    registration_number="HRB 123456 B",
+    tax_id="DE123456789",
 )
 DUE_IN = timedelta(days=14)
 TRAINING = LineRequest(description="Barista training", unit_amount_cents=48000)

@@ -39,7 +39,7 @@ def seed_payouts(store: Store, merchant: User) -> None:
             store,
             mode,
             currency="EUR",
-            holder="Demo Coffee Ltd",
+            holder="Demo Coffee GmbH",
             account=IBAN,
             label="Business account",
             is_verified=True,
