@@ -4,7 +4,6 @@ uploaded picture.
 Only six hexadecimal digits are a colour; only our own PNG of an upload is ever stored or served.
 """
 
-import colorsys
 import hashlib
 import io
 import re
@@ -70,6 +69,8 @@ def contrast(color: str, other: str) -> float:
 def in_the_dark(color: str) -> str:
     """The color on dark pages: itself, lighter of the same hue where a button of it would recede
     into the page, and what text has in place of black and dark grays."""
+    import colorsys  # for the sheets of those stores alone
+
     if contrast(color, DARK_SURFACE) >= DARK_CONTRAST_MIN:
         return color
     parts = (int(color[at : at + 2], 16) / 255 for at in (1, 3, 5))

@@ -183,7 +183,8 @@ def test_a_demo_shows_what_it_would_have_sent(db: None, settings: Any, tmp_path:
     mail.send_due()
     (letter,) = mailbox.letters()
     listed = client.get("/dev/mailbox").content.decode()
-    assert f"/dev/mailbox/{letter.name}" in listed and "a@example.com" in listed
+    assert f"/dev/mailbox/{letter.name}" in listed
+    assert "a@example.com" in listed.replace("<wbr>", "")
     assert "https://shop.example/hook" in client.get(f"/dev/mailbox/{letter.name}").content.decode()
     drawn = client.get(f"/dev/mailbox/{letter.name}/html")
     assert "Webhook endpoint disabled" in drawn.content.decode()
