@@ -83,6 +83,7 @@ def day_column(
         {name: lambda row: clock.iso(get(row))},
         is_default=is_default,
         on_phone=on_phone,
+        phone_label=label if on_phone else "",
     )
 
 

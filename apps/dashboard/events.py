@@ -41,7 +41,7 @@ class ShownEvent:
     @property
     def words(self) -> str:
         """Its type, if a later release recorded one that isn't known here."""
-        return EVENTS.get(self.event.type, self.event.type)
+        return typographic(EVENTS.get(self.event.type, self.event.type))
 
 
 @dataclass(frozen=True)

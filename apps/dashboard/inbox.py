@@ -201,11 +201,13 @@ KINDS = (
 
 @dataclass(frozen=True)
 class InboxLine:
-    """A notice, and whether the person who looks may resolve it."""
+    """A notice, and whether the person who looks may resolve it; one that isn't counted is only
+    told."""
 
     notice: Notice
     may_resolve: bool
     age_seconds: int
+    is_counted: bool
 
 
 def _badge(counts: Counter[str]) -> str:
@@ -276,7 +278,7 @@ class Inbox:
         return f"inbox:{access.store_id}:{access.mode}:{access.caller}:{access.role}"
 
     def lines(self, limit: int) -> list[InboxLine]:
-        """The newest, of all kinds together."""
+        """The newest, of all kinds together; last what is only told."""
         result: list[InboxLine] = []
         now = self.access.now()
         look = Look.of(self.access)
@@ -286,7 +288,14 @@ class Inbox:
                 rows = kind.rows(look)[: min(limit, KIND_MAX)]
                 noticed = [kind.notice_of(row) for row in rows]
                 result += [
-                    InboxLine(item, may_resolve, max(int((now - item.at).total_seconds()), 0))
+                    InboxLine(
+                        item,
+                        may_resolve,
+                        max(int((now - item.at).total_seconds()), 0),
+                        kind.is_counted,
+                    )
                     for item in noticed
                 ]
-        return sorted(result, key=lambda item: item.notice.at, reverse=True)[:limit]
+        return sorted(result, key=lambda line: (line.is_counted, line.notice.at), reverse=True)[
+            :limit
+        ]

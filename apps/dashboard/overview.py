@@ -54,7 +54,7 @@ class RangeChoice:
 @dataclass(frozen=True)
 class Overview:
     """`other_volumes` are the volumes in currencies that the figures leave out. The success rate is
-    the summary's: payments that can still complete count, which `has_open` says."""
+    the summary's: payments that can still complete count, which `has_open` says unless all have."""
 
     choices: list[RangeChoice]
     now: Days
@@ -87,7 +87,8 @@ def overview(access: Access, chosen: str) -> Overview:
             for code, cents in these.totals.volume_cents.items()
             if cents and code != currency
         ],
-        has_open=any(
+        has_open=_permille(these, currency) not in (None, 1000)
+        and any(
             number and status not in TERMINAL
             for status, number in these.totals.status_counts.items()
         ),

@@ -108,7 +108,7 @@ class AccountVerificationForm(Form):
         "business_legal_name": "Registered name",
         "business_country": "Country",
         "registration_number": "Registration number",
-        "tax_id": "Tax number",
+        "tax_id": "VAT or tax ID",
         "business_website": "Website",
         "contact_email": "Email",
         "contact_phone": "Telephone",

@@ -47,7 +47,7 @@ class BusinessForm(Form):
         "business_legal_name": _("Legal business name"),
         "business_country": _("Business country"),
         "registration_number": _("Registration number"),
-        "tax_id": _("Tax number"),
+        "tax_id": _("VAT or tax ID"),
         "business_website": _("Business website"),
         "contact_email": _("Contact email"),
         "contact_phone": _("Contact phone"),

@@ -26,8 +26,8 @@ from apps.billing.services.customers import create_customer
 from apps.billing.subscriptions.changes import create_subscription, pause_subscription
 from apps.payments.requests import SimulationRequest
 from apps.payments.services.simulate import simulate_deposit
-from apps.platforms.requests import VerificationRequest
-from apps.platforms.services.verifications import approve_verification, submit_verification
+from apps.platforms.requests import OwnVerificationRequest
+from apps.platforms.services.verifications import approve_verification, submit_own
 from apps.stores.models import Store, User
 
 PEOPLE = (
@@ -44,11 +44,17 @@ PEOPLE = (
     ),
 )
 BEANS = LineRequest(description="Wholesale beans, 10 kg", quantity=2, unit_amount_cents=21900)
-BUSINESS = VerificationRequest(
+BUSINESS = OwnVerificationRequest(
     business_legal_name="Demo Coffee GmbH",
     business_country="DE",
     registration_number="HRB 123456 B",
     tax_id="DE123456789",
+    legal_form="GmbH",
+    representative="Mira Merchant",
+    street="Hauptstraße 5",
+    postal_code="10827",
+    city="Berlin",
+    business_description="Coffee, beans and classes, in a shop and online.",
 )
 DUE_IN = timedelta(days=14)
 TRAINING = LineRequest(description="Barista training", unit_amount_cents=48000)
@@ -59,7 +65,7 @@ def seed_billing(store: Store, merchant: User) -> None:
     access = Access.for_session(merchant, store, "test", proof=ACT)
     if Product.objects.visible_to(access).exists():
         return
-    approve_verification(submit_verification(store, BUSINESS))
+    approve_verification(submit_own(store, BUSINESS))
     product = create_product(
         access, ProductRequest(name="Coffee club", description="Fresh beans to your door")
     )

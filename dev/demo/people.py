@@ -46,10 +46,8 @@ def open_demo_store() -> Store:
         StoreRequest(name=STORE_NAME, country="DE", settlement_currency="EUR"),
         is_kyc_confirmed=True,
     )
-    address = {"street": "Hauptstraße 5", "postal_code": "10827", "city": "Berlin"}
     change_store(
         store,
-        **address,
         support_email="support@demo.example",
         card_funding_live=True,
         card_funding_test=True,

@@ -58,7 +58,7 @@ def test_the_country_of_the_merchant_is_named(bakery: Shop) -> None:
         updated_at=at,
     )
     text = words(invoice(bakery.test, payment(bakery.test)))
-    assert "Alice's Bakery Ltd Germany Tax number DE123456789" in text
+    assert "Alice's Bakery Ltd Germany VAT or tax ID DE123456789" in text
 
 
 def test_an_invoice_speaks_the_language_in_which_the_store_writes_to_customers(
