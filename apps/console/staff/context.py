@@ -69,8 +69,10 @@ def _state(row: StaffRequest) -> str:
 
 
 def _earlier(row: StaffRequest) -> Section:
-    """Requests of the same kind about the same target, by their index."""
-    rows = StaffRequest.objects.filter(kind=row.kind, target_id=row.target_id).exclude(pk=row.pk)
+    """Earlier requests of the same kind about the same target, by their index."""
+    rows = StaffRequest.objects.filter(
+        kind=row.kind, target_id=row.target_id, asked_at__lt=row.asked_at
+    )
     newest = rows.select_related("asked_by").order_by("-asked_at")[:EARLIER_MAX]
     facts: Pairs = [
         (
