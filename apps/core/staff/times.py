@@ -65,4 +65,4 @@ class Dated:
         minutes = round((since - at) / _MINUTE)
         apart = timesince(at, at + abs(minutes) * _MINUTE)
         way = "ahead" if minutes > 0 else "behind"
-        return [moment(at), f"Other times are by its test clock, then {apart} {way}"]
+        return [moment(at), f"Other times are on the store’s test clock, {apart} {way} at the time"]

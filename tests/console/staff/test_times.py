@@ -30,7 +30,7 @@ from tests.console.staff.pages import reviewed, stray, words
 from tests.dashboard.browse import Browser
 
 AHEAD = 3 * 86_400
-NOTE = "Other times are by its test clock, then 3 days ahead"
+NOTE = "Other times are on the store’s test clock, 3 days ahead at the time"
 
 
 @pytest.fixture
