@@ -68,6 +68,7 @@ class EndpointAdmin(ReadOnly):
 @admin.register(Event)
 class EventAdmin(ReadOnly):
     is_named = True
+    has_other_times = False
     list_display = ["created", "shop", "what", "number"]
     number = lists.clipped("id", "Event ID")
     value_texts: ClassVar = {"type": lambda row: _event(row.type)}

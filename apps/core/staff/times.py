@@ -2,7 +2,7 @@
 said stands below it and says so (decision 486)."""
 
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 from django.utils.html import format_html
@@ -57,10 +57,14 @@ def by_clock(own: datetime) -> SafeString:
 class Dated:
     """A page of a record that says below its heading since when it is there."""
 
+    has_other_times: ClassVar[bool] = True
+
     def since_words(self, row: Any, since: datetime) -> list[str]:
         """And how far its clock was from the machine's then: its other times are by that clock."""
         if not is_moved(row, since):
             return [moment(since)]
+        if not self.has_other_times:
+            return [made_text(row, since)]
         at = made_at(row, since)
         minutes = round((since - at) / _MINUTE)
         apart = timesince(at, at + abs(minutes) * _MINUTE)

@@ -21,7 +21,7 @@ from apps.ledger.models import Movement
 from apps.payments.models import Payment
 from apps.payouts.models import Payout
 from apps.stores.models import Store
-from apps.webhooks.models import Delivery
+from apps.webhooks.models import Delivery, Event
 from tests import make
 from tests.access.test_rights import HOOK
 from tests.billing.records import opened
@@ -66,6 +66,9 @@ def test_a_row_of_a_test_clock_tells_both_times_in_its_list_and_on_its_page(
         assert both(row) in words(finance.get(f"/admin/{page}/")), page
         record = words(finance.get(f"/admin/{page}/{row.pk}/change/"))
         assert f"Created {both(row)}" in record and NOTE in record, page
+    event = Event.objects.latest("created_at")
+    told = words(finance.get(f"/admin/webhooks/event/{event.pk}/change/"))
+    assert both(event) in told and NOTE not in told
     payout = rows["payouts/payout"]
     decision = words(finance.get(f"/admin/payouts/payout/{payout.pk}/decide/"))
     assert f"Created {both(payout)}" in decision
