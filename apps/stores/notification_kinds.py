@@ -56,7 +56,7 @@ KINDS: Mapping[str, NotificationKind] = {
     ),
     ASSET_STOPPED: NotificationKind(
         "Coins stopped for review",
-        "A deposit was removed from its chain. Payments in its coin wait for our review.",
+        "A deposit disappeared from its network. Payments in its coin wait for our review.",
     ),
     PAYOUT_CONFIRMED: NotificationKind(
         "Payouts confirmed", "A payout has arrived at its destination.", default=OFF

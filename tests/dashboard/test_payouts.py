@@ -263,7 +263,7 @@ def test_a_bank_payout_shows_what_would_land(rich: Cast, alice: Browser) -> None
         is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40
     )
     make.store_coins(shop.store, "USDC_SETH", 10**8)
-    assert "Swap it into a stablecoin" in text(alice.get("payouts/new?asset=SETH"))
+    assert "swap it into a" in text(alice.get("payouts/new?asset=SETH"))
     assert "appear once they’re verified" in text(alice.get("payouts/new?asset=USDC_SETH"))
     account = add_bank(
         shop.store,
