@@ -13,24 +13,17 @@ from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.platforms.services import closing
 from apps.platforms.services.accounts import AccountBlocker
 
-OBSTACLES = {
-    "store_balance": "Coins in the balance",
-    "pending_payout": "Payouts in progress",
-    "in_flight_payment_intent": "Payments that can still be paid",
-    "pending_refund": "Refunds in progress",
-    "subscription": "Subscriptions not canceled",
-    "test_subscription": "Subscriptions not canceled",
-    "account": "Sub-merchants not closed",
+# What people call each, and the list that its button leads to.
+_OBSTACLES = {
+    "store_balance": ("Coins in the balance", "balances"),
+    "pending_payout": ("Payouts in progress", "payouts"),
+    "in_flight_payment_intent": ("Payments that can still be paid", "payments"),
+    "pending_refund": ("Refunds in progress", "refunds"),
+    "subscription": ("Subscriptions not canceled", "subscriptions"),
+    "test_subscription": ("Subscriptions not canceled", "subscriptions"),
+    "account": ("Sub-merchants not closed", "platform_accounts"),
 }
-_LISTS = {
-    "store_balance": "balances",
-    "pending_payout": "payouts",
-    "in_flight_payment_intent": "payments",
-    "pending_refund": "refunds",
-    "subscription": "subscriptions",
-    "test_subscription": "subscriptions",
-    "account": "platform_accounts",
-}
+OBSTACLES = {name: title for name, (title, _) in _OBSTACLES.items()}
 
 
 @dataclass(frozen=True)
@@ -74,10 +67,11 @@ def close(request: PageRequest) -> HttpResponse:
 
 def _shown(request: PageRequest, obstacle: AccountBlocker) -> ClosingObstacle:
     mode = {"account": "", "test_subscription": Mode.TEST.value}.get(obstacle.type, Mode.LIVE.value)
+    title, page = _OBSTACLES[obstacle.type]
     return ClosingObstacle(
-        OBSTACLES[obstacle.type],
+        title,
         obstacle.count,
         mode,
         mode if mode != request.access.mode else "",
-        reverse(f"dashboard:{_LISTS[obstacle.type]}"),
+        reverse(f"dashboard:{page}"),
     )

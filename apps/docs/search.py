@@ -85,7 +85,7 @@ def _sentences(part: str) -> Iterator[str]:
 
 
 def _readable(text: str) -> str:
-    words = _MARKS.sub("", _LINK.sub(r"\1", text)).replace(" | ", ", ").replace("\\", "")
+    words = _MARKS.sub("", _LINK.sub(r"\1", text)).replace(" | ", " · ").replace("\\", "")
     return " ".join(words.replace("'", "’").split())
 
 

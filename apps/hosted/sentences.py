@@ -47,7 +47,7 @@ REFUSALS = (
     _("The store accepts no asset"),
     _("This payment has no receipt"),
     _("Too many receipts were sent; try again tomorrow"),
-    _("This onboarding link can't be used any more; ask for a new one"),
+    _("This onboarding link can't be used anymore; ask for a new one"),
     _("This onboarding link has expired; ask for a new one"),
     _("This onboarding link is not for this step"),
     _("This wallet is already saved"),

@@ -6,7 +6,6 @@ from urllib.parse import urlencode
 
 import pytest
 
-from apps.access import second_factor
 from apps.assets.models import Asset, Rate
 from apps.ledger.selectors import balances
 from apps.swaps.models import AutoSwap, Swap
@@ -23,14 +22,6 @@ def rich(cast: Cast) -> Cast:
     Asset.objects.filter(pk="USDC_SETH").update(contract_address="0x" + "01" * 20, is_active=True)
     make.store_coins(cast.bakery.store, "SETH", 10**18)
     return cast
-
-
-@pytest.fixture
-def seller(rich: Cast) -> Browser:
-    """With two-factor authentication: whatever she confirms, she confirms with a code of its
-    own."""
-    second_factor.switch_on(rich.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    return Browser(rich.alice, answers=True)
 
 
 def form_key(answer: Any) -> str:
@@ -51,22 +42,22 @@ def amount_in(page: Any) -> str:
     return found[1]
 
 
-def test_the_maximum_is_what_is_available_of_the_coin(rich: Cast, seller: Browser) -> None:
+def test_the_maximum_is_what_is_available_of_the_coin(rich: Cast, alice: Browser) -> None:
     make.store_coins(rich.bakery.store, "USDC_SETH", 2_500_000)
     other = {"source_asset_id": "USDC_SETH", "buy_asset_id": "SETH", "maximum": "1"}
-    assert amount_in(seller.get("swaps/new")) == ""
-    assert amount_in(seller.get("swaps/new?maximum=1")) == "1"
-    assert amount_in(seller.get("swaps/new?from=USDC_SETH&maximum=1")) == "2.5"
-    page = seller.get(f"swaps/new?{urlencode(other)}")
+    assert amount_in(alice.get("swaps/new")) == ""
+    assert amount_in(alice.get("swaps/new?maximum=1")) == "1"
+    assert amount_in(alice.get("swaps/new?from=USDC_SETH&maximum=1")) == "2.5"
+    page = alice.get(f"swaps/new?{urlencode(other)}")
     assert amount_in(page) == "2.5"
     assert re.search(r'value="SETH"\s+selected', page.content.decode())
     typed = {**WISH, "source_asset_id": "USDC_SETH", "buy_asset_id": "SETH", "amount": "2.5"}
-    review = seller.post("swaps/new", **typed, form_key=form_key(page))
+    review = alice.post("swaps/new", **typed, form_key=form_key(page))
     assert review.status_code == 200 and "Confirm swap" in text(review)
 
 
-def test_the_figures_are_shown_before_anything_is_sold(rich: Cast, seller: Browser) -> None:
-    browser = seller
+def test_the_figures_are_shown_before_anything_is_sold(rich: Cast, alice: Browser) -> None:
+    browser = alice
     key = form_key(browser.get("swaps/new"))
     review = browser.post("swaps/new", **WISH, form_key=key)
     told = text(review)
@@ -90,8 +81,8 @@ def test_the_figures_are_shown_before_anything_is_sold(rich: Cast, seller: Brows
     )
 
 
-def test_a_rate_that_moved_is_shown_again_and_not_sold_at(rich: Cast, seller: Browser) -> None:
-    browser = seller
+def test_a_rate_that_moved_is_shown_again_and_not_sold_at(rich: Cast, alice: Browser) -> None:
+    browser = alice
     key = form_key(browser.get("swaps/new"))
     review = browser.post("swaps/new", **WISH, form_key=key)
     Rate.objects.filter(asset="USDC_SETH").update(rate="1.1")
@@ -123,9 +114,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("change", "sentence"), REFUSED)
 def test_a_refused_form_says_why_and_keeps_what_was_typed(
-    seller: Browser, change: dict[str, str], sentence: str
+    alice: Browser, change: dict[str, str], sentence: str
 ) -> None:
-    answer = seller.post("swaps/new", **{**WISH, "form_key": "a" * 32, **change})
+    answer = alice.post("swaps/new", **{**WISH, "form_key": "a" * 32, **change})
     assert answer.status_code == 422 and sentence in text(answer)
     assert not Swap.objects.exists()
 
@@ -142,9 +133,9 @@ def test_a_refused_form_says_why_and_keeps_what_was_typed(
     ],
 )
 def test_each_error_stands_at_its_input_which_has_the_focus(
-    seller: Browser, change: dict[str, str], name: str
+    alice: Browser, change: dict[str, str], name: str
 ) -> None:
-    page = seller.post("swaps/new", **{**WISH, "form_key": "a" * 32, **change}).content.decode()
+    page = alice.post("swaps/new", **{**WISH, "form_key": "a" * 32, **change}).content.decode()
     (told,) = re.findall(r'<span class="error" id="(\w+)-error" role="alert">[^<]+</span>', page)
     (wrong,) = re.findall(
         r'<(?:input|select) id="(\w+)"[^>]*aria-invalid="true" aria-describedby="(\w+)-error"'

@@ -40,7 +40,7 @@ class Unusable(Coded):
 
     kind = RefusalKind.NOT_FOUND
     code = "onboarding_link_unusable"
-    message = "This onboarding link can't be used any more; ask for a new one"
+    message = "This onboarding link can't be used anymore; ask for a new one"
 
 
 class Expired(Unusable):
