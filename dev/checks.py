@@ -31,6 +31,8 @@ PYTEST = [sys.executable, "-m", "pytest"]
 def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit status."""
     os.environ["TILLGATE_ENV"] = "test"
+    if embedded.has_workers(arguments):
+        return _pytest(arguments)
     workers = _workers()
     is_divided = workers > 1 and not arguments
     collecting = _collecting() if is_divided else None

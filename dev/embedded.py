@@ -21,7 +21,7 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,6 +96,11 @@ def test_worker() -> str:
     """Which of the processes among which a test run is divided this is; empty when it isn't
     divided."""
     return os.environ.get("PYTEST_XDIST_WORKER", "")
+
+
+def has_workers(arguments: Iterable[str]) -> bool:
+    """Whether pytest shares its tests among workers, each of which starts services of its own."""
+    return any(argument.startswith(("-n", "--numprocesses")) for argument in arguments)
 
 
 def var_folder(mode: str) -> Path:

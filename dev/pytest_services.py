@@ -16,7 +16,7 @@ from dev import bootstrap, embedded, machine
 os.environ.setdefault("TILLGATE_ENV", "test")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 try:
-    if embedded.test_worker() or not any(argument.startswith("-n") for argument in sys.argv):
+    if embedded.test_worker() or not embedded.has_workers(sys.argv):
         embedded.ensure(mode=embedded.TEST)
 except RuntimeError as error:
     pytest.exit(str(error), returncode=4)

@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from dev import embedded
 from dev.checks import not_rewritten
 
 COLLECT = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-qq", "-c"]
@@ -30,3 +33,20 @@ def test_only_what_pytest_has_not_read_as_it_is_now_is_read_beforehand(tmp_path:
     assert not_rewritten(tmp_path) == []
     paths[-1].write_text("def test_it() -> None:\n    assert not False\n")
     assert not_rewritten(tmp_path) == [paths[-1]]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "has_workers"),
+    [
+        (["tests/payments", "-n4"], True),
+        (["-n", "4", "tests/payments"], True),
+        (["tests/payments", "--numprocesses=4"], True),
+        (["tests/payments", "-k", "net"], False),
+        ([], False),
+    ],
+)
+def test_workers_that_are_asked_for_start_services_of_their_own(
+    arguments: list[str], has_workers: bool
+) -> None:
+    """In one set of services they would empty each other's Redis."""
+    assert embedded.has_workers(arguments) == has_workers
