@@ -17,7 +17,7 @@ from pypdf import PdfReader
 from apps.core.documents import process
 from apps.core.documents.metadata import Vocabulary
 from apps.core.documents.pdf import Inside
-from apps.core.documents.process import NotRendered, Process, render_apart, write_listing
+from apps.core.documents.process import NotRendered, render_apart, write_listing
 from dev import bootstrap
 
 PAGE = '<!doctype html><html lang="en"><head><title>A page</title></head><body>{}</body></html>'
@@ -30,11 +30,13 @@ INSIDE = Inside(
 )
 
 
-@pytest.fixture(autouse=True)
-def _none_kept() -> Iterator[None]:
-    """Each begins and ends without a process of another."""
+@pytest.fixture(scope="module", autouse=True)
+def _secrets_around() -> Iterator[None]:
+    """Whoever starts a process here knows some; afterwards none is left."""
     _end()
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENCRYPTION_KEYS", "a-secret")
+        yield
     _end()
 
 
@@ -53,18 +55,34 @@ def words(content: bytes) -> str:
     return " ".join(page.extract_text() for page in PdfReader(io.BytesIO(content)).pages)
 
 
-def test_who_has_a_document_drawn_loads_nothing_that_draws() -> None:
+def has_ended(pid: str) -> bool:
+    stat = Path("/proc") / pid / "stat"
+    return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def test_who_has_a_document_drawn_loads_nothing_that_draws_and_takes_the_process_along() -> None:
     asks = f"""
-import io, sys
-from apps.core.documents.process import render_apart, write_listing
-print(render_apart({PAGE.format("Hello")!r})[:5])
-write_listing({PAGE.format("Hello")!r}, [["a line"]], 10, listing := io.BytesIO())
+import io, os, sys
+from apps.core.documents import process
+print(process.render_apart({PAGE.format("Hello")!r})[:5])
+process.write_listing({PAGE.format("Hello")!r}, [["a line"]], 10, listing := io.BytesIO())
 print(listing.getvalue()[:5], {{"weasyprint", "pypdf", "PIL", "fontTools"}} & set(sys.modules))
+print(process._kept.pid, flush=True)
+os._exit(9)
 """
     said = subprocess.run(
-        [sys.executable, "-c", asks], cwd=bootstrap.ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", asks],
+        cwd=bootstrap.ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert said.stdout.split("\n")[:2] == ["b'%PDF-'", "b'%PDF-' set()"]
+    *lines, pid = said.stdout.splitlines()
+    assert lines == ["b'%PDF-'", "b'%PDF-' set()"], said.stderr
+    deadline = time.monotonic() + 20
+    while not has_ended(pid):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_one_process_draws_one_after_another_and_each_as_it_was_asked() -> None:
@@ -85,36 +103,13 @@ def test_it_ends_when_nothing_was_drawn_for_a_moment(monkeypatch: pytest.MonkeyP
     render_apart(PAGE.format("x"))
 
 
-def test_it_ends_with_whoever_started_it() -> None:
-    asks = (
-        "from apps.core.documents.process import *; process = Process();"
-        " process.page('<p>x', None);"
-        " print(process.pid, flush=True)"
-    )
-    asks += "; os._exit(9)"
-    said = subprocess.run(
-        [sys.executable, "-c", asks],
-        cwd=bootstrap.ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    proc = Path("/proc") / said.stdout.strip() / "stat"
-    deadline = time.monotonic() + 20
-    while proc.exists() and proc.read_text().rpartition(")")[2].split()[0] != "Z":
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
-def test_it_knows_no_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ENCRYPTION_KEYS", "a-secret")
-    with Process() as drawing:
-        drawing.page(PAGE.format("x"), None)
-        told = {
-            part.partition("=")[0]
-            for part in Path(f"/proc/{drawing.pid}/environ").read_text().split("\0")
-            if part
-        }
+def test_it_knows_no_secrets() -> None:
+    render_apart(PAGE.format("x"))
+    told = {
+        part.partition("=")[0]
+        for part in Path(f"/proc/{kept()}/environ").read_text().split("\0")
+        if part
+    }
     assert told <= set(process._ENVIRONMENT)
 
 

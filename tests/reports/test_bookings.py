@@ -92,36 +92,39 @@ RANGES = {
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
-@pytest.mark.parametrize("name", RANGES)
-def test_sums_are_those_of_the_lines_and_lead_to_the_balance(
-    db: None, seed: int, name: str
-) -> None:
+def test_sums_are_those_of_the_lines_and_lead_to_the_balance(db: None, seed: int) -> None:
     books = open_books()
-    wanted = RANGES[name]
     for day, amount in ((1, "0.005"), (4, "0.9345"), (9, "12345.678901")):
         rate(day, amount)
     story(books, seed)
-    for kind in chart.STORE_KINDS:
-        sums = told(books, kind, wanted)
-        lines = lines_of(books, kind, wanted)
-        amounts = [line.amount_atomic for line, _ in lines]
-        assert sums.in_atomic == sum(amount for amount in amounts if amount > 0)
-        assert sums.out_atomic == sum(amount for amount in amounts if amount < 0)
-        assert sums.fee_atomic == sum(booking.fee_atomic for _, booking in lines)
-        assert (sums.entries, sums.is_whole) == (len(lines), True)
-        worth: dict[str, int] = defaultdict(int)
-        for line, booking in lines:
-            value = booking.worth(line.amount_atomic)
-            worth[booking.currency] += 0 if value is None else value.cents
-        assert sums.worth == worth
-        fees = sum(booking.fee_cents for _, booking in lines if booking.rate is not None)
-        assert sum(sums.fees_worth.values()) == fees
-        assert sums.unvalued == sum(booking.rate is None for _, booking in lines)
-        if not wanted.kind:
-            assert sums.opening_atomic + sums.net_atomic == sums.closing_atomic
-            assert not lines or sums.closing_atomic == lines[0][0].balance_atomic
-        if wanted == LineFilter():
-            assert (sums.opening_atomic, sums.closing_atomic) == (0, books.balance(kind))
+    for name, wanted in RANGES.items():
+        for kind in chart.STORE_KINDS:
+            sums = told(books, kind, wanted)
+            lines = lines_of(books, kind, wanted)
+            assert_sums_are_of(lines, sums, f"{name}, {kind}")
+            if not wanted.kind:
+                assert sums.opening_atomic + sums.net_atomic == sums.closing_atomic
+                assert not lines or sums.closing_atomic == lines[0][0].balance_atomic
+            if wanted == LineFilter():
+                assert (sums.opening_atomic, sums.closing_atomic) == (0, books.balance(kind))
+
+
+def assert_sums_are_of(
+    lines: list[tuple[StatementLine, EntryValue]], sums: BookingSums, title: str
+) -> None:
+    amounts = [line.amount_atomic for line, _ in lines]
+    assert sums.in_atomic == sum(amount for amount in amounts if amount > 0), title
+    assert sums.out_atomic == sum(amount for amount in amounts if amount < 0), title
+    assert sums.fee_atomic == sum(booking.fee_atomic for _, booking in lines), title
+    assert (sums.entries, sums.is_whole) == (len(lines), True), title
+    worth: dict[str, int] = defaultdict(int)
+    for line, booking in lines:
+        value = booking.worth(line.amount_atomic)
+        worth[booking.currency] += 0 if value is None else value.cents
+    assert sums.worth == worth, title
+    fees = sum(booking.fee_cents for _, booking in lines if booking.rate is not None)
+    assert sum(sums.fees_worth.values()) == fees, title
+    assert sums.unvalued == sum(booking.rate is None for _, booking in lines), title
 
 
 def test_cents_are_rounded_half_to_even_in_the_database_too(db: None) -> None:

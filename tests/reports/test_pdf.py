@@ -1,17 +1,19 @@
 """The PDF of a report holds every entry, and a screen reader finds its way through all of it."""
 
 import io
-import uuid
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from pypdf import PdfReader
 
-from apps.ledger import movements
+from apps.reports.documents.pdf_file import LINES_PER_PAGE
 from tests import make
 from tests.cast import Shop
-from tests.ledger.books import AT, Books, open_books
-from tests.reports.reading import STATEMENT, access_to, made
+from tests.ledger.books import AT, open_books
+from tests.reports.reading import ENTRIES, STATEMENT, access_to, made
+from tests.stage import standing
+from tests.whole import usually
 
 DAY = str(AT.date())
 
@@ -24,28 +26,32 @@ def words(page: Any) -> str:
     return " ".join(page.extract_text().split())
 
 
-@pytest.fixture
-def long_books(db: None) -> Books:
-    """130 deposits: three pages of entries after the sums."""
+def long_listing() -> bytes:
+    """113 deposits: three pages of entries after the sums."""
     books = open_books()
-    for number in range(130):
-        amount = 10**18 + number
-        options = {**books.of_store, "payment_id": uuid.uuid4()}
-        movements.deposit_confirmed(
-            **options, deposit_id=uuid.uuid4(), amount_atomic=amount, is_simulated=False
-        )
-    return books
+    for number in range(2 * LINES_PER_PAGE + 1):
+        books.deposit(10**18 + number)
+    return made(access_to(books), DAY, DAY, format="pdf")
 
 
-def test_a_long_listing_is_one_document_with_every_entry(long_books: Books) -> None:
-    reader = read(made(access_to(long_books), DAY, DAY, format="pdf"))
+@pytest.fixture(scope="module")
+def drawn(django_db_setup: None, django_db_blocker: Any) -> Iterator[bytes]:
+    yield from standing(django_db_blocker, long_listing)
+
+
+@pytest.fixture
+def reader(drawn: bytes, db: None) -> PdfReader:
+    return read(drawn)
+
+
+def test_a_long_listing_is_one_document_with_every_entry(reader: PdfReader) -> None:
     pages = [words(page) for page in reader.pages]
     assert len(pages) == 4
-    assert "Opening balance" in pages[0] and "Deposit confirmed 130" in pages[0]
+    assert "Opening balance" in pages[0] and "Deposit confirmed 113" in pages[0]
     listing = " ".join(pages[1:])
-    assert [f"1000000000000.{number:06d}".rstrip("0") in listing for number in range(130)] == [
+    assert [f"1000000000000.{number:06d}".rstrip("0") in listing for number in range(113)] == [
         True
-    ] * 130
+    ] * 113
     assert all("Time (UTC) What Account" in page for page in pages[1:])
     assert [f"entries, page {number}" in page for number, page in enumerate(pages)] == [
         False,
@@ -53,11 +59,10 @@ def test_a_long_listing_is_one_document_with_every_entry(long_books: Books) -> N
         True,
         True,
     ]
-    assert listing.count("Deposit confirmed") == 130
+    assert listing.count("Deposit confirmed") == 113
 
 
-def test_a_joined_document_is_tagged_from_its_first_page_to_its_last(long_books: Books) -> None:
-    reader = read(made(access_to(long_books), DAY, DAY, format="pdf"))
+def test_a_joined_document_is_tagged_from_its_first_page_to_its_last(reader: PdfReader) -> None:
     root: Any = reader.root_object
     assert (
         root["/MarkInfo"]["/Marked"]
@@ -108,25 +113,19 @@ def test_a_statement_says_in_words_what_moved_and_that_it_was_a_test(bakery: Sho
         assert part in text
 
 
-@pytest.mark.parametrize("mode", ["test", "live"])
 def test_each_page_of_a_test_report_says_that_it_is_one_and_no_page_of_a_live_one(
-    mode: str, db: None
+    reader: PdfReader,
 ) -> None:
-    books = open_books(mode)
-    for _ in range(70):
-        movements.deposit_confirmed(
-            **books.of_store,
-            deposit_id=uuid.uuid4(),
-            payment_id=uuid.uuid4(),
-            amount_atomic=10**18,
-            is_simulated=False,
-        )
-    reader = read(made(access_to(books), DAY, DAY, format="pdf"))
-    assert ["TEST" in words(page) for page in reader.pages] == [mode == "test"] * 3
-    assert ("TEST" in str(reader.metadata)) == (mode == "test")
+    books = open_books("test")
+    for _ in range(LINES_PER_PAGE + 1):
+        books.deposit(10**18)
+    of_test = read(made(access_to(books), DAY, DAY, format="pdf"))
+    for told, is_test, count in ((of_test, True, 3), (reader, False, 4)):
+        assert ["TEST" in words(page) for page in told.pages] == [is_test] * count
+        assert ("TEST" in str(told.metadata)) == is_test
 
 
 def test_a_report_about_nothing_is_still_a_document(bakery: Shop) -> None:
-    for kind in ("accounting_transactions", STATEMENT):
+    for kind in usually(short=(ENTRIES,), whole=(ENTRIES, STATEMENT)):
         reader = read(made(bakery.access("live"), DAY, DAY, kind, format="pdf"))
         assert len(reader.pages) == 1 and "Nothing was booked" in words(reader.pages[0])
