@@ -3,7 +3,7 @@ each role gets that and no more."""
 
 import os
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,10 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.test import RequestFactory
 
-from apps.access import second_factor
 from apps.assets.models import AcceptedAsset, Asset
 from apps.console.staff.forms import FORMS
 from apps.console.staff.kinds import KINDS
-from apps.core import buckets, clock
+from apps.core import clock
 from apps.core.staff import roles as staff_roles
 from apps.core.staff.pages import Part, Queue, ReadOnly
 from apps.core.staff.roles import TABLE, StaffOperation, StaffRole
@@ -29,9 +28,10 @@ from apps.platforms.services.verifications import submit_verification
 from apps.stores.models import Store, User
 from apps.stores.services import change_store
 from tests import make
-from tests.cast import Cast
-from tests.dashboard.browse import Browser, code_of, text
+from tests.cast import Cast, assemble
+from tests.dashboard.browse import Browser, text
 from tests.platforms.makers import VERIFICATION
+from tests.stage import standing
 
 ROOT = Path(__file__).resolve().parents[2]
 admin.autodiscover()
@@ -130,14 +130,8 @@ def test_every_row_is_asked_for_somewhere_and_what_takes_two_has_a_kind() -> Non
 
 
 def signed_in(user: User) -> Browser:
-    factor = second_factor.switch_on(user, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    user.set_password("correct horse battery")
-    user.save()
-    browser = Browser()
-    browser.post("sign-in", email=user.email, password="correct horse battery")
-    assert browser.post("sign-in/code", code=code_of(factor), next="/admin/").status_code == 302
-    buckets.client().flushdb()
-    return browser
+    """With a code a moment ago. (How staff sign in is told in tests/dashboard/test_staff.py.)"""
+    return Browser(user).prove()
 
 
 def rows(cast: Cast) -> dict[str, Any]:
@@ -182,44 +176,95 @@ def withdrawal() -> Withdrawal:
     return row
 
 
-@pytest.mark.parametrize("roles", ROLES, ids=lambda roles: "+".join(roles) or "none")
-def test_each_role_gets_what_the_table_says_and_no_more(roles: tuple[str, ...], cast: Cast) -> None:
-    made = rows(cast)
-    assert set(made) == set(FORMS_OF_ROWS) | set(QUEUES)
+def asked_rows() -> tuple[Cast, dict[str, Any]]:
+    cast = assemble()
+    return cast, rows(cast)
+
+
+@pytest.fixture(scope="module")
+def asked(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[Cast, dict[str, Any]]]:
+    yield from standing(django_db_blocker, asked_rows)
+
+
+@pytest.fixture
+def cast(asked: tuple[Cast, dict[str, Any]], db: None) -> Cast:
+    return asked[0].again()
+
+
+@pytest.fixture
+def made(asked: tuple[Cast, dict[str, Any]], db: None) -> dict[str, Any]:
+    return asked[1]
+
+
+def allows(operation: StaffOperation | None, roles: tuple[str, ...]) -> bool:
+    return operation is not None and not operation.roles.isdisjoint(roles)
+
+
+def staff_in(roles: tuple[str, ...]) -> User:
     person = make.clerk()
     User.objects.filter(pk=person.pk).update(staff_roles=list(roles))
     person.refresh_from_db()
-    browser = signed_in(person)
+    return person
 
-    def allowed(operation: StaffOperation | None) -> bool:
-        return operation is not None and not operation.roles.isdisjoint(roles)
 
+@pytest.mark.parametrize("roles", ROLES, ids=lambda roles: "+".join(roles) or "none")
+def test_each_role_sees_and_is_offered_what_the_table_says(
+    roles: tuple[str, ...], db: None
+) -> None:
+    """That a list which may be seen is shown is told by the next test."""
+    person = staff_in(roles)
+    request = _asked_by(person)
     for page, item in REGISTRY.items():
-        assert (browser.get(f"/admin/{page}/").status_code == 200) == bool(roles), page
-        assert browser.get(f"/admin/{page}/add/").status_code == 403 or not roles
-        offered = item.get_actions(_asked_by(person))
+        assert item.has_view_permission(request) == bool(roles), page
+        assert not item.has_add_permission(request), page
+        offered = item.get_actions(request)
         assert set(offered) == {
-            name for on, name, operation in BUTTONS if on == page and allowed(operation)
+            name for on, name, operation in BUTTONS if on == page and allows(operation, roles)
         }, page
-    if not roles:
-        return
+
+
+@pytest.mark.parametrize(
+    "role",
+    [
+        pytest.param(role, marks=() if role == "admin" else pytest.mark.whole)
+        for role in StaffRole.values
+    ],
+)
+def test_every_list_is_shown_and_has_no_form_for_more(role: str, cast: Cast) -> None:
+    browser = signed_in(make.clerk(role))
+    for page in REGISTRY:
+        assert browser.get(f"/admin/{page}/").status_code == 200, page
+        assert browser.get(f"/admin/{page}/add/").status_code == 403, page
+
+
+def test_who_has_no_role_is_shown_nothing(cast: Cast) -> None:
+    browser = signed_in(staff_in(()))
+    for page in REGISTRY:
+        assert browser.get(f"/admin/{page}/").status_code != 200, page
+
+
+@pytest.mark.parametrize("roles", ROLES[1:], ids="+".join)
+def test_each_role_does_what_the_table_says_and_no_more(
+    roles: tuple[str, ...], made: dict[str, Any]
+) -> None:
+    assert set(made) == set(FORMS_OF_ROWS) | set(QUEUES)
+    browser = signed_in(staff_in(roles))
     for page, item in FORMS_OF_ROWS.items():
         answer = browser.post(f"/admin/{page}/{made[page]}/change/")
-        assert (answer.status_code != 403) == allowed(item.operation), page
+        assert (answer.status_code != 403) == allows(item.operation, roles), page
     for page, item in QUEUES.items():
         assert browser.get(f"/admin/{page}/{made[page]}/decide/").status_code == 200
         for decision, operation in (("approve", item.approving), ("reject", item.rejecting)):
-            if not allowed(operation):
+            if not allows(operation, roles):
                 answer = browser.post(
                     f"/admin/{page}/{made[page]}/decide/", decision=decision, reason="x"
                 )
                 assert answer.status_code == 403, page
-    asked = browser.get("/admin/payments/withdrawal/ask/").status_code
-    assert (asked == 200) == allowed(staff_roles.WITHDRAWAL)
+    shown = browser.get("/admin/payments/withdrawal/ask/").status_code
+    assert (shown == 200) == allows(staff_roles.WITHDRAWAL, roles)
     for kind in FORMS:
-        assert (
-            browser.get(f"/admin/stores/staffrequest/ask/{kind}/").status_code == 200
-        ) == allowed(KINDS[kind].operation), kind
+        shown = browser.get(f"/admin/stores/staffrequest/ask/{kind}/").status_code
+        assert (shown == 200) == allows(KINDS[kind].operation, roles), kind
 
 
 def _asked_by(person: User) -> Any:
@@ -241,8 +286,8 @@ def test_a_button_that_somebody_presses_without_being_offered_it_does_nothing(
         buttons(REGISTRY[page])[name](REGISTRY[page], request, None)
 
 
-def test_who_may_not_decide_reads_and_is_told_so(cast: Cast) -> None:
-    payout = rows(cast)["payouts/payout"]
+def test_who_may_not_decide_reads_and_is_told_so(made: dict[str, Any]) -> None:
+    payout = made["payouts/payout"]
     shown = text(signed_in(make.clerk("support")).get(f"/admin/payouts/payout/{payout}/decide/"))
     assert "Your staff role can view this" in shown and "Approve" not in shown
 

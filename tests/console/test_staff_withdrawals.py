@@ -1,6 +1,7 @@
 """Earnings leave by the staff site too: one of finance asks on a form, another lets them go with a
 code, and only that."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,21 +12,32 @@ from apps.stores.models import User
 from tests import make
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, next_code, text
+from tests.stage import standing
 
 OWNER = "0x" + "a1" * 20
 ETHER = 10**18
 ASK = "/admin/payments/withdrawal/ask/"
 
 
-@pytest.fixture
-def people(db: None, settings: Any) -> tuple[Browser, Browser]:
+def earned() -> tuple[Browser, Browser]:
     """Two of finance; three coins are earned."""
-    settings.WITHDRAWAL_ADDRESSES = [OWNER]
     asker = make.clerk("finance")
     second = make.clerk("finance")
     make.service_coins("SETH", 100 * ETHER)
     make._correct("SETH", "service_fees", None, 3 * ETHER, asker)
     return signed_in(asker), signed_in(second)
+
+
+@pytest.fixture(scope="module")
+def earners(django_db_setup: None, django_db_blocker: Any) -> Iterator[tuple[Browser, Browser]]:
+    yield from standing(django_db_blocker, earned)
+
+
+@pytest.fixture
+def people(earners: tuple[Browser, Browser], db: None, settings: Any) -> tuple[Browser, Browser]:
+    settings.WITHDRAWAL_ADDRESSES = [OWNER]
+    first, second = earners
+    return first.again(), second.again()
 
 
 def ask(browser: Browser, **changes: str) -> Any:
