@@ -20,6 +20,7 @@ from apps.stores import seals
 from apps.webhooks.models import Delivery, Event
 from apps.webhooks.pruning import MONTHS
 from tests import make
+from tests.auditing import breaches
 from tests.cast import Cast, Shop
 from tests.console import test_verify_ledger
 from tests.console.test_verify_ledger import tamper
@@ -85,7 +86,7 @@ def test_books_that_grew_old_and_were_pruned_stay_clean(world: Cast, days: int) 
     assert (Event.objects.count() < before) == (days > 90)
     audit = verify.audit(since="last")
     assert (audit.is_broken, audit.since is None) == (False, False)
-    assert verify.findings() == []
+    assert breaches() == []
 
 
 def test_what_a_store_far_ahead_of_its_time_was_told_is_pruned_by_the_days_that_passed(
@@ -99,7 +100,7 @@ def test_what_a_store_far_ahead_of_its_time_was_told_is_pruned_by_the_days_that_
 
     call_command("prune")
 
-    assert verify.findings() == []
+    assert breaches() == []
 
 
 def test_what_should_still_be_there_is_missed(world: Cast) -> None:
@@ -110,7 +111,7 @@ def test_what_should_still_be_there_is_missed(world: Cast) -> None:
         " 'payment_intent.completed'"
     )
 
-    assert {finding.invariant for finding in verify.findings()} == {"events_told"}
+    assert {finding.invariant for finding in breaches()} == {"events_told"}
 
 
 def test_a_test_event_is_told_to_one_endpoint_alone(world: Cast) -> None:
@@ -122,7 +123,7 @@ def test_a_test_event_is_told_to_one_endpoint_alone(world: Cast) -> None:
         )
 
     assert Delivery.objects.filter(is_test=True).count() == 4
-    assert verify.findings() == []
+    assert breaches() == []
 
 
 def test_an_event_of_a_payment_is_not_hidden_among_test_events(world: Cast) -> None:
@@ -134,14 +135,14 @@ def test_an_event_of_a_payment_is_not_hidden_among_test_events(world: Cast) -> N
         " ORDER BY created_at DESC LIMIT 1)"
     )
 
-    assert "events_told" in {finding.invariant for finding in verify.findings()}
+    assert "events_told" in {finding.invariant for finding in breaches()}
 
 
 def test_a_movement_that_staff_corrected_is_no_finding(world: Cast) -> None:
     shop = world.bakery
     make._correct("SETH", "available", shop.store.pk, 7, make.clerk())
 
-    assert verify.findings() == []
+    assert breaches() == []
     assert Entry.objects.filter(movement__kind="correction").count() == 2
 
 

@@ -18,8 +18,10 @@ UNIQUE = models.UniqueConstraint(fields=["reference"], name="rules_test")
 
 @pytest.fixture(scope="module")
 def payments() -> ProjectState:
-    """The models as the newest migrations have them."""
-    return MigrationLoader(None).project_state()
+    """The models as the newest migrations have them, made once: a copy takes them along."""
+    state = MigrationLoader(None).project_state()
+    assert state.apps.get_model("payments", "payment")
+    return state
 
 
 def rules(

@@ -17,6 +17,7 @@ from django.test import override_settings
 from apps.assets.models import Asset
 from apps.audit import verify
 from apps.audit.invariants import INVARIANTS
+from apps.audit.models import VerifiedPoint
 from apps.chain.models import (
     Block,
     Deposit,
@@ -301,12 +302,18 @@ def test_runs_since_any_point_find_nothing_in_untouched_books(books: Shop) -> No
         assert found_since(point, *names) == []
 
 
+@pytest.fixture(scope="module")
+def point(books: Shop, django_db_blocker: Any) -> VerifiedPoint:
+    """What is planted is written after it."""
+    with django_db_blocker.unblock():
+        return point_here()
+
+
 @pytest.mark.parametrize("name", PLANTINGS)
-def test_what_was_planted_is_found(name: str, books: Shop) -> None:
+def test_what_was_planted_is_found(name: str, books: Shop, point: VerifiedPoint) -> None:
     """By a run that verifies everything, and by one since a point just before."""
     statements, invariant = PLANTINGS[name]
     with rolled_back():
-        point = point_here()
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SET LOCAL session_replication_role = replica")
             for statement in statements.format(store=books.store.pk).split("; "):

@@ -13,6 +13,7 @@ from django.db import connection, transaction
 
 from apps.audit import verify
 from apps.audit.invariants import INVARIANTS, LEDGER, MERCHANTS, PAYMENTS
+from apps.audit.models import VerifiedPoint
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import clock
 from apps.ledger.models import Movement
@@ -174,11 +175,17 @@ def tamper(statements: str) -> None:
         cursor.execute("SET LOCAL session_replication_role = origin")
 
 
+@pytest.fixture(scope="module")
+def point(day: Cast, django_db_blocker: Any) -> VerifiedPoint:
+    """What tampers is written after it."""
+    with django_db_blocker.unblock():
+        return point_here()
+
+
 @pytest.mark.parametrize("name", CORRUPTIONS)
-def test_the_audit_finds(name: str, world: Cast) -> None:
+def test_the_audit_finds(name: str, point: VerifiedPoint, world: Cast) -> None:
     """By a run that verifies everything, and by one since a point just before."""
     statements, invariant = CORRUPTIONS[name]
-    point = point_here()
     with transaction.atomic():
         tamper(statements.format(store=world.bakery.store.pk))
 
