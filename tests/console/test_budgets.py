@@ -127,31 +127,15 @@ STARTS = {
         1069,
     ),
 }
-REPORT = """
-import django, json, sys
-from django.db import connection
-from django.db.backends.utils import CursorWrapper
-asked, whole = [], CursorWrapper.execute
-def execute(self, sql, params=None):
-    asked.append(str(sql))
-    return whole(self, sql, params)
-CursorWrapper.execute = execute
-django.setup()
-{start}
-print(json.dumps({{"modules": sorted(sys.modules), "queries": asked}}))
-"""
-
-
 # What a worker does before it makes a child.
 FORKS = (
-    "from config.celery import app; app.loader.import_default_modules(); app.finalize();"
-    " from celery.signals import worker_before_create_process as forks; forks.send(sender=None)"
+    "from celery.signals import worker_before_create_process as forks; forks.send(sender=None)\n"
 )
+# What the collector looks through, and how many heaps the threads have.
 HEAPS = """
-{start}
 import gc
-print(gc.get_freeze_count(), len(gc.get_objects()), flush=True)
-import ctypes, threading
+figures = {"frozen": gc.get_freeze_count(), "seen": len(gc.get_objects())}
+import ctypes, os, threading
 libc, met = ctypes.CDLL(None), threading.Barrier(8)
 libc.fopen.restype = libc.malloc.restype = ctypes.c_void_p
 def allocate():
@@ -160,33 +144,73 @@ def allocate():
     met.wait()
 threads = [threading.Thread(target=allocate) for _ in range(8)]
 [thread.start() for thread in threads], [thread.join() for thread in threads]
-told = ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w"))
+file = os.memfd_create("heaps")
+told = ctypes.c_void_p(libc.fopen(f"/proc/self/fd/{file}".encode(), b"w"))
 libc.malloc_info(0, told), libc.fclose(told)
+figures["heaps"] = os.read(file, 2**20).count(b"<heap nr=")
+"""
+BEFORE_IT_SERVES = {"web": HEAPS, "worker": FORKS + HEAPS}
+# What is asked of a process that has begun.
+AFTERWARD = {
+    "a passkey of strangers": (
+        "from apps.access import passkeys; from datetime import datetime; passkeys.begin_asking({},"
+        " None, datetime.now())"
+    ),
+    "a passkey of a device": "from apps.access import ceremonies; ceremonies.Ceremonies(None)",
+    "the check of a passkey": "from apps.access import ceremonies; ceremonies._load_verifiers()",
+    "whether Redis is there": "from apps.core import buckets; buckets.unreachable()",
+    "the client of Redis": "from apps.core import buckets; buckets.client()",
+    "a bucket": "from apps.core import buckets; buckets._bucket('pdf', 'test')",
+    "a page of the documentation": (
+        "from apps.docs.views import explorer, show; from django.http import HttpRequest; page ="
+        " HttpRequest(); page.method = 'GET'; explorer(page); show(page)"
+    ),
+}
+# Every one begins as Django does, which is done once: each goes on in a fork.
+CHILDREN = """
+import django, json, os, sys
+from django.db.backends.utils import CursorWrapper
+asked, whole = [], CursorWrapper.execute
+def execute(self, sql, params=None):
+    asked.append(str(sql))
+    return whole(self, sql, params)
+CursorWrapper.execute = execute
+django.setup()
+for name, (lines, last) in json.loads(sys.argv[1]).items():
+    sys.stdout.flush()
+    child = os.fork()
+    if not child:
+        exec(lines, {})
+        report, found = {"modules": sorted(sys.modules), "queries": asked[:]}, {}
+        exec(last, found)
+        print(json.dumps([name, report | found.get("figures", {})]), flush=True)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, name
 """
 
 
 @pytest.fixture(scope="module")
 def started() -> dict[str, dict[str, Any]]:
-    """What each process holds and has asked for when its work begins."""
+    """What each process holds and has asked for when its work begins, or when it was asked for one
+    thing."""
     environ = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",
         "EMAIL_BACKEND": "apps.core.mailbox.Folder",
     }
-    running = {
-        name: subprocess.Popen(
-            [sys.executable, "-c", REPORT.format(start=start.lines)],
-            cwd=bootstrap.ROOT,
-            env=environ,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        for name, start in STARTS.items()
-    }
-    return {
-        name: json.loads(process.communicate()[0].splitlines()[-1])
-        for name, process in running.items()
-    }
+    asked = {name: (start.lines, BEFORE_IT_SERVES.get(name, "")) for name, start in STARTS.items()}
+    asked |= {name: (lines, "") for name, lines in AFTERWARD.items()}
+    said = subprocess.run(
+        [sys.executable, "-c", CHILDREN, json.dumps(asked)],
+        cwd=bootstrap.ROOT,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert said.returncode == 0, said.stderr
+    # What a command prints is told before.
+    return dict(json.loads(line) for line in said.stdout.splitlines() if line.startswith('["'))
 
 
 @pytest.mark.parametrize("name", STARTS)
@@ -214,48 +238,10 @@ def test_a_process_asks_the_database_nothing_before_its_work(
     assert started[name]["queries"] == []
 
 
-# What is asked of a process that has begun, each in a child of its own.
-AFTERWARD = {
-    "a passkey of strangers": (
-        "from apps.access import passkeys; from datetime import datetime; passkeys.begin_asking({},"
-        " None, datetime.now())"
-    ),
-    "a passkey of a device": "from apps.access import ceremonies; ceremonies.Ceremonies(None)",
-    "the check of a passkey": "from apps.access import ceremonies; ceremonies._load_verifiers()",
-    "whether Redis is there": "from apps.core import buckets; buckets.unreachable()",
-    "the client of Redis": "from apps.core import buckets; buckets.client()",
-    "a bucket": "from apps.core import buckets; buckets._bucket('pdf', 'test')",
-    "a page of the documentation": (
-        "from apps.docs.views import explorer, show; from django.http import HttpRequest; page ="
-        " HttpRequest(); page.method = 'GET'; explorer(page); show(page)"
-    ),
-}
-CHILDREN = """
-import django, json, os, sys
-django.setup()
-for name, lines in json.loads(sys.argv[1]).items():
-    sys.stdout.flush()
-    child = os.fork()
-    if not child:
-        exec(lines)
-        print(json.dumps([name, [*sys.modules]]), flush=True)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0, name
-"""
-
-
 @pytest.fixture(scope="module")
-def loaded() -> dict[str, set[str]]:
+def loaded(started: dict[str, dict[str, Any]]) -> dict[str, set[str]]:
     """The modules of a process that has begun and was asked for one thing."""
-    said = subprocess.run(
-        [sys.executable, "-c", CHILDREN, json.dumps(AFTERWARD)],
-        cwd=bootstrap.ROOT,
-        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return {name: set(modules) for name, modules in map(json.loads, said.stdout.splitlines())}
+    return {name: set(started[name]["modules"]) for name in AFTERWARD}
 
 
 def test_asking_strangers_for_a_passkey_loads_nothing_that_verifies_one(
@@ -294,27 +280,18 @@ def test_the_documentation_loads_nothing_that_draws_it(loaded: dict[str, set[str
     assert HEAVY & loaded["a page of the documentation"] == set()
 
 
-@pytest.fixture(scope="module", params=["import config.asgi", FORKS], ids=["web", "worker"])
-def before_it_serves(request: pytest.FixtureRequest) -> dict[str, int]:
-    """What the collector looks through, and how many heaps the threads have."""
-    said = subprocess.run(
-        [sys.executable, "-c", HEAPS.format(start=request.param)],
-        cwd=bootstrap.ROOT,
-        env={**os.environ, "DJANGO_SETTINGS_MODULE": "config.settings"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    frozen, seen = map(int, said.stdout.splitlines()[0].split())
-    return {"frozen": frozen, "seen": seen, "heaps": said.stdout.count("<heap nr=")}
+@pytest.mark.parametrize("name", BEFORE_IT_SERVES)
+def test_the_threads_of_a_process_share_two_heaps(
+    name: str, started: dict[str, dict[str, Any]]
+) -> None:
+    assert 0 < started[name]["heaps"] <= 2
 
 
-def test_the_threads_of_a_process_share_two_heaps(before_it_serves: dict[str, int]) -> None:
-    assert 0 < before_it_serves["heaps"] <= 2
-
-
-def test_what_is_loaded_is_out_of_the_collectors_sight(before_it_serves: dict[str, int]) -> None:
-    assert before_it_serves["frozen"] > 90_000 and before_it_serves["seen"] < 1_000
+@pytest.mark.parametrize("name", BEFORE_IT_SERVES)
+def test_what_is_loaded_is_out_of_the_collectors_sight(
+    name: str, started: dict[str, dict[str, Any]]
+) -> None:
+    assert started[name]["frozen"] > 90_000 and started[name]["seen"] < 1_000
 
 
 def test_a_command_ends_without_looking_through_all_that_it_has_loaded() -> None:

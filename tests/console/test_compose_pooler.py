@@ -2,7 +2,6 @@
 and that a request and a job get through it with the passwords that new_env.sh writes."""
 
 import getpass
-import json
 import os
 import re
 import shutil
@@ -10,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -18,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 import pytest
 import yaml
+from django.db import connection
 from psycopg import sql
 
 from apps.audit.grants import WEB, WORKER
@@ -25,6 +24,7 @@ from config.databases import CONSOLE, DatabaseAddress, address_of
 from dev import bootstrap, pooler, template_database
 from dev.ports import free_port
 from tests import postgres
+from tests.cast import assemble
 from tests.stack import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -204,22 +204,19 @@ class Deployment:
     def direct(self, role: str, password: str = "") -> str:
         return f"host={self.socket} dbname={DATABASE} user={role} password='{password}'"
 
-    def environment(self, file: str = "") -> Variables:
-        """Of a process that is given the file; without one, of the owner."""
-        own = {
-            "DATABASE_URL": postgres.direct_url(DATABASE),
-            "DATABASE_POOLER": "",
-            "DATABASE_PREPARED_STATEMENTS": "",
+    def environment(self, file: str) -> Variables:
+        """Of a process that is given the file."""
+        return {
+            **os.environ,
+            **self.files[file],
+            "DATABASE_URL": self.address(file),
+            "DATABASE_DIRECT_URL": "",
+            "DATABASE_PREPARED_STATEMENTS": str(pooler.prepares()).lower(),
             "TILLGATE_ENV": "test",
             "DJANGO_SETTINGS_MODULE": "config.settings",
         }
-        if file:
-            prepares = str(pooler.prepares()).lower()
-            own |= self.files[file] | {"DATABASE_URL": self.address(file)}
-            own |= {"DATABASE_PREPARED_STATEMENTS": prepares}
-        return {**os.environ, **own, "DATABASE_DIRECT_URL": ""}
 
-    def run(self, script: str, file: str = "", **variables: str) -> str:
+    def run(self, script: str, file: str, **variables: str) -> str:
         begin = "import django; django.setup()\nfrom django.db import connection\n"
         done = subprocess.run(
             [sys.executable, "-c", begin + script],
@@ -232,11 +229,6 @@ class Deployment:
         )
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
-
-    @cached_property
-    def key(self) -> str:
-        """Of a store that the owner's process makes."""
-        return str(json.loads(self.run(MAKE_STORE))["keys"]["test"]["secret"])
 
     def stop(self) -> None:
         self.process.kill()
@@ -258,13 +250,34 @@ def deployment(
     found.stop()
 
 
-MAKE_STORE = """
-from django.core.management import call_command
-owner = {"email": "alice@example.com", "password": "sunflower-lantern-41"}
-call_command("create_store", name="Bakery", json=True, **owner)
-"""
-REQUEST = """
-import os
+@pytest.fixture(scope="module")
+def key(deployment: Deployment, django_db_blocker: Any) -> str:
+    """Of a store in the deployment's database."""
+    name = connection.settings_dict["NAME"]
+    with django_db_blocker.unblock():
+        connection.close()
+        connection.settings_dict["NAME"] = DATABASE
+        secret = assemble().bakery.secrets["test"]
+        connection.close()
+        connection.settings_dict["NAME"] = name
+    return secret
+
+
+@pytest.fixture(scope="module")
+def port_of_none(deployment: Deployment) -> Iterator[int]:
+    """Where a pooler listens that has no PostgreSQL."""
+    folder = Path(tempfile.mkdtemp(prefix="pooler-"))
+    port = free_port()
+    process = deployment.start_pooler(folder, port, server_port=1)
+    yield port
+    process.kill()
+    process.wait(20)
+    shutil.rmtree(folder)
+
+
+# PostgreSQL is there for the first requests and not for the last.
+REQUESTS = """
+import os, time
 from django.test import Client
 headers = {"Authorization": "Bearer " + os.environ["KEY"], "Host": "localhost"}
 client = Client(headers=headers)
@@ -274,14 +287,11 @@ found = client.get("/api/v2/billing/customers/" + made.json()["id"])
 with connection.cursor() as cursor:
     cursor.execute("SELECT current_user")
     print(made.status_code, found.status_code, found.json()["email"], *cursor.fetchone())
-"""
-REFUSED = """
-import os, time
-from django.test import Client
+connection.close()
+connection.settings_dict["PORT"] = os.environ["PORT_OF_NONE"]
 began = time.monotonic()
-headers = {"Authorization": "Bearer " + os.environ["KEY"], "Host": "localhost"}
-response = Client(headers=headers).get("/api/v2/payments")
-print(response.status_code, time.monotonic() - began)
+refused = client.get("/api/v2/payments")
+print(refused.status_code, time.monotonic() - began)
 """
 JOB = """
 from config.celery import app
@@ -295,9 +305,19 @@ with connection.cursor() as cursor:
 
 
 @pytest.mark.pooler
-def test_a_request_and_a_job_get_through_it(deployment: Deployment) -> None:
-    told = deployment.run(REQUEST, "web.env", KEY=deployment.key)
-    assert told == f"201 200 someone@example.com {WEB}"
+def test_a_request_gets_through_it_and_is_refused_in_seconds_without_postgresql(
+    deployment: Deployment, key: str, port_of_none: int
+) -> None:
+    told = deployment.run(REQUESTS, "web.env", KEY=key, PORT_OF_NONE=str(port_of_none))
+    answered, refused = told.splitlines()
+    assert answered == f"201 200 someone@example.com {WEB}"
+    status, seconds = refused.split()
+    assert status == "503"
+    assert 4 < float(seconds) < 15
+
+
+@pytest.mark.pooler
+def test_a_job_gets_through_it(deployment: Deployment) -> None:
     assert deployment.run(JOB, "worker.env") == f"jobs {WORKER}"
 
 
@@ -331,23 +351,6 @@ def test_the_workers_role_reads_its_figures_and_changes_nothing(deployment: Depl
             client.execute("PAUSE")
     with pytest.raises(psycopg.OperationalError):
         psycopg.connect(console("web.env"))
-
-
-@pytest.mark.pooler
-def test_without_postgresql_a_request_is_refused_in_seconds(deployment: Deployment) -> None:
-    folder = Path(tempfile.mkdtemp(prefix="pooler-"))
-    port = free_port()
-    process = deployment.start_pooler(folder, port, server_port=1)
-    url = deployment.address("web.env").replace(f":{deployment.port}/", f":{port}/")
-    try:
-        told = deployment.run(REFUSED, "web.env", DATABASE_URL=url, KEY=deployment.key)
-    finally:
-        process.kill()
-        process.wait(20)
-        shutil.rmtree(folder)
-    status, seconds = told.split()
-    assert status == "503"
-    assert 4 < float(seconds) < 15
 
 
 @pytest.mark.pooler

@@ -16,7 +16,7 @@ STILL_SECONDS = 1.0
 STARTS_AFTER = 2.5  # more than twice as long as nothing may move
 # Programs that are slow: at work on a processor, on a disk, in a child, or telling what they do.
 AT_WORK = {
-    "a processor": "while time.time() < end: sum(range(200_000)); time.sleep(0.01)",
+    "a processor": "while time.time() < end: sum(range(200_000)); time.sleep(0.05)",
     "its log": "while time.time() < end: print('recovering', flush=True); time.sleep(0.2)",
     "a disk": (
         "while time.time() < end:\n"
@@ -26,7 +26,7 @@ AT_WORK = {
     ),
     "a child": (
         "child = subprocess.Popen([sys.executable, '-c',"
-        " 'while True: sum(range(20_000))'])\n"
+        " 'import time\\nwhile True: sum(range(200_000)); time.sleep(0.05)'])\n"
         "time.sleep(end - time.time()); child.kill()"
     ),
 }

@@ -68,10 +68,10 @@ class Pooled:
         self.forks.end()
         self.pooler.stop()
 
-    def run(self, script: str, *, before: str = "", **environment: str) -> str:
+    def run(self, script: str, **environment: str) -> str:
         """What a process prints that starts so."""
         done = subprocess.run(
-            [sys.executable, "-c", before + SET_UP + BEGIN + script],
+            [sys.executable, "-c", script],
             cwd=ROOT,
             env=self.environment | environment,
             capture_output=True,
@@ -183,12 +183,12 @@ from apps.assets.selectors import with_chains
 together(lambda _: [with_chains(["ETH", "SETH"]) for _ in range(10)], 12)
 print(connection.settings_dict["OPTIONS"]["prepare_threshold"])
 """
-    assert pooler.run(script, DATABASE_PREPARED_STATEMENTS="") == "None"
+    assert pooler.run(SET_UP + BEGIN + script, DATABASE_PREPARED_STATEMENTS="") == "None"
 
 
 def test_the_web_server_starts(pooler: Pooled) -> None:
     """What a pooler would refuse isn't sent to it when a connection begins."""
-    told = pooler.run("""
+    told = pooler.ask("""
 import config.asgi
 from django.conf import settings
 print(settings.DATABASES["default"]["OPTIONS"].get("options"), ask("SELECT 1"))
@@ -196,19 +196,26 @@ print(settings.DATABASES["default"]["OPTIONS"].get("options"), ask("SELECT 1"))
     assert told == "None [(1,)]"
 
 
+# Each command begins in a fork that has read nothing of ours.
+ADDRESSES = """
+import os, sys
+for command in ("watch_chains", "treasury"):
+    for direct in (os.environ["DIRECT"], ""):
+        if not os.fork():
+            sys.argv = ["manage.py", command]
+            os.environ["DATABASE_DIRECT_URL"] = direct
+            from config import environment
+            print(environment.DATABASE_URL, environment.DATABASE_POOLER, flush=True)
+            os._exit(0)
+        os.wait()
+"""
+
+
 def test_what_needs_a_connection_of_its_own_passes_by_the_pooler(pooler: Pooled) -> None:
     direct = postgres.direct_url()
-    script = """
-from config import environment
-print(environment.DATABASE_URL, environment.DATABASE_POOLER)
-"""
-    for command, expected in (
-        ("watch_chains", f"{direct} False"),
-        ("treasury", f"{pooler.environment['DATABASE_URL']} True"),
-    ):
-        arguments = f"import sys; sys.argv = ['manage.py', {command!r}]"
-        assert pooler.run(script, before=arguments, DATABASE_DIRECT_URL=direct) == expected
-        assert pooler.run(script, before=arguments) == f"{pooler.environment['DATABASE_URL']} True"
+    pooled = f"{pooler.environment['DATABASE_URL']} True"
+    told = pooler.run(ADDRESSES, DIRECT=direct).splitlines()
+    assert told == [f"{direct} False", pooled, pooled, pooled]
 
 
 def test_the_ledger_is_verified_in_one_snapshot(pooler: Pooled) -> None:

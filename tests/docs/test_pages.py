@@ -3,8 +3,6 @@ from outside."""
 
 import json
 import re
-import subprocess
-import sys
 from html.parser import HTMLParser
 
 import pytest
@@ -206,32 +204,10 @@ def test_a_page_with_code_takes_a_key_and_others_do_not() -> None:
     assert b'id="docs-key"' not in Client().get("/docs/limits").content
 
 
-ASKED_FOR = """
-import os, sys
-os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
-import django
-from django.test import Client
-from django.urls import resolve
-django.setup()
-from apps.docs import site
-answer = Client(HTTP_HOST="localhost").get("/docs")
-kept = site.site()
-size = sum(map(len, kept.pages.values())) + len(kept.index)
-print(answer.status_code, size, "markdown_it" in sys.modules)
-"""
-
-
-def test_a_web_process_keeps_little_and_never_loads_what_draws_it() -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", ASKED_FOR],
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    status, kept, is_loaded = run.stdout.split()
-    assert (status, is_loaded) == ("200", "False"), run.stderr
-    assert int(kept) <= KEPT_BYTES_MAX
+def test_a_web_process_keeps_little() -> None:
+    """That it loads nothing that draws them is told in tests/console/test_budgets.py."""
+    kept = site()
+    assert sum(map(len, kept.pages.values())) + len(kept.index) <= KEPT_BYTES_MAX
 
 
 def test_the_image_holds_what_is_drawn() -> None:
