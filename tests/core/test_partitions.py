@@ -1,14 +1,10 @@
-"""Old days of the request log are dropped whole, new ones are there before their time, and neither
-stands in the way of who writes or reads."""
+"""Old days of the request log are dropped whole, and new ones are there before their time."""
 
 import json
-import threading
-import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
-import psycopg
 import pytest
 from django.db import ProgrammingError, connection, transaction
 
@@ -19,9 +15,10 @@ from apps.audit.grants import READER, ROLES, SIGNER, WEB, WORKER
 from apps.core import clock
 from apps.core.db import partitions, tenancy
 from apps.core.db.partitions import DAY, Partition
-from tests.cast import Cast, Shop
+from tests.cast import Cast, Shop, assemble
 from tests.dashboard.browse import Browser
 from tests.roles import acting_as
+from tests.stage import standing
 
 TABLE = RequestEntry._meta.db_table
 
@@ -71,16 +68,36 @@ def partition_of(at: datetime) -> str:
         return str(cursor.fetchone()[0])
 
 
-@pytest.fixture
-def days(bakery: Shop) -> datetime:
+class Week(NamedTuple):
+    cast: Cast
+    now: datetime
+
+
+def week() -> Week:
     """Now, with days since a week ago."""
+    cast = assemble()
     now = clock.real_now()
     check_now()
     for partition in partitions.partitions(REQUEST_LOG):
         assert partitions.drop_before(REQUEST_LOG, partition.end) == {RequestEntry: 0}
     for n in range(REQUEST_LOG.ahead + 1):
         partitions.make_ahead(REQUEST_LOG, now - n * DAY)
-    return now
+    return Week(cast, now)
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Week]:
+    yield from standing(django_db_blocker, week)
+
+
+@pytest.fixture
+def cast(made: Week, db: None) -> Cast:
+    return made.cast.again()
+
+
+@pytest.fixture
+def days(made: Week, db: None) -> datetime:
+    return made.now
 
 
 def test_a_call_is_kept_in_the_partition_of_its_day(bakery: Shop, days: datetime) -> None:
@@ -281,53 +298,3 @@ def test_a_call_that_nobody_made_is_not_found(bakery: Shop, days: datetime, id: 
     shown = Browser(bakery.owner).prove().get(f"/dashboard/requests/{id}?mode=test")
 
     assert shown.status_code == 404
-
-
-@pytest.fixture
-def old_day(django_db_setup: None, django_db_blocker: Any) -> Iterator[Partition]:
-    """A day that other connections see, long before the first partition ends."""
-    with django_db_blocker.unblock():
-        with transaction.atomic():
-            partitions.make_ahead(REQUEST_LOG, clock.real_now() + 60 * DAY)
-        yield of_days()[0]
-        for part in of_days():
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT partitions_drop(%s, %s, NULL)", [[TABLE], suffix(part)])
-        connection.close()
-
-
-def test_a_day_in_use_waits_and_keeps_nobody_waiting(
-    old_day: Partition, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(partitions, "PAUSE_SECONDS", 0.2)
-    slowest = 0.0
-    dsn = connection.get_connection_params()
-    dsn = {
-        name: dsn[name] for name in ("host", "port", "user", "password", "dbname") if name in dsn
-    }
-
-    def drop() -> None:
-        try:
-            gone.append(_drop(old_day))
-        finally:
-            connection.close()
-
-    gone: list[bool] = []
-    with (
-        psycopg.connect(**dsn) as reader,
-        psycopg.connect(**dsn, autocommit=True, prepare_threshold=None) as other,
-    ):
-        reader.execute(f"SELECT count(*) FROM {TABLE}")
-        thread = threading.Thread(target=drop)
-        thread.start()
-        while thread.is_alive():
-            began = time.monotonic()
-            other.execute(f"SELECT count(*) FROM {TABLE} WHERE created_at > now()")
-            slowest = max(slowest, time.monotonic() - began)
-        thread.join()
-        assert gone == [False] and slowest < 2
-    assert _drop(old_day)
-
-
-def _drop(day: Partition) -> bool:
-    return partitions.attempt("partitions_drop", [[TABLE], suffix(day), None])
