@@ -1,5 +1,5 @@
-"""Payments are found by the email that their metadata names: an index answers, also beneath the
-policies, and the database keeps it true whoever writes."""
+"""Payments are found by the email that their metadata names: the database keeps it true whoever
+writes. That an index answers is in test_among_many.py."""
 
 from importlib import import_module
 from types import SimpleNamespace
@@ -11,41 +11,12 @@ from apps.core import clock
 from apps.payments.models import Payment, PaymentEmail
 from tests import make
 from tests.cast import Cast, Shop
-from tests.dashboard.browse import Browser
-from tests.dashboard.test_search import MANY, groups, month_of_payments
-from tests.growth.buffers import reading
 
-# What the page, and the search over everything, reads beside the payments that are found.
-LIST_MAX = 500
-SEARCH_MAX = 700
-# Whatever other tests have left there, PostgreSQL knows how little it is.
-READ = (
-    "payments_payment, payments_paymentemail, billing_customer, billing_invoice,"
-    " billing_invoicepayment, links_paymentlink, links_linkpayment"
-)
 MIGRATION = import_module("apps.payments.migrations.0007_emails_so_far")
 
 
 def emails() -> dict[str, str]:
     return {str(row.pk): row.email for row in PaymentEmail.objects.all()}
-
-
-def test_the_email_of_the_oldest_of_many_is_found_by_reading_few(cast: Cast) -> None:
-    month_of_payments(cast)
-    with connection.cursor() as cursor:
-        cursor.execute(f"ANALYZE {READ}")
-    browser = Browser(cast.alice)
-    oldest = Payment.objects.filter(store=cast.bakery.store).earliest("created_at")
-    typed = f"BUYER{MANY}@example.com"
-    for email, found in ((typed, [oldest]), ("nobody@example.com", [])):
-        with reading() as read:
-            answer = browser.get("payments", data={"q": email})
-        assert list(answer.context["payments"]) == found
-        assert sum(read.buffers.values()) < LIST_MAX, read.buffers
-        with reading() as read:
-            titles = groups(browser, email).get("Payments", [])
-        assert titles == [row.title for row in found]
-        assert sum(read.buffers.values()) < SEARCH_MAX, read.buffers
 
 
 def test_the_row_of_an_email_is_what_the_payment_says_whoever_writes(bakery: Shop) -> None:
