@@ -1,8 +1,10 @@
-"""Many callers at the same moment, each with a connection of its own."""
+"""Many calls at the same moment, by callers with a connection of their own."""
 
+import threading
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 from django.db import connection
@@ -14,16 +16,22 @@ from apps.webhooks.models import Event
 from tests.billing import records as r
 from tests.cast import Api, Cast
 
+CALLERS = 4
+
 
 def together(work: Callable[[int], Any], times: int) -> list[Any]:
-    def run(n: int) -> Any:
+    """So many calls, by callers who take turns at their numbers."""
+    gate = threading.Barrier(CALLERS)
+
+    def run(caller: int) -> list[Any]:
         try:
-            return work(n)
+            gate.wait(60)
+            return [work(number) for number in range(caller, times, CALLERS)]
         finally:
             connection.close()
 
-    with ThreadPoolExecutor(4) as pool:
-        return list(pool.map(run, range(times)))
+    with ThreadPoolExecutor(CALLERS) as pool:
+        return list(chain.from_iterable(pool.map(run, range(CALLERS))))
 
 
 def test_of_twenty_customers_with_one_email_one_is_made(committed: Cast) -> None:

@@ -70,7 +70,7 @@ def test_a_draft_answers_everything_it_was_given(bakery: Shop) -> None:
     assert r.invoice(bakery.test, made["id"]) == made
 
 
-TOTALS = [  # lines of (cents, quantity), fields, subtotal, discount, tax, total
+TOTALS: list[Any] = [  # lines of (cents, quantity), fields, subtotal, discount, tax, total
     ([(500, 2)], {}, 1000, 0, 0, 1000),
     ([], {}, 0, 0, 0, 0),
     ([(500, 2)], {"discount_type": "amount", "discount_value": 300}, 1000, 300, 0, 700),
@@ -117,20 +117,16 @@ TOTALS = [  # lines of (cents, quantity), fields, subtotal, discount, tax, total
 ]
 
 
-@pytest.mark.parametrize(("lines", "fields", "subtotal", "discount", "tax", "total"), TOTALS)
-def test_totals_round_half_up(
-    bakery: Shop, lines: Any, fields: Any, subtotal: int, discount: int, tax: int, total: int
-) -> None:
-    made = r.draft(bakery.test, line_items=[r.line(*line) for line in lines], **fields)
-    assert (
-        made["subtotal_cents"],
-        made["discount_cents"],
-        made["tax_cents"],
-        made["total_cents"],
-    ) == (subtotal, discount, tax, total)
+def test_totals_round_half_up(bakery: Shop) -> None:
+    owner = r.customer(bakery.test)["id"]
+    for lines, fields, *sums in TOTALS:
+        items = [r.line(*line) for line in lines]
+        made = r.draft(bakery.test, customer_id=owner, line_items=items, **fields)
+        parts = [made[f"{part}_cents"] for part in ("subtotal", "discount", "tax", "total")]
+        assert parts == sums, (lines, fields)
 
 
-REFUSALS = [
+REFUSALS: list[tuple[dict[str, Any], str]] = [
     ({"customer_id": None}, "customer_id is required"),
     ({"customer_id": 5}, "customer_id must be a string"),
     ({"currency": None}, "currency is required"),
@@ -173,10 +169,11 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("fields", "text"), REFUSALS)
-def test_a_draft_is_refused_by_name(bakery: Shop, fields: Any, text: str) -> None:
+def test_a_draft_is_refused_by_name(bakery: Shop) -> None:
     owner = r.customer(bakery.test)["id"]
-    refused(r.ask_invoice(bakery.test, **{"customer_id": owner, **fields}), text)
+    for fields, text in REFUSALS:
+        refused(r.ask_invoice(bakery.test, **{"customer_id": owner, **fields}), text)
+    assert r.ok(bakery.test.get("/billing/invoices"))["data"] == []
 
 
 def test_a_time_without_offset_is_utc(bakery: Shop) -> None:
@@ -282,28 +279,32 @@ MOVES: list[tuple[str, str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("status", "action", "outcome"), MOVES)
-def test_the_whole_table_of_moves(bakery: Shop, status: str, action: str, outcome: Any) -> None:
-    before = end(bakery, status)
-    answer = r.act(bakery.test, before["id"], action)
-    after = r.invoice(bakery.test, before["id"])
-    if outcome is UNCHANGED:
-        assert (r.ok(answer), after) == (before, before)
-    elif outcome in INVOICE_MACHINE.moves:
-        assert (r.ok(answer)["status"], after["status"]) == (outcome, outcome)
-    else:
-        flat(answer, outcome)
-        assert after == before
+def test_the_whole_table_of_moves(bakery: Shop) -> None:
+    """What a row leaves as it was, the next one begins from."""
+    after: dict[str, Any] = {}
+    before = after
+    for status, action, outcome in MOVES:
+        if after != before or before.get("status") != status:
+            before = end(bakery, status)
+        answer = r.act(bakery.test, before["id"], action)
+        after = r.invoice(bakery.test, before["id"])
+        row = (status, action)
+        if outcome is UNCHANGED:
+            assert (r.ok(answer), after) == (before, before), row
+        elif outcome in INVOICE_MACHINE.moves:
+            assert (r.ok(answer)["status"], after["status"]) == (outcome, outcome), row
+        else:
+            flat(answer, outcome)
+            assert after == before, row
 
 
-@pytest.mark.parametrize("status", ["open", "paid", "void", "uncollectible"])
-def test_only_a_draft_is_edited_or_deleted(bakery: Shop, status: str) -> None:
-    made = end(bakery, status)
-    flat(patch(bakery, made["id"], notes="x"), "Only draft invoices can be edited")
-    flat(
-        bakery.test.delete(f"/billing/invoices/{made['id']}"), "Only draft invoices can be deleted"
-    )
-    assert r.invoice(bakery.test, made["id"]) == made
+def test_only_a_draft_is_edited_or_deleted(bakery: Shop) -> None:
+    for status in ("open", "paid", "void", "uncollectible"):
+        made = end(bakery, status)
+        flat(patch(bakery, made["id"], notes="x"), "Only draft invoices can be edited")
+        deleted = bakery.test.delete(f"/billing/invoices/{made['id']}")
+        flat(deleted, "Only draft invoices can be deleted")
+        assert r.invoice(bakery.test, made["id"]) == made, status
 
 
 def test_a_deleted_draft_is_gone_with_its_lines(bakery: Shop) -> None:
@@ -336,22 +337,22 @@ def told(shop: Shop, record: dict[str, Any]) -> list[str]:
     return list(rows.values_list("type", flat=True))
 
 
-@pytest.mark.parametrize(
-    ("status", "events"),
-    [
-        ("draft", []),
-        ("open", ["invoice.finalized"]),
-        ("paid", ["invoice.finalized", "invoice.paid"]),
-        ("void", ["invoice.finalized", "invoice.voided"]),
-        ("uncollectible", ["invoice.finalized"]),
-    ],
-)
+EVENTS = {
+    "draft": [],
+    "open": ["invoice.finalized"],
+    "paid": ["invoice.finalized", "invoice.paid"],
+    "void": ["invoice.finalized", "invoice.voided"],
+    "uncollectible": ["invoice.finalized"],
+}
+
+
+@pytest.mark.parametrize("status", EVENTS)
 def test_each_move_has_its_event_with_the_full_object_and_its_history(
-    bakery: Shop, status: str, events: list[str]
+    bakery: Shop, status: str
 ) -> None:
     made = end(bakery, status)
-    assert told(bakery, made) == events
-    if events:
+    assert told(bakery, made) == EVENTS[status]
+    if EVENTS[status]:
         last = (
             Event.objects.filter(store=bakery.store, object__id=made["id"])
             .order_by("-created_at", "-type")
@@ -396,12 +397,21 @@ BROKEN = [
 ]
 
 
-@pytest.mark.parametrize(("sql", "status"), BROKEN)
-def test_the_database_itself_refuses_what_must_not_be(bakery: Shop, sql: str, status: str) -> None:
-    made = end(bakery, status)
-    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(sql, [made["id"]])
-    assert r.invoice(bakery.test, made["id"]) == made
+def is_refused(statement: str, invoice_id: str) -> bool:
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement, [invoice_id])
+    except DatabaseError:
+        return True
+    return False
+
+
+def test_the_database_itself_refuses_what_must_not_be(bakery: Shop) -> None:
+    made = {status: end(bakery, status) for status in ("draft", "open", "paid")}
+    for statement, status in BROKEN:
+        assert is_refused(statement, made[status]["id"]), statement
+    for record in made.values():
+        assert r.invoice(bakery.test, record["id"]) == record
 
 
 def test_the_list_is_filtered_and_paged(bakery: Shop) -> None:

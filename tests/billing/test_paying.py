@@ -3,8 +3,6 @@ the invoice meanwhile."""
 
 from typing import Any
 
-import pytest
-
 from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.models import InvoiceChange, InvoicePayment
 from apps.payments.models import Payment
@@ -184,84 +182,69 @@ def test_what_completes_on_an_uncollectible_invoice_asks_for_attention(bakery: S
     )
 
 
-@pytest.mark.parametrize("amount", [None, "0.001"])
-def test_a_refund_leaves_it_paid_and_is_told_in_cents(bakery: Shop, amount: str | None) -> None:
-    sent = r.opened(bakery.test)
-    paid = r.pay(bakery.test, sent)
-    make.paid(bakery.test, amount="100.00")
-    payment = r.view(sent["public_token"])["payment"]["payment_intent_id"]
-    body = {
-        "destination_address": "0x1111111111111111111111111111111111111111",
-        **({"amount": amount} if amount else {}),
-    }
-    r.ok(bakery.test.post(f"/payments/{payment}/refunds", {"refund": body}, key="k"), 201)
-    make.advance(bakery.test, 61)
-    make.advance(bakery.test, 61)
-    update_paid_amounts()
-    now = r.invoice(bakery.test, sent["id"])
-    assert (now["status"], now["amount_paid_cents"], paid["status"]) == ("paid", 1000, "paid")
-    assert now["refunded_cents"] == (180 if amount else 1000)
-    assert update_paid_amounts() == 0
-
-
-def accepted_late(shop: Shop, made: dict[str, Any], cents: int | None = None) -> str:
-    """The id of an expired intent of the invoice whose late deposit the merchant has accepted."""
-    payment_id = str(start(made)["payment_intent_id"])
-    make.advance(shop.test, 3601)
-    if cents is None:
-        deposit_id = make.late_deposit(payment_id)
-    else:
-        amount = f"{cents // 100}.{cents % 100:02d}"
-        make.simulated(shop.test, payment_id, None, settlement_amount=amount, late=True)
-        deposit_id = make.detail(shop.test, payment_id)["late_deposits"][0]["id"]
+def accept(shop: Shop, payment_id: str, deposit_id: str) -> None:
     accept_late_deposit(Payment.objects.get(pk=payment_id), deposit_id, shop.access().now())
+
+
+def test_refunds_leave_an_invoice_as_it_was_and_are_told_in_cents(bakery: Shop) -> None:
+    """In full and in part, of late money that was accepted, and of such that never was."""
+    api = bakery.test
+    whole, part, late, unaccepted = (r.opened(api) for _ in range(4))
+    payments = {item["id"]: str(start(item)["payment_intent_id"]) for item in (late, unaccepted)}
+    make.advance(api, 3601)
+    accept(bakery, payments[late["id"]], make.late_deposit(payments[late["id"]]))
+    make.late_deposit(payments[unaccepted["id"]])
+    for item in (whole, part):
+        assert r.pay(api, item)["status"] == "paid"
+        payments[item["id"]] = r.view(item["public_token"])["payment"]["payment_intent_id"]
     update_paid_amounts()
-    return payment_id
+    make.paid(api, amount="100.00")
 
-
-@pytest.mark.parametrize(
-    ("cents", "expected"),
-    [(400, ("open", 400)), (996, ("paid", 1000)), (1000, ("paid", 1000)), (5000, ("paid", 1000))],
-)
-def test_a_late_deposit_counts_as_a_payment_of_its_amount_once_accepted(
-    bakery: Shop, cents: int, expected: tuple[str, int]
-) -> None:
-    made = r.opened(bakery.test)
-    accepted_late(bakery, made, cents)
-    now = r.invoice(bakery.test, made["id"])
-    assert (now["status"], now["amount_paid_cents"], now["needs_attention"]) == (*expected, None)
-    changes = InvoiceChange.objects.filter(invoice_id=made["id"]).values_list("change", flat=True)
-    assert list(changes).count("late_payment_counted") == 1
-    if expected[0] == "open":
-        assert start(made)["settlement_amount_cents"] == 600
-
-
-def test_a_refund_of_accepted_late_money_is_told_in_cents(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
-    payment_id = accepted_late(bakery, made)
-    make.paid(bakery.test, amount="100.00")
-    body = {"destination_address": make.fresh_address()}
-    r.ok(bakery.test.post(f"/payments/{payment_id}/refunds", {"refund": body}, key="k"), 201)
+    for record, amount in ((whole, None), (part, "0.001"), (late, None), (unaccepted, None)):
+        body = {
+            "destination_address": make.fresh_address(),
+            **({"amount": amount} if amount else {}),
+        }
+        path = f"/payments/{payments[record['id']]}/refunds"
+        r.ok(api.post(path, {"refund": body}, key=record["id"]), 201)
     for _ in range(2):
-        make.advance(bakery.test, 61)
+        make.advance(api, 61)
     update_paid_amounts()
-    now = r.invoice(bakery.test, made["id"])
-    assert (now["status"], now["amount_paid_cents"], now["refunded_cents"]) == ("paid", 1000, 1000)
+
+    figures = ("status", "amount_paid_cents", "refunded_cents")
+    expected = (
+        (whole, ("paid", 1000, 1000)),
+        (part, ("paid", 1000, 180)),
+        (late, ("paid", 1000, 1000)),
+        (unaccepted, ("open", 0, 0)),
+    )
+    for record, told in expected:
+        now = r.invoice(api, record["id"])
+        assert tuple(now[name] for name in figures) == told, told
     assert update_paid_amounts() == 0
+    assert start(unaccepted)["settlement_amount_cents"] == 1000
 
 
-def test_money_that_was_never_accepted_counts_nowhere_not_even_when_it_goes_back(
-    bakery: Shop,
-) -> None:
-    made = r.opened(bakery.test)
-    payment_id = str(start(made)["payment_intent_id"])
-    make.advance(bakery.test, 3601)
-    make.late_deposit(payment_id)
-    body = {"destination_address": make.fresh_address()}
-    r.ok(bakery.test.post(f"/payments/{payment_id}/refunds", {"refund": body}, key="k"), 201)
-    for _ in range(2):
-        make.advance(bakery.test, 61)
+LATE = {400: ("open", 400), 996: ("paid", 1000), 1000: ("paid", 1000), 5000: ("paid", 1000)}
+
+
+def test_a_late_deposit_counts_as_a_payment_of_its_amount_once_accepted(bakery: Shop) -> None:
+    api = bakery.test
+    made = {cents: r.opened(api) for cents in LATE}
+    payments = {cents: str(start(item)["payment_intent_id"]) for cents, item in made.items()}
+    make.advance(api, 3601)
+    for cents, payment_id in payments.items():
+        amount = f"{cents // 100}.{cents % 100:02d}"
+        make.simulated(api, payment_id, None, settlement_amount=amount, late=True)
+        (deposit,) = make.detail(api, payment_id)["late_deposits"]
+        accept(bakery, payment_id, deposit["id"])
     update_paid_amounts()
-    now = r.invoice(bakery.test, made["id"])
-    assert (now["status"], now["amount_paid_cents"], now["refunded_cents"]) == ("open", 0, 0)
-    assert start(made)["settlement_amount_cents"] == 1000
+
+    for cents, (status, paid_cents) in LATE.items():
+        id = made[cents]["id"]
+        now = r.invoice(api, id)
+        told = (now["status"], now["amount_paid_cents"], now["needs_attention"])
+        assert told == (status, paid_cents, None), cents
+        changes = InvoiceChange.objects.filter(invoice_id=id, change="late_payment_counted")
+        assert changes.count() == 1, cents
+    assert start(made[400])["settlement_amount_cents"] == 600
