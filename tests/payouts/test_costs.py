@@ -53,9 +53,11 @@ def pay_the_trap(place: Venue, shop: Shop, amount_atomic: int = TENTH) -> Payout
 
 
 class TestGasOfAttemptsInVain:
-    def test_the_store_that_asked_is_charged_what_the_recipient_burnt_which_is_bounded(
+    def test_the_store_that_asked_is_charged_what_is_burnt_and_twice_in_vain_is_enough(
         self, place: Venue, trap: str, bakery: Shop, settings: Any
     ) -> None:
+        """What the recipient burns is bounded, and after so many failures it gets no more today."""
+        settings.PAYOUT_FAILURES_MAX = 2
         give(place, bakery, ETHER)
         payout = pay_the_trap(place, bakery)
         sent = OutgoingTransaction.objects.get(purpose="payout")
@@ -73,6 +75,13 @@ class TestGasOfAttemptsInVain:
         assert account_balance(None, "test", "SETH", "network_fees") == 0
         told = make.detail_of_payout(bakery.test, str(payout.pk))
         assert told["failed_gas_charged_atomic"] == str(sent.network_fee_atomic)
+        pay_the_trap(place, bakery)
+        refused = make.ask_payout(bakery.test, str(TENTH), destination_address=trap)
+        assert (refused.status_code, refused.json()["error"][:36]) == (
+            422,
+            "Payouts to this destination have fai",
+        )
+        assert make.ask_payout(bakery.test, str(TENTH)).status_code == 201
         assert is_exact()
 
     def test_what_the_store_has_not_got_is_taken_when_the_coins_come_back(
@@ -87,20 +96,6 @@ class TestGasOfAttemptsInVain:
         assert (payout.failed_gas_atomic, payout.failed_gas_due_atomic) == (fee, 0)
         assert balances(bakery.store.pk, "test")["SETH"].available_atomic == TENTH - fee
         assert is_exact()
-
-    def test_a_destination_that_fails_too_often_gets_no_more_today(
-        self, place: Venue, trap: str, bakery: Shop, settings: Any
-    ) -> None:
-        settings.PAYOUT_FAILURES_MAX = 2
-        give(place, bakery, ETHER)
-        for _ in range(2):
-            pay_the_trap(place, bakery)
-        refused = make.ask_payout(bakery.test, str(TENTH), destination_address=trap)
-        assert (refused.status_code, refused.json()["error"][:36]) == (
-            422,
-            "Payouts to this destination have fai",
-        )
-        assert make.ask_payout(bakery.test, str(TENTH)).status_code == 201
 
 
 class TestRoomAtTheSigner:

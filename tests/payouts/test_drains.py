@@ -29,10 +29,11 @@ from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.cast import Api, Cast
 from tests.payouts.test_concurrency import together
+from tests.whole import usually
 
 TENTH = 10**17
-TIMES = 5
-ROUNDS = 2
+TIMES = usually(short=3, whole=5)
+ROUNDS = usually(short=1, whole=2)
 NO = (403, 409, 422)
 
 

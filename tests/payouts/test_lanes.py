@@ -2,6 +2,8 @@
 wallet fetches what it lacks."""
 
 import uuid
+from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -10,12 +12,13 @@ from django.db import connection
 
 from apps.assets.models import Chain
 from apps.chain.models import Address, Deposit, OutgoingTransaction
-from apps.chain.sending import sender, signing_rounds, sweeper
-from apps.core import buckets, clock
+from apps.chain.sending import lanes, sender, signing_rounds, sweeper
+from apps.core import clock
 from apps.core.models import RowFailure
 from apps.ledger.selectors import balances
 from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.models import Payout
+from apps.payouts.services import progress, together
 from apps.payouts.services.progress import advance_payouts
 from tests import make
 from tests.cast import Cast, Shop
@@ -27,7 +30,7 @@ from tests.swaps.test_sweeps import paid_in
 
 __all__ = ["chain", "place", "proxy", "watcher"]
 pytestmark = pytest.mark.chain
-CROWD = 215
+CROWD = 8
 
 
 def rounds(place: Venue, count: int) -> None:
@@ -62,42 +65,47 @@ def strangers(cast: Cast) -> Shop:
 
 
 @pytest.fixture
-def crowded(request: pytest.FixtureRequest, place: Venue, bakery: Shop) -> list[dict[str, Any]]:
+def crowded(place: Venue, bakery: Shop) -> list[dict[str, Any]]:
     """Alice asks for many payouts of a dollar each, and the wallet holds three dollars."""
-    count = getattr(request, "param", 12)
     place.fund_hot(50, dollars=3)
-    make.store_coins(bakery.store, "USDC_SETH", count * DOLLAR)
-    made = []
-    for number in range(count):
-        if number % 100 == 0:
-            # as if a minute had passed: more than its budget at once is refused
-            buckets.client().flushdb()
-        made.append(make.payout(bakery.test, DOLLAR, asset_id="USDC_SETH"))
-    return made
+    make.store_coins(bakery.store, "USDC_SETH", CROWD * DOLLAR)
+    return [make.payout(bakery.test, DOLLAR, asset_id="USDC_SETH") for _ in range(CROWD)]
 
 
-@pytest.mark.parametrize("crowded", [CROWD], indirect=True)
-def test_a_crowd_of_small_payouts_that_wait_for_coins_holds_up_no_other_store_or_coin(
-    place: Venue, crowded: list[dict[str, Any]], strangers: Shop
+@pytest.fixture
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer in a batch of any step than there are in the crowd."""
+    monkeypatch.setattr(together, "BATCH_MAX", CROWD - 2)
+    monkeypatch.setattr(lanes, "JOB", replace(lanes.JOB, limit=CROWD - 2))
+    monkeypatch.setattr(progress, "JOB", replace(progress.JOB, limit=CROWD - 2))
+
+
+@pytest.mark.usefixtures("few_at_once")
+def test_a_crowd_of_small_payouts_that_wait_for_coins_holds_up_nobody_and_says_that_it_waits(
+    place: Venue, crowded: list[dict[str, Any]], bakery: Shop, strangers: Shop
 ) -> None:
+    """Stores take turns at the coins that there are, and another coin isn't waited for."""
+    make.store_coins(strangers.store, "USDC_SETH", DOLLAR)
+    late = make.payout(strangers.test, DOLLAR, asset_id="USDC_SETH")
     rounds(place, 1)
+    assert status(late) == "confirmed"
+
     make.store_coins(strangers.store, "SETH", ETHER)
     innocent = make.payout(strangers.test, ETHER // 2)
     rounds(place, 2)
     assert status(innocent) == "confirmed"
-    assert sum(status(item) == "confirmed" for item in crowded) == 3
-    assert {status(item) for item in crowded} == {"confirmed", "pending"}
+    assert Counter(status(item) for item in crowded) == {"confirmed": 2, "pending": CROWD - 2}
+    told = {
+        make.detail_of_payout(bakery.test, item["id"])["pending_reason"]
+        for item in crowded
+        if status(item) == "pending"
+    }
+    assert told == {"waiting_for_funds"}
 
-
-def test_stores_take_turns_at_the_coins_that_there_are(
-    place: Venue, crowded: list[dict[str, Any]], strangers: Shop
-) -> None:
-    make.store_coins(strangers.store, "USDC_SETH", DOLLAR)
-    late = make.payout(strangers.test, DOLLAR, asset_id="USDC_SETH")
-    for _ in range(3):
-        advance_payouts()
-    rounds(place, 1)
-    assert status(late) == "confirmed"
+    place.chain.mint(place.token, place.hot, 1000 * DOLLAR)
+    time_passes()
+    rounds(place, 3)
+    assert {status(item) for item in crowded} == {"confirmed"}
 
 
 def test_a_short_wallet_fetches_what_is_on_deposit_addresses_whatever_the_minimum(
@@ -111,7 +119,7 @@ def test_a_short_wallet_fetches_what_is_on_deposit_addresses_whatever_the_minimu
     Payout.objects.filter(pk=payout["id"]).update(is_simulated=False)
     rounds(place, 2)
     assert make.detail_of_payout(bakery.test, payout["id"])["pending_reason"] == "waiting_for_sweep"
-    rounds(place, 4)
+    rounds(place, 2)
     assert status(payout) == "confirmed" and is_exact()
     assert make.detail_of_payout(bakery.test, payout["id"])["pending_reason"] is None
 
@@ -149,86 +157,63 @@ def test_native_coins_are_fetched_too_and_what_a_contract_sends_meanwhile_is_fou
     assert is_exact()
 
 
-def test_a_payout_says_that_it_waits_for_funds_when_there_are_none_to_fetch(
-    place: Venue, crowded: list[dict[str, Any]], bakery: Shop
-) -> None:
-    rounds(place, 2)
-    told = {
-        make.detail_of_payout(bakery.test, item["id"])["pending_reason"]
-        for item in crowded
-        if status(item) == "pending"
-    }
-    assert told == {"waiting_for_funds"}
-    place.chain.mint(place.token, place.hot, 1000 * DOLLAR)
-    time_passes()
-    rounds(place, 6)
-    assert {status(item) for item in crowded} == {"confirmed"}
-
-
 # Where a payout may meet an error of its own, step by step: the table, and which change of it the
 # database refuses.
 PLACES = {
-    "handed over": ("chain_outgoingtransaction", "INSERT", "NEW.reference LIKE '{id}%'"),
-    "told as sent": (
-        "payouts_payout",
-        "UPDATE",
-        "NEW.id::text = '{id}' AND NEW.status = 'submitted'",
-    ),
-    "confirmed": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'confirmed'"),
+    "_hand_over": ("chain_outgoingtransaction", "INSERT", "NEW.reference LIKE '{id}%'"),
+    "_tell": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'submitted'"),
+    "_confirm": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'confirmed'"),
 }
 
 
-@pytest.fixture
-def broken(
-    request: pytest.FixtureRequest, place: Venue, bakery: Shop
-) -> tuple[dict[str, Any], str]:
-    """A payout that the database refuses to bring further than there, the first in line; and how to
-    make it whole."""
-    table, event, condition = PLACES[request.param]
-    place.fund_hot(50)
-    place.chain.call("anvil_setBalance", place.hot, hex(58 * ETHER))
-    place.chain.call(
-        "evm_setAutomine", False
-    )  # a block of its own for each would confirm the first at once
-    make.store_coins(bakery.store, "SETH", 4 * ETHER)
-    bad = make.payout(bakery.test, ETHER)
+def run_at_once(statement: str) -> None:
+    """A change of triggers, which nothing deferred may wait for."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute(statement)
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
+def broken(payout_id: str, place_of_error: str) -> str:
+    """The database refuses to bring a payout further than there; the statement that mends it."""
+    table, event, condition = PLACES[place_of_error]
     name = f"broken_{uuid.uuid4().hex}"
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute(
-            f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION"
-            f" 'a row that raises'; END $$;CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH"
-            f" ROW WHEN ({condition.format(id=bad['id'])}) EXECUTE FUNCTION {name}()"
-        )
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
-    return bad, f"DROP FUNCTION {name} CASCADE"
+    run_at_once(
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION"
+        f" 'a row that raises'; END $$;CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH"
+        f" ROW WHEN ({condition.format(id=payout_id)}) EXECUTE FUNCTION {name}()"
+    )
+    return f"DROP FUNCTION {name} CASCADE"
 
 
-@pytest.mark.parametrize("broken", PLACES, indirect=True)
-def test_one_that_can_not_go_on_with_the_others_stays_behind_alone(
-    place: Venue,
-    broken: tuple[dict[str, Any], str],
-    bakery: Shop,
-    strangers: Shop,
-    caplog: pytest.LogCaptureFixture,
+def test_those_that_can_not_go_on_with_the_others_stay_behind_alone(
+    place: Venue, bakery: Shop, strangers: Shop, caplog: pytest.LogCaptureFixture
 ) -> None:
-    bad, mend = broken
-    make.store_coins(strangers.store, "SETH", 4 * ETHER)
-    good = [make.payout(shop.test, ETHER) for shop in (bakery, strangers, bakery)]
-    rounds(place, 2)
-    assert "payouts_not_advanced_together" in caplog.text
-    assert {status(item) for item in good} == {"confirmed"} and status(bad) != "confirmed"
-    failure = RowFailure.objects.get(job="payouts.advance")
-    assert failure.row_id == bad["id"] and failure.dead_at is None
+    """One at each step, the first in line."""
+    place.fund_hot(50)
+    place.chain.call("anvil_setBalance", place.hot, hex(60 * ETHER))
+    # A block of its own for each would confirm the first at once.
+    place.chain.call("evm_setAutomine", False)
+    for shop in (bakery, strangers):
+        make.store_coins(shop.store, "SETH", 5 * ETHER)
+    bad = [str(make.payout(bakery.test, ETHER)["id"]) for _ in PLACES]
+    mends = [broken(*pair) for pair in zip(bad, PLACES, strict=True)]
+    good = [make.payout(shop.test, ETHER) for shop in (bakery, strangers)]
 
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-        cursor.execute(mend)
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    rounds(place, 2)
+
+    failed = [line for line in caplog.text.splitlines() if "payouts_not_advanced_together" in line]
+    for step in PLACES:
+        assert any(step in line for line in failed), step
+    assert {status(item) for item in good} == {"confirmed"}
+    assert [Payout.objects.get(pk=id).status for id in bad] == ["pending", "pending", "submitted"]
+    failures = RowFailure.objects.filter(job="payouts.advance")
+    assert set(failures.values_list("row_id", "dead_at")) == {(id, None) for id in bad}
+
+    for mend in mends:
+        run_at_once(mend)
     RowFailure.objects.update(not_before=clock.real_now())
     rounds(place, 2)
-    assert (
-        status(bad) == "confirmed"
-        and OutgoingTransaction.objects.filter(purpose="payout").count() == 4
-    )
+    assert set(Payout.objects.values_list("status", flat=True)) == {"confirmed"}
+    assert OutgoingTransaction.objects.filter(purpose="payout").count() == 5
     assert is_exact()

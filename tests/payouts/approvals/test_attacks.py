@@ -100,16 +100,24 @@ FORGERIES = {
 }
 
 
-@pytest.mark.parametrize("name", FORGERIES)
-def test_the_database_refuses_it_by_hand_too(two: Two, name: str) -> None:
+def test_the_database_refuses_it_by_hand_too(two: Two) -> None:
     payout = pay(two.as_adam(), MUCH, "one")
     approved = pay(two.as_adam(), MUCH, "two")
     held = held_of(payout.pk)
     done = held_of(approved.pk)
     agree(two.as_alice(), done)
-    statement = FORGERIES[name].format(payout=payout.pk, held=held.pk, done=done.pk, other=OTHER)
-    with pytest.raises(DatabaseError), transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(statement)
+    rows = {"payout": payout.pk, "held": held.pk, "done": done.pk, "other": OTHER}
+    for name, statement in FORGERIES.items():
+        assert is_refused(statement.format(**rows)), name
+
+
+def is_refused(statement: str) -> bool:
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute(statement)
+    except DatabaseError:
+        return True
+    return False
 
 
 def test_the_database_lets_the_same_pass_where_it_is_right(two: Two) -> None:

@@ -6,13 +6,13 @@ import pytest
 import time_machine
 
 from apps.access.operations import RoleForbids, WrongCredential
-from apps.audit import verify
 from apps.core import clock
 from apps.payouts.models import ApprovalRule
 from apps.payouts.services import approval_rules
 from apps.payouts.services.approval_rules import TooFewPeople, change_rule
 from apps.stores.models import Member, Role, Store
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Cast, person
 from tests.payouts.approvals.acts import letters
 from tests.payouts.two_people import LITTLE, MUCH, Two, two_people
@@ -51,11 +51,7 @@ def test_a_stricter_rule_counts_at_once_and_a_looser_one_when_it_has_cooled(cast
     with time_machine.travel(clock.real_now() + timedelta(hours=25)):
         made = make.payout(two.key, MUCH, asset_id="ETH")
         assert made["status"] == "pending"
-    assert [
-        finding.invariant
-        for finding in verify.findings()
-        if finding.invariant == "payouts_approved"
-    ] == []
+    assert found_of("payouts_approved") == []
 
 
 def test_an_owner_stops_a_looser_rule_by_the_letters_link(cast: Cast) -> None:
