@@ -28,15 +28,11 @@ PRICE = {"asset_id": TOKEN, "amount_atomic": "2500000", "resource": "https://sho
 
 
 @dataclass
-class Market:
-    """A shop on a local chain with a dollar token, and somebody who holds 100 of it."""
+class Till:
+    """A shop that asks for a dollar token over x402."""
 
-    chain: LocalChain
-    reader: Reader
     shop: Shop
     token: str
-    hot: str
-    payer: Payer = field(default_factory=Payer)
 
     @property
     def api(self) -> Api:
@@ -56,6 +52,16 @@ class Market:
         answer = (api or self.api).post("/x402/verify", body)
         assert answer.status_code == 200, answer.content
         return dict(answer.json())
+
+
+@dataclass
+class Market(Till):
+    """The same on a local chain that has the token, and somebody who holds 100 of it."""
+
+    chain: LocalChain
+    reader: Reader
+    hot: str
+    payer: Payer = field(default_factory=Payer)
 
     def send(self) -> None:
         """What the worker does until a block has it."""
@@ -81,23 +87,34 @@ class Market:
         )
 
 
+def open_till(shop: Shop, token: str) -> Till:
+    Asset.objects.filter(pk=TOKEN).update(
+        contract_address=token, is_active=True, eip712_name="USD Coin", eip712_version="1"
+    )
+    accept_all_active(shop.store)
+    refresh()
+    return Till(shop, token)
+
+
+@pytest.fixture
+def till(bakery: Shop) -> Till:
+    """Where nothing is paid, and so without a chain."""
+    return open_till(bakery, "0x" + "c4" * 20)
+
+
 @pytest.fixture
 def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> Iterator[Market]:
     settings.X402_SETTLE_SECONDS = (
         0  # whoever settles is told that it isn't known yet: the worker's part is played in between
     )
     token = chain.deploy_token()
-    Asset.objects.filter(pk=TOKEN).update(
-        contract_address=token, is_active=True, eip712_name="USD Coin", eip712_version="1"
-    )
-    accept_all_active(bakery.store)
-    refresh()
+    open_till(bakery, token)
     watcher.read()
     signing_rounds.introduce()
     hot = Seed(DEMO_MNEMONIC).hot_key("test").address
     chain.call("anvil_setBalance", hot, hex(ETHER))
     make.service_coins("SETH", ETHER)
-    one = Market(chain, watcher, bakery, token, hot)
+    one = Market(bakery, token, chain, watcher, hot)
     chain.mint(token, one.payer.address, 100 * DOLLAR)
     yield one
     one.bury()

@@ -18,7 +18,7 @@ from apps.ledger.selectors import account_balance, balances
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.expire import expire_due
 from tests import make
-from tests.agents.conftest import DOLLAR, ETHER, PRICE, TOKEN, Market
+from tests.agents.conftest import DOLLAR, ETHER, PRICE, TOKEN, Market, Till
 from tests.agents.paying import Payer
 from tests.cast import Api
 from tests.chain.proxy import Proxy
@@ -30,9 +30,9 @@ pytestmark = pytest.mark.chain
 
 
 def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are_worth_it(
-    market: Market,
+    till: Till,
 ) -> None:
-    asked = market.ask(description="A report", order_id="7")
+    asked = till.ask(description="A report", order_id="7")
     payment = Payment.objects.get(pk=asked["extra"]["paymentIntentId"])
     way = PaymentAddress.objects.get(payment=payment, asset=TOKEN)
     assert (asked["scheme"], asked["network"], asked["amount"]) == (
@@ -40,7 +40,7 @@ def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are
         "eip155:11155111",
         "2500000",
     )
-    assert (asked["asset"].lower(), asked["payTo"].lower()) == (market.token, way.address_id)
+    assert (asked["asset"].lower(), asked["payTo"].lower()) == (till.token, way.address_id)
     assert (asked["extra"]["name"], asked["extra"]["version"], way.required_atomic) == (
         "USD Coin",
         "1",
@@ -54,22 +54,22 @@ def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are
     assert 0 < payment.settlement_amount_cents <= 250
 
 
-def test_a_price_in_money_is_converted_as_on_every_payment(market: Market) -> None:
-    asked = market.ask(amount_atomic=None, amount="5.00", currency="USD")
+def test_a_price_in_money_is_converted_as_on_every_payment(till: Till) -> None:
+    asked = till.ask(amount_atomic=None, amount="5.00", currency="USD")
     assert (
         asked["amount"] == str(PaymentAddress.objects.get(asset=TOKEN).required_atomic) == "5000000"
     )
 
 
-def test_a_price_of_less_than_a_cent_is_taken(market: Market) -> None:
-    asked = market.ask(amount_atomic="100")
+def test_a_price_of_less_than_a_cent_is_taken(till: Till) -> None:
+    asked = till.ask(amount_atomic="100")
     assert (asked["amount"], Payment.objects.get().settlement_amount_cents) == ("100", 1)
 
 
-def test_a_key_makes_one_offer_and_is_none_of_payments(market: Market) -> None:
-    first, second = (market.api.post("/x402/requirements", PRICE, key="k") for _ in range(2))
+def test_a_key_makes_one_offer_and_is_none_of_payments(till: Till) -> None:
+    first, second = (till.api.post("/x402/requirements", PRICE, key="k") for _ in range(2))
     assert first.json() == second.json() and second.headers["Idempotent-Replayed"] == "true"
-    made = market.api.post(
+    made = till.api.post(
         "/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}, key="k"
     )
     assert (
@@ -95,13 +95,13 @@ BAD_OFFERS: dict[str, tuple[dict[str, Any], int, str | None]] = {
 }
 
 
-def test_what_can_not_be_asked_for(market: Market) -> None:
+def test_what_can_not_be_asked_for(till: Till) -> None:
     for name, (change, status, code) in BAD_OFFERS.items():
-        answer = market.api.post("/x402/requirements", {**PRICE, **change})
+        answer = till.api.post("/x402/requirements", {**PRICE, **change})
         assert (answer.status_code, answer.json()["error"]["code"]) == (status, code), name
-    AcceptedAsset.objects.filter(store=market.shop.store, asset=TOKEN).delete()
+    AcceptedAsset.objects.filter(store=till.shop.store, asset=TOKEN).delete()
     assert (
-        market.api.post("/x402/requirements", PRICE).json()["error"]["code"] == "asset_not_accepted"
+        till.api.post("/x402/requirements", PRICE).json()["error"]["code"] == "asset_not_accepted"
     )
     assert not Payment.objects.exists()
 
@@ -179,40 +179,29 @@ def test_a_signed_payment_is_unknown_until_a_block_has_it_then_settled_and_its_i
     assert "Paid over x402" in page and market.payer.address in page and row.tx_hash in page
 
 
-def test_a_replay_is_refused_and_moves_nothing(market: Market) -> None:
-    body = market.payer.signed(market.ask())
-    market.settle(body)
+def test_one_authorization_pays_one_offer_once_and_an_offer_is_paid_by_one_authorization(
+    market: Market,
+) -> None:
+    asked = market.ask()
+    first, second = (market.payer.signed(asked) for _ in range(2))
+    market.settle(first)
+    assert market.settle(second)["errorReason"] == "duplicate_settlement"
+    assert market.verify(second)["invalidReason"] == "duplicate_settlement"
     market.send()
-    assert market.settle(body)["success"]
+    assert market.settle(first)["success"]
     for _ in range(2):
-        again = market.settle(body)
+        again = market.settle(first)
         assert (again["success"], again["errorReason"]) == (
             False,
             "invalid_exact_evm_nonce_already_used",
         )
         assert again["transaction"] == SignedPayment.objects.get().tx_hash
         market.bury()
-    assert OutgoingTransaction.objects.filter(purpose="x402").count() == 1
-
-
-def test_one_offer_is_paid_by_one_authorization_and_one_authorization_pays_one_offer(
-    market: Market,
-) -> None:
-    asked = market.ask()
-    first = market.payer.signed(asked)
-    second = market.payer.signed(asked)
-    market.settle(first)
-    assert (
-        market.settle(second)["errorReason"]
-        == "duplicate_settlement"
-        == market.verify(second)["invalidReason"]
-    )
-    market.send()
-    market.bury()
     assert market.settle(second)["errorReason"] in (
         "duplicate_settlement",
         "invalid_transaction_state",
     )
+    assert OutgoingTransaction.objects.filter(purpose="x402").count() == 1
 
 
 def test_an_authorization_that_the_payer_spent_elsewhere_fails_and_the_offer_can_be_paid_by_another(
@@ -253,7 +242,7 @@ def test_an_intent_whose_time_is_over_waits_for_what_was_signed_in_time(market: 
     assert Payment.objects.get().status == "completed" and market.settle(body)["success"]
 
 
-def test_whoever_finds_no_seat_is_told_at_once_that_it_is_not_known_yet(
+def test_whoever_finds_no_seat_is_told_at_once_that_it_is_not_known_yet_and_it_stays_so(
     market: Market, settings: Any
 ) -> None:
     body = market.payer.signed(market.ask())
@@ -269,11 +258,7 @@ def test_whoever_finds_no_seat_is_told_at_once_that_it_is_not_known_yet(
         ) and time.monotonic() - began < 30
     finally:
         x402_settle._seats.release(settings.X402_WAITING_MAX)
-
-
-def test_a_row_that_nobody_waits_for_is_unknown_after_a_while(market: Market) -> None:
-    body = market.payer.signed(market.ask())
-    market.settle(body)
+    # A row that nobody waits for, after a while.
     SignedPayment.objects.update(status="submitted", updated_at="2026-01-01T00:00:00Z")
     advance_signed_payments()
     row = SignedPayment.objects.get()
@@ -375,20 +360,6 @@ def test_what_is_no_valid_payment_is_refused_with_the_words_of_the_protocol(mark
     assert not SignedPayment.objects.exists() and market.verify(right)["isValid"]
 
 
-def test_another_stores_key_and_the_other_mode_know_nothing_of_the_payment(
-    market: Market, cast: Any
-) -> None:
-    body = market.payer.signed(market.ask())
-    accept_all_active(cast.strangers.store)
-    for api, reason in ((cast.strangers.test, _RECIPIENT), (market.shop.live, "invalid_network")):
-        assert (
-            market.verify(body, api)["invalidReason"]
-            == reason
-            == market.settle(body, api)["errorReason"]
-        )
-    assert not SignedPayment.objects.exists()
-
-
 def _signed_with_times(
     market: Market, asked: dict[str, Any], after: int, before: int
 ) -> dict[str, Any]:
@@ -399,32 +370,29 @@ def _signed_with_times(
     return body
 
 
-def test_authorizations_that_are_over_or_not_yet_valid_and_payers_without_coins_are_refused(
-    market: Market,
+def test_other_callers_other_times_and_a_silent_chain_settle_and_record_nothing(
+    market: Market, cast: Any, proxy: Proxy, settings: Any
 ) -> None:
     asked = market.ask()
-    now = int(time.time())
-    early = (now + 600, now + 900)
-    late = (0, now + 2)
-    assert market.settle(_signed_with_times(market, asked, *early))["errorReason"].endswith(
-        "valid_after"
-    )
-    assert market.settle(_signed_with_times(market, asked, *late))["errorReason"].endswith(
-        "valid_before"
-    )
-    poor = Payer()
-    assert market.settle(poor.signed(asked))["errorReason"] == "insufficient_funds"
-    Payment.objects.update(expires_at="2026-01-01T00:00:00Z")
-    assert market.settle(market.payer.signed(asked))["errorReason"] == "invalid_transaction_state"
-    assert not SignedPayment.objects.exists()
+    body = market.payer.signed(asked)
+    accept_all_active(cast.strangers.store)
+    for api, reason in ((cast.strangers.test, _RECIPIENT), (market.shop.live, "invalid_network")):
+        assert market.verify(body, api)["invalidReason"] == reason
+        assert market.settle(body, api)["errorReason"] == reason
 
-
-def test_a_chain_that_does_not_answer_refuses_and_records_nothing(
-    market: Market, proxy: Proxy, settings: Any
-) -> None:
-    body = market.payer.signed(market.ask())
     proxy.whole = 503, b""
     assert market.verify(body)["invalidReason"] == "unexpected_verify_error"
     assert market.settle(body)["errorReason"] == "unexpected_settle_error"
     settings.CHAIN_URLS = {"sepolia": [market.chain.url]}
     assert not SignedPayment.objects.exists() and market.verify(body)["isValid"]
+
+    now = int(time.time())
+    early = _signed_with_times(market, asked, now + 600, now + 900)
+    assert market.settle(early)["errorReason"].endswith("valid_after")
+    late = _signed_with_times(market, asked, 0, now + 2)
+    assert market.settle(late)["errorReason"].endswith("valid_before")
+    poor = Payer()
+    assert market.settle(poor.signed(asked))["errorReason"] == "insufficient_funds"
+    Payment.objects.update(expires_at="2026-01-01T00:00:00Z")
+    assert market.settle(market.payer.signed(asked))["errorReason"] == "invalid_transaction_state"
+    assert not SignedPayment.objects.exists()

@@ -9,11 +9,11 @@ import pytest
 from django.db import Error, connection, transaction
 from django.db.models import Sum
 
-from apps.audit import verify
 from apps.audit.grants import WEB, WORKER
 from apps.core import clock
 from apps.core.ids import new_id
 from apps.stores.models import MerchantCount, Store, Verification
+from tests.auditing import found_of
 from tests.cast import Cast
 from tests.roles import acting_as
 from tests.taken_out import committed_cast
@@ -27,7 +27,7 @@ def counts(platform: Store) -> tuple[int, int, int, int]:
 
 
 def are_true() -> bool:
-    return not {v.name for v in verify.verdicts() if v.findings} & {"merchants_counted"}
+    return found_of("merchants_counted") == []
 
 
 def open_store(platform: Store | None) -> Store:

@@ -12,7 +12,6 @@ from django.db import connection
 
 from apps.access.access import Access
 from apps.assets.models import DailyRate
-from apps.audit import verify
 from apps.core import clock
 from apps.payments import sold_sums
 from apps.payments.daily_sums import Span
@@ -20,6 +19,7 @@ from apps.payments.models import PlatformSum, SoldSpan, SoldSum
 from apps.platforms.services import ranking
 from apps.platforms.services.overview import days_of
 from apps.stores.models import Store
+from tests.auditing import found_of
 from tests.cast import Cast
 from tests.growth.buffers import reading
 from tests.whole import usually
@@ -66,7 +66,7 @@ def ranked(
 
 
 def are_sums_true() -> bool:
-    return not {v.name for v in verify.verdicts() if v.findings} & {"sold_spans_true"}
+    return found_of("sold_spans_true") == []
 
 
 def book_rates(random: Random) -> None:
