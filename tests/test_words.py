@@ -173,11 +173,11 @@ def apostrophes_of_template(source: str) -> int:
 
 def texts_of_python(source: str) -> list[tuple[int, str]]:
     """Its texts with their lines; comments and docstrings are for programmers, SQL for nobody."""
-    tree = ast.parse(source)
-    unread = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = list(ast.walk(ast.parse(source)))
+    unread = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     return [
         (node.lineno, node.value)
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and id(node) not in unread

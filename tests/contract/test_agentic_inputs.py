@@ -141,17 +141,18 @@ ORDER: list[tuple[str, dict[str, Any], tuple[int, str | None]]] = [
 ]
 
 
-@pytest.mark.parametrize(("path", "fields", "expected"), ORDER)
-def test_what_is_wrong_in_two_ways_is_told_in_the_documented_order(
-    shop: Shop, path: str, fields: dict[str, Any], expected: tuple[int, str | None]
-) -> None:
+def test_what_is_wrong_in_two_ways_is_told_in_the_documented_order(shop: Shop) -> None:
     right = {
         "asset_id": "SETH",
         "amount_atomic": "10",
         "total_cap_atomic": "10",
         "mandate_ref": "books",
     }
-    assert refusal(agent(shop).post(path, {**right, **fields}, key="k")) == expected
+    for path, fields, expected in ORDER:
+        assert refusal(agent(shop).post(path, {**right, **fields}, key="k")) == expected, (
+            path,
+            fields,
+        )
 
 
 def test_a_reference_and_a_key_that_are_known_answer_whatever_else_is_sent(shop: Shop) -> None:
@@ -166,8 +167,7 @@ def test_a_reference_and_a_key_that_are_known_answer_whatever_else_is_sent(shop:
     )
 
 
-@pytest.mark.parametrize("amount", ["x", "1.", 5, "1" * 41])
-def test_a_refund_of_what_is_no_amount_says_so_by_its_code(shop: Shop, amount: Any) -> None:
+def test_a_refund_of_what_is_no_amount_says_so_by_its_code(shop: Shop) -> None:
     made = (
         agent(shop)
         .post(
@@ -175,7 +175,7 @@ def test_a_refund_of_what_is_no_amount_says_so_by_its_code(shop: Shop, amount: A
         )
         .json()
     )
-    answer = agent(shop).post(
-        f"/agentic/payments/{made['id']}/refunds", {"amount": amount}, key="k"
-    )
-    assert refusal(answer) == (422, "invalid_amount")
+    path = f"/agentic/payments/{made['id']}/refunds"
+    for amount in ("x", "1.", 5, "1" * 41):
+        answer = agent(shop).post(path, {"amount": amount}, key="k")
+        assert refusal(answer) == (422, "invalid_amount"), amount

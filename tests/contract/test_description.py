@@ -190,10 +190,10 @@ def test_the_token_endpoint_takes_json_and_forms() -> None:
     assert set(told) == {"application/json", "application/x-www-form-urlencoded"}
 
 
-@pytest.mark.parametrize("event", [*SUBSCRIBABLE, *PLATFORM_ONLY])
-def test_every_event_is_described_and_its_example_has_that_shape(event: str) -> None:
-    told = operation_of(event)["requestBody"]["content"]["application/json"]
-    Draft202012Validator(closed(told["schema"])).validate(told["example"])
+def test_every_event_is_described_and_its_example_has_that_shape() -> None:
+    for event in [*SUBSCRIBABLE, *PLATFORM_ONLY]:
+        told = operation_of(event)["requestBody"]["content"]["application/json"]
+        Draft202012Validator(closed(told["schema"])).validate(told["example"])
 
 
 def test_the_events_that_are_really_recorded_have_the_described_shape(bakery: Shop) -> None:

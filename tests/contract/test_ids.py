@@ -3,7 +3,8 @@ like an unknown one."""
 
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from apps.assets.models import Asset
 from apps.stores.settings import write_settings
 from tests import make
 from tests.billing import records
-from tests.cast import Api, Cast, Shop
+from tests.cast import Api, Cast, Shop, assemble
+from tests.stage import empty_buckets, standing
 
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 NOT_IDS = [
@@ -31,7 +33,7 @@ SLOT = re.compile(r"([a-z_0-9]+)/<str:(\w+)>")
 # Made by people alone, or no record of a store: an asset's name.
 APART = ("api_keys", "oauth_apps", "tokens")
 CASES = [
-    pytest.param(route, method, noun, slot, id=f"{method} {route.path} {slot}")
+    (route, method, noun, slot)
     for route in ROUTES
     if PUBLIC not in route.scopes.values()
     for noun, slot in SLOT.findall(route.path)
@@ -159,37 +161,66 @@ def call(api: Api, path: str, method: str) -> tuple[int, bytes]:
     return answer.status_code, answer.content
 
 
-@pytest.fixture
-def world(cast: Cast) -> Cast:
+Kind = tuple[str, bool]  # a noun, and whether it is an agent's path
+
+
+@dataclass
+class World:
+    """A record of each kind that is alice's in test mode, and those that aren't."""
+
+    api: dict[bool, Api]
+    mine: dict[Kind, str]
+    not_mine: dict[Kind, list[str]]
+
+
+def one_of_each() -> World:
     """Both stores are platforms whose agents may do everything."""
+    cast = assemble()
     for shop in (cast.bakery, cast.strangers):
         write_settings(shop.store, {"is_platform": True, "authorization_provider": "policy"})
     Asset.objects.filter(pk="ETH_USDC").update(contract_address="0x" + "02" * 20, is_active=True)
-    return cast
-
-
-@pytest.mark.parametrize(("route", "method", "noun", "slot"), CASES)
-def test_every_id_that_is_not_mine_is_unknown(
-    world: Cast, route: Any, method: str, noun: str, slot: str
-) -> None:
-    api = api_of(world.bakery, "test", route.path)
-    path = route.path
-    for other_noun, other_slot in SLOT.findall(path):
-        if other_slot != slot:
-            path = path.replace(
-                f"<str:{other_slot}>", MAKERS[other_noun](world.bakery, "test", path)
+    world = World({}, {}, {})
+    for route, _, noun, _ in CASES:
+        kind = (noun, route.view.for_agents)
+        if kind in world.mine:
+            continue
+        world.api[route.view.for_agents] = api_of(cast.bakery, "test", route.path)
+        world.mine[kind], *world.not_mine[kind] = [
+            MAKERS[noun](shop, mode, route.path)
+            for shop, mode in (
+                (cast.bakery, "test"),
+                (cast.strangers, "test"),
+                *([] if noun in MODELESS else [(cast.bakery, "live")]),
             )
+        ]
+    return world
 
-    def ask(id: str) -> tuple[int, bytes]:
-        return call(api, path.replace(f"<str:{slot}>", id), method)
 
-    unknown = ask(UNKNOWN)
-    assert unknown[0] == 404
-    assert ask(MAKERS[noun](world.strangers, "test", route.path)) == unknown
-    for id in NOT_IDS:
-        assert ask(id) == unknown, id
-    if noun not in MODELESS:
-        assert ask(MAKERS[noun](world.bakery, "live", route.path)) == unknown
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    yield from standing(django_db_blocker, one_of_each)
+
+
+@pytest.fixture
+def world(made: World, db: None) -> World:
+    return made
+
+
+@pytest.mark.parametrize("noun", dict.fromkeys(noun for _, _, noun, _ in CASES))
+def test_every_id_that_is_not_mine_is_unknown(world: World, noun: str) -> None:
+    for route, method, _, slot in [case for case in CASES if case[2] == noun]:
+        for_agents = route.view.for_agents
+        path = route.path
+        for other_noun, other_slot in SLOT.findall(path):
+            if other_slot != slot:
+                path = path.replace(f"<str:{other_slot}>", world.mine[other_noun, for_agents])
+        empty_buckets()
+        unknown, *others = [
+            call(world.api[for_agents], path.replace(f"<str:{slot}>", id), method)
+            for id in (UNKNOWN, *world.not_mine[noun, for_agents], *NOT_IDS)
+        ]
+        assert unknown[0] == 404, f"{method} {path}"
+        assert others == [unknown] * len(others), f"{method} {path}"
 
 
 def test_an_id_in_upper_case_is_the_same_id(cast: Cast) -> None:

@@ -275,11 +275,11 @@ def signs_in(
 
 
 def test_one_address_shuts_nobody_out(db: None) -> None:
-    people = [person(f"p{n}") for n in range(8)]
+    people = [person(f"p{n}") for n in range(4)]
     told = [signs_in(item.email, "wrong", "192.0.2.66") for item in people for _ in range(6)]
-    assert told.count(401) <= 7 and told.count(429) >= 41
+    assert told.count(401) <= 7 and told.count(429) >= 17
     entered = [signs_in(item.email, place=f"198.51.100.{n}") for n, item in enumerate(people[1:])]
-    assert entered == [302] * 7
+    assert entered == [302] * 3
 
 
 def test_who_signed_in_here_before_gets_in_while_strangers_guess(cast: Cast) -> None:
@@ -341,11 +341,9 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("policy", "live", "test"), TABLE, ids=[row[0] for row in TABLE])
-def test_each_row_is_as_documented(
-    policy: str, live: tuple[int, int], test: tuple[int, int]
-) -> None:
-    assert project.LIMITS[policy] == {"live": live, "test": test}
+def test_each_row_is_as_documented() -> None:
+    for policy, live, test in TABLE:
+        assert project.LIMITS[policy] == {"live": live, "test": test}, policy
 
 
 def test_no_row_is_undocumented() -> None:
@@ -353,7 +351,11 @@ def test_no_row_is_undocumented() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "mode"), [("payment_create", "live"), ("checkout_address", "live")]
+    ("policy", "mode"),
+    [
+        ("payment_create", "live"),
+        pytest.param("checkout_address", "live", marks=pytest.mark.whole),
+    ],
 )
 def test_a_bucket_lets_through_its_burst_and_its_rate_within_one_percent(
     policy: str, mode: str

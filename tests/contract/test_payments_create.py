@@ -114,11 +114,6 @@ REFUSED: dict[str, list[Any]] = {
     ],
     "customer_pays_fee": ["false", "yes", 1, 0, []],
 }
-ROWS = [
-    pytest.param(field, value, id=f"{field}-{n}")
-    for field, values in REFUSED.items()
-    for n, value in enumerate(values)
-]
 
 
 def ask(api: Api, **fields: Any) -> Any:
@@ -127,87 +122,88 @@ def ask(api: Api, **fields: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize(("field", "value"), ROWS)
+@pytest.mark.parametrize("field", REFUSED)
 def test_a_broken_rule_is_told_in_one_sentence_that_names_the_field(
-    bakery: Shop, field: str, value: Any
+    bakery: Shop, field: str
 ) -> None:
-    answer = ask(bakery.test, **{field: value})
-    assert answer.status_code == 422, answer.content
-    assert list(answer.json()) == ["error"]
-    assert field in answer.json()["error"]
+    for value in REFUSED[field]:
+        answer = ask(bakery.test, **{field: value})
+        assert answer.status_code == 422, (value, answer.content)
+        assert list(answer.json()) == ["error"], value
+        assert field in answer.json()["error"], value
     assert not Payment.objects.visible_to(bakery.access()).exists()
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        ({"amount": "10.00", "currency": "EUR"}, "payment_intent is required"),
-        ({"payment_intent": None}, "payment_intent is required"),
-        ({"payment_intent": []}, "payment_intent must be an object"),
-        ({"payment_intent": "x"}, "payment_intent must be an object"),
-        ({"payment_intent": {"amount": "10.00"}}, "currency is required"),
-        ({"payment_intent": {"currency": "EUR"}}, "amount is required"),
-        (
-            {"payment_intent": {"amount": "0.00", "currency": "EUR"}},
-            "amount must be greater than zero",
-        ),
-        (
-            {"payment_intent": {"amount": "1000.50", "currency": "JPY"}},
-            "amount must be a whole number in JPY",
-        ),
-    ],
-)
-def test_what_is_missing_is_named(bakery: Shop, body: Any, sentence: str) -> None:
-    answer = bakery.test.post("/payments", body)
-    assert (answer.status_code, answer.json()) == (422, {"error": sentence})
+MISSING: list[tuple[Any, str]] = [
+    ({"amount": "10.00", "currency": "EUR"}, "payment_intent is required"),
+    ({"payment_intent": None}, "payment_intent is required"),
+    ({"payment_intent": []}, "payment_intent must be an object"),
+    ({"payment_intent": "x"}, "payment_intent must be an object"),
+    ({"payment_intent": {"amount": "10.00"}}, "currency is required"),
+    ({"payment_intent": {"currency": "EUR"}}, "amount is required"),
+    (
+        {"payment_intent": {"amount": "0.00", "currency": "EUR"}},
+        "amount must be greater than zero",
+    ),
+    (
+        {"payment_intent": {"amount": "1000.50", "currency": "JPY"}},
+        "amount must be a whole number in JPY",
+    ),
+]
 
 
-@pytest.mark.parametrize("code", ["AUD", "eur", "ETH", "EURO"])
-def test_an_unsupported_currency_is_told_with_code_null(bakery: Shop, code: str) -> None:
-    answer = ask(bakery.test, currency=code)
-    assert answer.status_code == 422
-    assert answer.json() == {
-        "error": {"message": f"Unsupported settlement currency: {code}", "code": None}
-    }
+def test_what_is_missing_is_named(bakery: Shop) -> None:
+    for body, sentence in MISSING:
+        answer = bakery.test.post("/payments", body)
+        assert (answer.status_code, answer.json()) == (422, {"error": sentence})
 
 
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"title": "a" * 150},
-        {"title": EMOJI * 150},
-        {"description": EMOJI * 500},
-        {"order_id": "a" * 255},
-        {"order_id": EMOJI * 255},
-        {"title": "Invoice \u202excod.exe"},
-        {"title": "\u0410pple St\u043ere"},
-        {"title": '" onmouseover=alert(1) x="'},
-        {"title": "{{7*7}}{% debug %}"},
-        {"order_id": '=HYPERLINK("http://e.example","x")'},
-        {"order_id": "\t=1+1"},
-        {"image_url": "https://h.example/a.svg"},
-        {"image_url": "https://169.254.169.254/latest/meta-data/"},
-        {"success_url": "https://shop.example/?token=secret"},
-        {"success_url": "http://shop.example/ok"},
-        {"expires_in": 300},
-        {"expires_in": 86400},
-        {"expires_in": None},
-        {"metadata": {}},
-        {"metadata": {"__proto__": "x"}},
-        {"metadata": {"a": "<img src=x onerror=alert(1)>"}},
-        {"amount": "0010.00"},
-        {"amount": "1000.00", "currency": "JPY"},
-        {"amount": "100000000.00"},
-        {"line_items": [ITEM]},
-        {"line_items": [{**ITEM, "name": "<svg onload=alert(1)>"}]},
-        {"customer_pays_fee": None},
-    ],
-)
-def test_what_the_rules_allow_is_taken_as_sent(bakery: Shop, fields: dict[str, Any]) -> None:
-    answer = ask(bakery.test, **fields)
-    assert answer.status_code == 201, answer.content
-    for name in ("title", "description", "order_id", "image_url", "success_url"):
-        assert answer.json()[name] == fields.get(name)
+def test_an_unsupported_currency_is_told_with_code_null(bakery: Shop) -> None:
+    for code in ("AUD", "eur", "ETH", "EURO"):
+        answer = ask(bakery.test, currency=code)
+        assert answer.status_code == 422
+        assert answer.json() == {
+            "error": {"message": f"Unsupported settlement currency: {code}", "code": None}
+        }
+
+
+ALLOWED: list[dict[str, Any]] = [
+    {"title": "a" * 150},
+    {"title": EMOJI * 150},
+    {"description": EMOJI * 500},
+    {"order_id": "a" * 255},
+    {"order_id": EMOJI * 255},
+    {"title": "Invoice \u202excod.exe"},
+    {"title": "\u0410pple St\u043ere"},
+    {"title": '" onmouseover=alert(1) x="'},
+    {"title": "{{7*7}}{% debug %}"},
+    {"order_id": '=HYPERLINK("http://e.example","x")'},
+    {"order_id": "\t=1+1"},
+    {"image_url": "https://h.example/a.svg"},
+    {"image_url": "https://169.254.169.254/latest/meta-data/"},
+    {"success_url": "https://shop.example/?token=secret"},
+    {"success_url": "http://shop.example/ok"},
+    {"expires_in": 300},
+    {"expires_in": 86400},
+    {"expires_in": None},
+    {"metadata": {}},
+    {"metadata": {"__proto__": "x"}},
+    {"metadata": {"a": "<img src=x onerror=alert(1)>"}},
+    {"amount": "0010.00"},
+    {"amount": "1000.00", "currency": "JPY"},
+    {"amount": "100000000.00"},
+    {"line_items": [ITEM]},
+    {"line_items": [{**ITEM, "name": "<svg onload=alert(1)>"}]},
+    {"customer_pays_fee": None},
+]
+
+
+def test_what_the_rules_allow_is_taken_as_sent(bakery: Shop) -> None:
+    for fields in ALLOWED:
+        answer = ask(bakery.test, **fields)
+        assert answer.status_code == 201, (fields, answer.content)
+        for name in ("title", "description", "order_id", "image_url", "success_url"):
+            assert answer.json()[name] == fields.get(name), fields
 
 
 def test_plain_http_redirects_are_for_localhost_only_in_live_mode(bakery: Shop) -> None:
@@ -215,9 +211,11 @@ def test_plain_http_redirects_are_for_localhost_only_in_live_mode(bakery: Shop) 
     assert ask(bakery.live, success_url="http://localhost:3000/ok").status_code == 201
 
 
-@pytest.mark.parametrize("key", ["x" * 256, "schlüssel", "a\x01b"])
-def test_an_idempotency_key_is_printable_and_short(bakery: Shop, key: str) -> None:
-    answer = bakery.test.post(
-        "/payments", {"payment_intent": {"amount": "10.00", "currency": "EUR"}}, key=key
-    )
-    assert (answer.status_code, answer.json()) == (422, {"error": "Idempotency-Key is invalid"})
+def test_an_idempotency_key_is_printable_and_short(bakery: Shop) -> None:
+    body = {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
+    for key in ("x" * 256, "schlüssel", "a\x01b"):
+        answer = bakery.test.post("/payments", body, key=key)
+        assert (answer.status_code, answer.json()) == (
+            422,
+            {"error": "Idempotency-Key is invalid"},
+        ), key

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import pytest
-
 from tests import make
 from tests.cast import Shop
 
@@ -12,49 +10,49 @@ def simulate(shop: Shop, payment: dict[str, Any], **body: Any) -> Any:
     return shop.test.post(f"/payments/{payment['id']}/simulated_payments", body)
 
 
-@pytest.mark.parametrize(
-    ("body", "code"),
-    [
-        ({"scenario": "nope"}, "simulated_payment_unknown_scenario"),
-        ({"scenario": 5}, "simulated_payment_unknown_scenario"),
-        ({"amount": "0.1", "amount_atomic": "5"}, "simulated_payment_ambiguous_amount"),
-        ({"amount": "0.1", "settlement_amount": "x"}, "simulated_payment_ambiguous_amount"),
-        ({"amount": 5}, "simulated_payment_invalid_amount"),
-        ({"amount": "0"}, "simulated_payment_invalid_amount"),
-        ({"amount": "0.1234567890123456789"}, "simulated_payment_invalid_amount"),
-        ({"amount_atomic": "0"}, "simulated_payment_invalid_amount"),
-        ({"amount_atomic": "-1"}, "simulated_payment_invalid_amount"),
-        ({"settlement_amount": "1.234"}, "simulated_payment_invalid_amount"),
-        ({"settlement_amount": "0.00"}, "simulated_payment_invalid_amount"),
-        ({"asset_id": "NOPE"}, "simulated_payment_no_address"),
-        ({"asset_id": 5}, "simulated_payment_no_address"),
-        ({"simulated_payment": {"scenario": "nope"}}, "simulated_payment_unknown_scenario"),
-    ],
-)
-def test_each_refusal_has_its_code(bakery: Shop, body: dict[str, Any], code: str) -> None:
-    answer = simulate(bakery, make.payment(bakery.test), **body)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (422, code)
+REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"scenario": "nope"}, "simulated_payment_unknown_scenario"),
+    ({"scenario": 5}, "simulated_payment_unknown_scenario"),
+    ({"amount": "0.1", "amount_atomic": "5"}, "simulated_payment_ambiguous_amount"),
+    ({"amount": "0.1", "settlement_amount": "x"}, "simulated_payment_ambiguous_amount"),
+    ({"amount": 5}, "simulated_payment_invalid_amount"),
+    ({"amount": "0"}, "simulated_payment_invalid_amount"),
+    ({"amount": "0.1234567890123456789"}, "simulated_payment_invalid_amount"),
+    ({"amount_atomic": "0"}, "simulated_payment_invalid_amount"),
+    ({"amount_atomic": "-1"}, "simulated_payment_invalid_amount"),
+    ({"settlement_amount": "1.234"}, "simulated_payment_invalid_amount"),
+    ({"settlement_amount": "0.00"}, "simulated_payment_invalid_amount"),
+    ({"asset_id": "NOPE"}, "simulated_payment_no_address"),
+    ({"asset_id": 5}, "simulated_payment_no_address"),
+    ({"simulated_payment": {"scenario": "nope"}}, "simulated_payment_unknown_scenario"),
+]
 
 
-@pytest.mark.parametrize(
-    ("body", "sentence"),
-    [
-        ({"confirmations": "1"}, "confirmations must be an integer"),
-        ({"confirmations": True}, "confirmations must be an integer"),
-        ({"late": "yes"}, "late must be true or false"),
-        ({"reference": ""}, "reference must be a string of 1 to 255 characters"),
-        ({"reference": "x" * 256}, "reference must be a string of 1 to 255 characters"),
-        ({"reference": 5}, "reference must be a string of 1 to 255 characters"),
-    ],
-)
-def test_a_broken_field_without_a_code_is_named(
-    bakery: Shop, body: dict[str, Any], sentence: str
-) -> None:
-    answer = simulate(bakery, make.payment(bakery.test), **body)
-    assert (answer.status_code, answer.json()) == (
-        422,
-        {"error": {"message": sentence, "code": None}},
-    )
+def test_each_refusal_has_its_code(bakery: Shop) -> None:
+    payment = make.payment(bakery.test)
+    for body, code in REFUSED:
+        answer = simulate(bakery, payment, **body)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (422, code), body
+
+
+BROKEN: list[tuple[dict[str, Any], str]] = [
+    ({"confirmations": "1"}, "confirmations must be an integer"),
+    ({"confirmations": True}, "confirmations must be an integer"),
+    ({"late": "yes"}, "late must be true or false"),
+    ({"reference": ""}, "reference must be a string of 1 to 255 characters"),
+    ({"reference": "x" * 256}, "reference must be a string of 1 to 255 characters"),
+    ({"reference": 5}, "reference must be a string of 1 to 255 characters"),
+]
+
+
+def test_a_broken_field_without_a_code_is_named(bakery: Shop) -> None:
+    payment = make.payment(bakery.test)
+    for body, sentence in BROKEN:
+        answer = simulate(bakery, payment, **body)
+        assert (answer.status_code, answer.json()) == (
+            422,
+            {"error": {"message": sentence, "code": None}},
+        ), body
 
 
 def test_live_money_is_never_simulated(bakery: Shop) -> None:

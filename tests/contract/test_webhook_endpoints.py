@@ -70,7 +70,6 @@ BAD_URLS = [
     ("//1.1.1.1/", "Url must be http or https"),
     ("hook", "Url must be http or https"),
     ("", "Url can't be blank"),
-    (None, "Url can't be blank"),
     (5, "Url must be a string"),
     (["https://1.1.1.1"], "Url must be a string"),
     ("https://1.1.1.1/" + "a" * 10_000, "Url is too long (maximum is 2048 characters)"),
@@ -97,14 +96,12 @@ BAD_URLS = [
 ]
 
 
-@pytest.mark.parametrize(("url", "sentence"), BAD_URLS)
-def test_a_url_that_will_not_do_is_refused_with_its_sentence(
-    bakery: Shop, url: Any, sentence: str
-) -> None:
-    refused(
-        create(bakery.test, url=url) if url is not None else create_without_url(bakery.test),
-        sentence,
-    )
+def test_a_url_that_will_not_do_is_refused_with_its_sentence(bakery: Shop) -> None:
+    for url, sentence in BAD_URLS:
+        answer = create(bakery.test, url=url)
+        told = (answer.status_code, answer.json())
+        assert told == (422, {"errors": [sentence]}), url
+    refused(create_without_url(bakery.test), "Url can't be blank")
     assert not Endpoint.objects.exists()
 
 
@@ -148,13 +145,9 @@ BAD_FIELDS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("fields", "sentence"), BAD_FIELDS, ids=[sentence for _, sentence in BAD_FIELDS]
-)
-def test_a_field_that_breaks_a_rule_is_refused_with_its_sentence(
-    bakery: Shop, fields: dict[str, Any], sentence: str
-) -> None:
-    refused(create(bakery.test, **fields), sentence)
+def test_a_field_that_breaks_a_rule_is_refused_with_its_sentence(bakery: Shop) -> None:
+    for fields, sentence in BAD_FIELDS:
+        refused(create(bakery.test, **fields), sentence)
     assert not Endpoint.objects.exists()
 
 

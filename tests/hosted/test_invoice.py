@@ -3,6 +3,9 @@ done, and its files."""
 
 import io
 import re
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -21,7 +24,8 @@ from apps.payments.services.late import accept_late_deposit
 from apps.stores.services import change_store
 from tests import make
 from tests.billing import records as r
-from tests.cast import Shop
+from tests.cast import Cast, Shop, assemble
+from tests.stage import standing
 
 pytestmark = pytest.mark.django_db
 HOUR = 3601
@@ -47,6 +51,34 @@ def intents(made: dict[str, Any]) -> list[Payment]:
             .order_by("id")
         )
     ]
+
+
+@dataclass
+class World:
+    """Alice's store, and an open invoice of €10.00."""
+
+    cast: Cast
+    invoice: dict[str, Any]
+
+
+def an_open_invoice() -> World:
+    cast = assemble()
+    return World(cast, r.opened(cast.bakery.test))
+
+
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    yield from standing(django_db_blocker, an_open_invoice)
+
+
+@pytest.fixture
+def cast(world: World, db: None) -> Cast:
+    return world.cast.again()
+
+
+@pytest.fixture
+def made(world: World, cast: Cast) -> dict[str, Any]:
+    return deepcopy(world.invoice)
 
 
 def text_of(answer: Any) -> str:
@@ -94,7 +126,7 @@ def test_the_page_says_who_bills_whom_for_what_and_what_is_due(bakery: Shop) -> 
     )
     said = page(made)
     for part in (
-        "INV-0001",
+        "INV-0002",
         "Alice's Bakery",
         "Ann Baker",
         "Ringstrasse 1",
@@ -124,8 +156,9 @@ def test_the_page_says_who_bills_whom_for_what_and_what_is_due(bakery: Shop) -> 
     assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]
 
 
-def test_pressing_pay_makes_one_intent_and_shows_its_checkout_in_the_page(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
+def test_pressing_pay_makes_one_intent_and_shows_its_checkout_in_the_page(
+    made: dict[str, Any],
+) -> None:
     for _ in range(2):
         answer = press(made)
         assert (answer.status_code, answer["Location"]) == (303, f"/invoice/{made['public_token']}")
@@ -138,8 +171,7 @@ def test_pressing_pay_makes_one_intent_and_shows_its_checkout_in_the_page(bakery
     )
 
 
-def test_the_test_panel_pays_and_the_page_becomes_the_receipt(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
+def test_the_test_panel_pays_and_the_page_becomes_the_receipt(made: dict[str, Any]) -> None:
     assert press(made, "simulate", scenario="exact").status_code == 404
     press(made)
     assert press(made, "simulate", scenario="nonsense").status_code == 404
@@ -160,9 +192,9 @@ def test_the_test_panel_pays_and_the_page_becomes_the_receipt(bakery: Shop) -> N
 
 def test_a_part_payment_is_shown_and_what_is_left_is_asked_for_with_one_intent(
     bakery: Shop,
+    made: dict[str, Any],
 ) -> None:
     change_store(bakery.store, accept_underpayments=True)
-    made = r.opened(bakery.test)
     press(made)
     make.simulated(bakery.test, str(intents(made)[0].pk), None, settlement_amount="4.00")
     make.advance(bakery.test, HOUR)
@@ -184,8 +216,7 @@ def test_a_part_payment_is_shown_and_what_is_left_is_asked_for_with_one_intent(
     assert "Payments received" in text_of(file_of(made, "receipt"))
 
 
-def test_after_the_time_of_an_intent_a_new_one_is_made(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
+def test_after_the_time_of_an_intent_a_new_one_is_made(bakery: Shop, made: dict[str, Any]) -> None:
     press(made)
     make.advance(bakery.test, HOUR)
     said = page(made)
@@ -201,8 +232,9 @@ def test_after_the_time_of_an_intent_a_new_one_is_made(bakery: Shop) -> None:
     assert "Send exactly" in page(made)
 
 
-def test_what_came_too_late_is_told_before_somebody_pays_again(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
+def test_what_came_too_late_is_told_before_somebody_pays_again(
+    bakery: Shop, made: dict[str, Any]
+) -> None:
     press(made)
     make.advance(bakery.test, HOUR)
     page(made)
@@ -212,15 +244,13 @@ def test_what_came_too_late_is_told_before_somebody_pays_again(bakery: Shop) -> 
     assert "Your last payment has expired" not in said and "Pay €10.00" in said
 
 
-def test_an_invoice_says_how_long_its_price_is_held(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
+def test_an_invoice_says_how_long_its_price_is_held(made: dict[str, Any]) -> None:
     press(made)
     assert re.search(r"5\d minutes left", page(made))
 
 
-def test_a_failed_payment_is_told_and_can_be_made_again(bakery: Shop) -> None:
+def test_a_failed_payment_is_told_and_can_be_made_again(bakery: Shop, made: dict[str, Any]) -> None:
     change_store(bakery.store, accept_overpayments=False)
-    made = r.opened(bakery.test)
     press(made)
     make.simulated(bakery.test, str(intents(made)[0].pk), "overpaid")
     assert "Your last payment was not accepted" in page(made)
@@ -231,8 +261,9 @@ def test_a_failed_payment_is_told_and_can_be_made_again(bakery: Shop) -> None:
     ("act", "words"),
     [("void", "This invoice was canceled"), ("mark_uncollectible", "This invoice is closed")],
 )
-def test_what_is_not_to_be_paid_any_more_says_so(bakery: Shop, act: str, words: str) -> None:
-    made = r.opened(bakery.test)
+def test_what_is_not_to_be_paid_any_more_says_so(
+    bakery: Shop, made: dict[str, Any], act: str, words: str
+) -> None:
     press(made)
     r.ok(r.act(bakery.test, made["id"], act))
     said = page(made)
@@ -245,8 +276,9 @@ def test_what_is_not_to_be_paid_any_more_says_so(bakery: Shop, act: str, words: 
     assert press(made).status_code == 422
 
 
-def test_money_that_comes_to_a_written_off_invoice_is_still_followed(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
+def test_money_that_comes_to_a_written_off_invoice_is_still_followed(
+    bakery: Shop, made: dict[str, Any]
+) -> None:
     press(made)
     r.ok(r.act(bakery.test, made["id"], "mark_uncollectible"))
     make.simulated(bakery.test, str(intents(made)[0].pk), "unconfirmed")
@@ -258,8 +290,7 @@ def test_past_due_is_counted_by_the_stores_own_time(bakery: Shop) -> None:
     assert "Past due" in page(made)
 
 
-def test_a_refund_is_told_on_the_receipt(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
+def test_a_refund_is_told_on_the_receipt(bakery: Shop, made: dict[str, Any]) -> None:
     paid = r.pay(bakery.test, made)
     make.paid(bakery.test, amount="100.00")
     body = {"destination_address": make.fresh_address()}
@@ -307,14 +338,13 @@ def test_invoice_and_receipt_are_tagged_pdfs_of_the_same_figures(bakery: Shop) -
         assert part in said, part
 
 
-def test_a_store_shows_its_name_and_colours(bakery: Shop) -> None:
+def test_a_store_shows_its_name_and_colours(bakery: Shop, made: dict[str, Any]) -> None:
     change_store(
         bakery.store,
         brand_name="Brot & Büchse",
         primary_color="#7b2d8b",
         remove_service_branding=True,
     )
-    made = r.opened(bakery.test)
     answer = Client().get(f"/invoice/{made['public_token']}")
     assert (
         b"Brot &amp; B" in answer.content
@@ -324,8 +354,9 @@ def test_a_store_shows_its_name_and_colours(bakery: Shop) -> None:
     assert b"#7b2d8b" in Client().get(f"/invoice/{made['public_token']}/brand.css").content
 
 
-def test_a_link_to_everything_goes_to_the_customers_mailbox_once_an_hour(bakery: Shop) -> None:
-    made = r.opened(bakery.test)
+def test_a_link_to_everything_goes_to_the_customers_mailbox_once_an_hour(
+    made: dict[str, Any],
+) -> None:
     for _ in range(3):
         answer = press(made, "portal")
         assert answer["Location"] == f"/invoice/{made['public_token']}?sent=1"
@@ -337,8 +368,8 @@ def test_a_link_to_everything_goes_to_the_customers_mailbox_once_an_hour(bakery:
 
 def test_a_late_deposit_that_the_merchant_accepts_pays_the_invoice_and_ends_an_intent_that_waits(
     bakery: Shop,
+    made: dict[str, Any],
 ) -> None:
-    made = r.opened(bakery.test)
     press(made)
     make.advance(bakery.test, HOUR)
     press(made)
@@ -385,9 +416,10 @@ def test_a_rate_is_written_without_zeros(bps: int, text: str) -> None:
     assert percent_text(bps) == text
 
 
-def test_looking_again_stays_cheap_however_much_was_paid_before(bakery: Shop) -> None:
+def test_looking_again_stays_cheap_however_much_was_paid_before(
+    bakery: Shop, made: dict[str, Any]
+) -> None:
     change_store(bakery.store, accept_underpayments=True)
-    made = r.opened(bakery.test)
 
     def look() -> int:
         with CaptureQueriesContext(connection) as asked:

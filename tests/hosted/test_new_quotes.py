@@ -3,6 +3,8 @@ has come for the old one."""
 
 import re
 import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -26,10 +28,11 @@ from apps.webhooks.models import Event
 from tests import make
 from tests.billing import records
 from tests.billing.test_at_once import together
-from tests.cast import Cast, Shop
+from tests.cast import Cast, Shop, assemble
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link, reference_of, send
 from tests.payouts.conftest import _django_db_helper, committed
+from tests.stage import standing
 
 __all__ = ["_django_db_helper", "committed"]
 
@@ -76,14 +79,43 @@ def expired(shop: Shop, **fields: Any) -> Payment:
     return row
 
 
+@dataclass
+class World:
+    """Alice's store, and a payment of it that nobody paid in time."""
+
+    cast: Cast
+    payment_id: uuid.UUID
+
+
+def too_late() -> World:
+    cast = assemble()
+    return World(cast, expired(cast.bakery).pk)
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[World]:
+    yield from standing(django_db_blocker, too_late)
+
+
+@pytest.fixture
+def cast(made: World, db: None) -> Cast:
+    return made.cast.again()
+
+
+@pytest.fixture
+def old(made: World, db: None) -> Payment:
+    return Payment.objects.select_related("store").get(pk=made.payment_id)
+
+
 def newest(shop: Shop) -> Payment:
     found = Payment.objects.filter(store=shop.store).order_by("-created_at", "-expires_at").first()
     assert found is not None
     return found
 
 
-def test_one_press_makes_a_payment_of_the_same_order_and_leads_to_it(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_one_press_makes_a_payment_of_the_same_order_and_leads_to_it(
+    bakery: Shop, old: Payment
+) -> None:
     assert "Get a new quote" in page(old.reference)
     answer = press(old.reference)
     new = Payment.objects.get(pk=Renewal.objects.get(earlier=old).later_id)
@@ -97,16 +129,14 @@ def test_one_press_makes_a_payment_of_the_same_order_and_leads_to_it(bakery: Sho
     assert told.filter(object__payment_intent_id=str(new.pk), object__order_id="1042").count() == 1
 
 
-def test_the_new_quote_has_an_address_of_its_own(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_the_new_quote_has_an_address_of_its_own(bakery: Shop, old: Payment) -> None:
     press(old.reference)
     before = old.addresses.get(asset_id="SETH")
     after = newest(bakery).addresses.get(asset_id="SETH")
     assert after.address_id != before.address_id and after.created_at > before.created_at
 
 
-def test_whoever_presses_again_is_led_to_the_same_payment(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_whoever_presses_again_is_led_to_the_same_payment(old: Payment) -> None:
     first = press(old.reference)
     second = press(old.reference)
     assert first["Location"] == second["Location"] and Renewal.objects.count() == 1
@@ -120,8 +150,7 @@ def test_many_presses_at_once_make_one_payment(committed: Cast) -> None:
     assert len(set(found)) == 1 and Payment.objects.count() == before + 1
 
 
-def test_the_database_keeps_a_second_one_out(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_the_database_keeps_a_second_one_out(bakery: Shop, old: Payment) -> None:
     other = Payment.objects.get(pk=make.payment(bakery.test)["id"])
     press(old.reference)
     with pytest.raises(IntegrityError), transaction.atomic():
@@ -130,8 +159,8 @@ def test_the_database_keeps_a_second_one_out(bakery: Shop) -> None:
         Renewal.objects.create(earlier=other, later=other, created_at=other.created_at)
 
 
-def test_a_new_quote_that_expires_can_be_renewed_itself(bakery: Shop) -> None:
-    press(expired(bakery).reference)
+def test_a_new_quote_that_expires_can_be_renewed_itself(bakery: Shop, old: Payment) -> None:
+    press(old.reference)
     second = newest(bakery)
     make.advance(bakery.test, HOUR)
     assert (
@@ -147,14 +176,12 @@ def refuses(payment: Payment) -> bool:
     return "Get a new quote" not in shown and not Renewal.objects.exists()
 
 
-def test_nothing_is_renewed_once_something_has_arrived(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_nothing_is_renewed_once_something_has_arrived(old: Payment) -> None:
     make.late_deposit(str(old.pk))
     assert refuses(old)
 
 
-def test_coins_that_nobody_expected_stop_it_too(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_coins_that_nobody_expected_stop_it_too(old: Payment) -> None:
     entry = old.addresses.get(asset_id="SETH")
     UnmatchedTransfer.objects.create(
         chain_id="sepolia",
@@ -195,40 +222,34 @@ def test_what_the_merchant_canceled_stays_canceled(bakery: Shop) -> None:
     assert refuses(made)
 
 
-def test_a_store_may_switch_it_off(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_a_store_may_switch_it_off(bakery: Shop, old: Payment) -> None:
     change_store(bakery.store, offers_new_quotes=False)
     assert refuses(old)
 
 
-def test_an_order_of_long_ago_is_the_merchants_to_price(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_an_order_of_long_ago_is_the_merchants_to_price(bakery: Shop, old: Payment) -> None:
     make.advance(bakery.test, int(OFFERED_FOR.total_seconds()))
     assert refuses(old)
 
 
-def test_what_an_agent_asked_for_is_the_agents(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_what_an_agent_asked_for_is_the_agents(old: Payment) -> None:
     Payment.objects.filter(pk=old.pk).update(agent_credential_id=uuid.uuid4())
     assert refuses(old)
 
 
-def test_a_closed_store_is_not_paid(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_a_closed_store_is_not_paid(old: Payment) -> None:
     old.store.deleted_at = old.expires_at
     assert not is_renewable(old)
 
 
-def test_without_a_price_the_customer_tries_later(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_without_a_price_the_customer_tries_later(old: Payment) -> None:
     Rate.objects.all().delete()
     answer = press(old.reference)
     assert answer.status_code == 503 and "There is no price right now" in answer.content.decode()
     assert not Renewal.objects.exists()
 
 
-def test_a_store_that_accepts_no_coin_any_more_is_gone_back_to(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_a_store_that_accepts_no_coin_any_more_is_gone_back_to(bakery: Shop, old: Payment) -> None:
     AcceptedAsset.objects.filter(store=bakery.store).delete()
     answer = press(old.reference)
     assert (
@@ -271,8 +292,7 @@ def test_a_sale_at_the_till_is_made_anew_there(bakery: Shop) -> None:
     assert refuses(sale)
 
 
-def test_the_frame_stays_the_frame(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_the_frame_stays_the_frame(old: Payment) -> None:
     query = "?embed=1&origin=https%3A%2F%2Fshop.example"
     shown = Client().get(f"/pay/{old.reference}{query}").content.decode()
     assert (
@@ -288,14 +308,12 @@ def test_presses_are_limited_per_payment_and_address(bakery: Shop) -> None:
     assert answers[0] == 303 and answers[-1] == 429
 
 
-def test_only_a_post_makes_one(bakery: Shop) -> None:
-    old = expired(bakery)
+def test_only_a_post_makes_one(old: Payment) -> None:
     assert Client().get(f"/pay/{old.reference}/quote").status_code == 405
     assert Client().post("/pay/ABCDEFGHIJKLMNOP/quote").status_code == 404
 
 
-def test_the_dashboard_links_both_payments(cast: Cast) -> None:
-    old = expired(cast.bakery)
+def test_the_dashboard_links_both_payments(cast: Cast, old: Payment) -> None:
     press(old.reference)
     new = newest(cast.bakery)
     browser = Browser(cast.alice)

@@ -21,7 +21,7 @@ from apps.payouts.models import Payout
 from apps.payouts.services import review
 from apps.stores import dispatch, four_eyes, staffing
 from apps.stores.four_eyes import RequestKind
-from apps.stores.models import AuditEntry, StaffRequest, User
+from apps.stores.models import AuditEntry, StaffRequest, Store, User
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from tests import make
@@ -33,7 +33,7 @@ SECRET = "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP"
 @dataclass(frozen=True)
 class Wish:
     """One kind: how it is asked for, how often it was done, and how somebody else changes its
-    target meanwhile."""
+    target meanwhile. Neither changes the rows that it was made with, only the database."""
 
     ask: Callable[[User], Any]
     done: Callable[[], int]
@@ -114,7 +114,9 @@ def _dispatch(cast: Cast) -> Wish:
         lambda: AuditEntry.objects.filter(
             store_id=store.pk, details__x402_dispatch=[False, True]
         ).count(),
-        lambda: write_settings(store, {"authorization_url": "https://elsewhere.example"}),
+        lambda: write_settings(
+            Store.objects.get(pk=store.pk), {"authorization_url": "https://elsewhere.example"}
+        ),
     )
 
 
@@ -126,7 +128,7 @@ def _roles(cast: Cast) -> Wish:
         lambda: AuditEntry.objects.filter(
             target_id=str(cast.bob.pk), details__roles=["none", "finance"]
         ).count(),
-        lambda: staffing.set_roles(cast.bob, ["support"]),
+        lambda: staffing.set_roles(User.objects.get(pk=cast.bob.pk), ["support"]),
     )
 
 

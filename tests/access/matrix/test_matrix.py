@@ -63,11 +63,19 @@ def named(lines: list[Line]) -> str:
 
 
 def is_asked(line: Line, mode: str, role: str, factor: str) -> bool:
-    """Each role asks for each line once, and an owner in each mode with each factor: role and
-    factor are asked about one after the other, and only the whole suite crosses them."""
+    """Each role asks for each line once, an owner with each factor, and without one in each mode:
+    role, factor and mode are asked about one after the other, and only the whole suite crosses
+    them."""
     if mode not in line.modes:
         return False
-    return IS_WHOLE or role == Role.OWNER or (mode, factor) == (line.modes[-1], "recent")
+    if IS_WHOLE:
+        return True
+    first, last = line.modes[0], line.modes[-1]
+    if role == Role.OWNER:
+        return factor == "none" or mode == last
+    if role == Role.ADMIN:
+        return (mode, factor) == (first, "enrolled")
+    return (mode, factor) == (last, "recent")
 
 
 @pytest.mark.parametrize("lines", groups("api", "page"), ids=named)
