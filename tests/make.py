@@ -13,10 +13,13 @@ from apps.chain.simulated import put
 from apps.core import clock, mail
 from apps.core.models import OutgoingMail
 from apps.core.staff.roles import StaffRole
+from apps.ledger import movements
+from apps.ledger.chart import CUSTODY_HOT
 from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
 from apps.payments.services.corrections import Correction, correct
 from apps.payments.services.settle import settle_payment
+from apps.payments.services.treasury import funding_key
 from apps.stores.models import Store, User
 from tests.cast import Api, Shop
 
@@ -118,14 +121,17 @@ def stray_transfer(payment_id: str, asset_id: str = "USDC_SETH", amount_atomic: 
 
 def service_coins(asset_id: str, amount_atomic: int) -> None:
     """Coins of the service's own, in its hot wallet."""
-    _correct(asset_id, "custody_hot", None, -amount_atomic, clerk())
+    staff = clerk()
+    _fund(asset_id, amount_atomic, staff)
+    _leave(staff)
 
 
 def store_coins(store: Store, asset_id: str, amount_atomic: int) -> None:
     """Coins that a store can spend, and the service has in its hot wallet."""
     staff = clerk()
-    _correct(asset_id, "custody_hot", None, -amount_atomic, staff)
+    _fund(asset_id, amount_atomic, staff)
     _correct(asset_id, "available", store.pk, amount_atomic, staff)
+    _leave(staff)
 
 
 def swapped(shop: Shop, key: str = "swap") -> str:
@@ -151,6 +157,27 @@ def clerk(*roles: str) -> User:
     )
 
 
+def _leave(staff: User) -> None:
+    """Nobody writes to them any more: what the next ones ask for is told to all who are there."""
+    User.objects.filter(pk=staff.pk).update(is_active=False)
+
+
+def _fund(asset_id: str, amount_atomic: int, staff: User) -> None:
+    """As coins are booked that the chain has brought a hot wallet: by one, and told to nobody."""
+    tx_hash = f"0x{secrets.token_hex(32)}"
+    movements.correction(
+        key=funding_key(tx_hash, asset_id),
+        mode=Asset.objects.values_list("chain__mode", flat=True).get(pk=asset_id),
+        asset_id=asset_id,
+        kind=CUSTODY_HOT,
+        store_id=None,
+        amount_atomic=-amount_atomic,
+        reason=f"Funded by {tx_hash}",
+        staff_id=staff.pk,
+        at=clock.real_now(),
+    )
+
+
 def _correct(
     asset_id: str,
     kind: str,
@@ -163,7 +190,9 @@ def _correct(
     asset = Asset.objects.select_related("chain").get(pk=asset_id)
     store = Store.objects.get(pk=store_id) if store_id else None
     wanted = Correction(uuid.uuid4().hex, asset, kind, store, amount_atomic)
-    correct(wanted, reason, staff, clerk(), clock.real_now())
+    second = clerk()
+    correct(wanted, reason, staff, second, clock.real_now())
+    _leave(second)
     OutgoingMail.objects.filter(template="staff_request").delete()
 
 
