@@ -57,7 +57,8 @@ def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
     payment(bakery.test, amount="99.00")
     paid(bakery.test, amount="7.00", currency="USD")
     told = bakery.test.get("/payments/summary").json()
-    shown = values(bakery)
+    overview = home(bakery)["overview"]
+    shown = {figure.label: figure for figure in overview.figures}
     assert (
         shown["Gross volume"].value
         == fiat(told["totals"]["volume_cents"]["EUR"], "EUR")
@@ -71,17 +72,17 @@ def test_figures_are_those_of_the_summary(bakery: Shop) -> None:
         == f"{told['totals']['success_rate_by_currency']['EUR'] * 100:g}%"
         == "75%"
     )
-    assert home(bakery)["overview"].other_volumes == ["$7.00"] and home(bakery)["overview"].has_open
-    by_day = [bar.cents for bar in home(bakery)["overview"].chart.bars]
+    assert overview.other_volumes == ["$7.00"] and overview.has_open
+    by_day = [bar.cents for bar in overview.chart.bars]
     assert by_day == [day["volume_cents"].get("EUR", 0) for day in told["timeseries"]]
 
 
 def test_net_is_the_sum_of_what_each_payment_left(bakery: Shop) -> None:
-    for amount in ("10.00", "24.50", "0.50", "3.33", "17.77"):
+    for amount in ("10.00", "0.50", "3.33"):
         paid(bakery.test, amount=amount)
     takings = proceeds_of(Payment.objects.visible_to(bakery.access())).values()
     left = sum((taking.net_cents or 0) - (taking.refunded_cents or 0) for taking in takings)
-    assert 0 < left < 5610
+    assert 0 < left < 1383
     assert values(bakery)["Net after fees and refunds"].value == fiat(left, "EUR")
 
 
@@ -90,7 +91,9 @@ def test_a_range_is_compared_with_the_one_before(bakery: Shop) -> None:
     payment(bakery.test, amount="1.00")
     advance(bakery.test, 8 * DAY)
     paid(bakery.test, amount="50.00")
-    shown = values(bakery, range="7")
+    overview = home(bakery, range="7")["overview"]
+    assert not overview.has_open
+    shown = {figure.label: figure for figure in overview.figures}
     gross = shown["Gross volume"]
     rate = shown["Success rate"]
     assert (gross.value, gross.before, gross.change, gross.is_up) == (
@@ -108,7 +111,6 @@ def test_a_range_is_compared_with_the_one_before(bakery: Shop) -> None:
     net = shown["Net after fees and refunds"]
     assert net.change == "25%" and net.before.startswith("€39.")
     assert values(bakery, range="30")["Gross volume"].value == "€90.00"
-    assert not home(bakery, range="7")["overview"].has_open
     advance(bakery.test, 8 * DAY)
     assert values(bakery, range="7")["Gross volume"].is_down
 
@@ -150,11 +152,12 @@ def test_days_of_the_chart_begin_at_the_readers_midnight(
     made = paid(bakery.test, amount="10.00")
     moment = datetime.combine(day, paid_at, ZoneInfo(zone))
     Payment.objects.filter(pk=made["id"]).update(created_at=moment)
-    context = home(bakery, range="7")
+    answer = Browser(bakery.owner).get("?range=7")
+    context = answer.context
     by_day = {bar.day: bar.cents for bar in context["overview"].chart.bars}
     assert max(by_day) == today and by_day[day] == sum(by_day.values()) == 1000
     name = zone_name(timezone.localtime(timezone=ZoneInfo(zone)))
-    assert f"Day ({name})" in text(Browser(bakery.owner).get())
+    assert f"Day ({name})" in text(answer)
 
 
 def test_a_day_is_as_long_as_the_zone_makes_it() -> None:
@@ -175,14 +178,13 @@ def test_a_store_without_payments_is_shown_the_way_and_no_figures(bakery: Shop) 
 
 def test_a_store_that_has_sold_nothing_lately_has_no_chart(bakery: Shop) -> None:
     payment(bakery.test)
-    context = home(bakery)
-    assert context["overview"].chart is None
-    assert values(bakery)["Gross volume"].value == "€0.00"
+    overview = home(bakery)["overview"]
+    assert overview.chart is None
+    assert next(item for item in overview.figures if item.label == "Gross volume").value == "€0.00"
 
 
-@pytest.mark.parametrize(
-    ("most", "unit", "levels"),
-    [
+def test_the_axis_holds_the_largest_sum_in_round_steps() -> None:
+    for most, unit, levels in (
         (4, 1, [4, 3, 2, 1, 0]),
         (5, 1, [8, 6, 4, 2, 0]),
         (93, 1, [100, 75, 50, 25, 0]),
@@ -192,12 +194,8 @@ def test_a_store_that_has_sold_nothing_lately_has_no_chart(bakery: Shop) -> None
         (801, 1, [2000, 1500, 1000, 500, 0]),
         (78160, 1, [80000, 60000, 40000, 20000, 0]),
         (80001, 1, [100000, 75000, 50000, 25000, 0]),
-    ],
-)
-def test_the_axis_holds_the_largest_sum_in_round_steps(
-    most: int, unit: int, levels: list[int]
-) -> None:
-    assert chart_of([0, most], [0, 0], unit_cents=unit).levels_cents == levels
+    ):
+        assert chart_of([0, most], [0, 0], unit_cents=unit).levels_cents == levels, (most, unit)
 
 
 @pytest.mark.parametrize(
@@ -227,11 +225,16 @@ def test_the_chart_runs_from_edge_to_edge_and_its_last_day_is_not_over() -> None
     assert [tick.at for tick in chart.ticks] == ["0.00%", "50.00%", "100.00%"]
 
 
-def test_a_range_without_sales_before_it_is_compared_with_nothing(bakery: Shop) -> None:
+def test_a_range_without_sales_before_has_a_table_and_is_compared_with_nothing(
+    bakery: Shop,
+) -> None:
     assert chart_of([0, 40_000, 20_000], [0, 0]).before == ""
     paid(bakery.test, amount="12.34")
     alone = text(Browser(bakery.owner).get())
     assert "key-before" not in alone and "Previous period" not in alone
+    table = "<summary>Show as table</summary>"
+    assert table in alone and '<td class="number">€12.34</td>' in alone
+    assert 'style="' not in alone.split("<main")[1]
     advance(bakery.test, 8 * DAY)
     paid(bakery.test, amount="5.00")
     beside = text(Browser(bakery.owner).get("?range=7"))
@@ -245,13 +248,6 @@ def test_the_days_below_the_chart_are_evenly_spaced_up_to_today() -> None:
     assert [tick.day.day for tick in chart.ticks if not tick.is_at_length] == [1, 16, 30]
 
 
-def test_the_chart_has_a_table_beside_it(bakery: Shop) -> None:
-    paid(bakery.test, amount="12.34")
-    shown = text(Browser(bakery.owner).get())
-    assert "<summary>Show as table</summary>" in shown and '<td class="number">€12.34</td>' in shown
-    assert 'style="' not in shown.split("<main")[1]
-
-
 def statements(shop: Shop) -> int:
     browser = Browser(shop.owner)
     browser.get()
@@ -263,7 +259,7 @@ def statements(shop: Shop) -> int:
 def test_more_payments_and_coins_ask_no_more(bakery: Shop) -> None:
     paid(bakery.test)
     few = statements(bakery)
-    for _ in range(5):
+    for _ in range(2):
         paid(bakery.test)
     store_coins(bakery.store, "SETH", 10**15)
     assert statements(bakery) == few

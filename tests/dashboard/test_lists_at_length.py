@@ -1,8 +1,12 @@
-"""The list of payments over a month's 20,000: whatever filter is chosen, every table is read by an
-index."""
+"""The list of payments, the search and what needs a person over a month's 20,000: whatever is asked
+for, every table is read by an index."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -11,13 +15,17 @@ from apps.billing.models import Customer
 from apps.billing.selectors import owed
 from apps.core import clock, searching
 from apps.core.db import tenancy
-from apps.payments.models import Payment
+from apps.core.searching import Term
+from apps.dashboard.inbox import Inbox
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.search import find_payments
 from tests.billing import records
-from tests.cast import Cast
+from tests.cast import Cast, assemble, signed_in
 from tests.dashboard.browse import Browser
-from tests.dashboard.test_search import explained, month_of_payments
+from tests.dashboard.test_search import HASH, PAYER, explained, month_of_payments
 from tests.growth.buffers import reading
 from tests.roles import acting_as
+from tests.stage import standing
 
 TABLES = (
     "payments_payment",
@@ -27,6 +35,35 @@ TABLES = (
     "ledger_entry",
     "billing_invoicepayment",
 )
+
+
+@dataclass
+class Month:
+    """A store with a month of payments, of which the first was made through the API, and a
+    customer."""
+
+    cast: Cast
+    first: Payment
+    customer: Customer
+
+
+def a_month() -> Month:
+    cast = assemble()
+    customer = Customer.objects.get(pk=records.customer(cast.bakery.test)["id"])
+    first = month_of_payments(cast)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE payments_refund, payments_latedeposit, chain_unmatchedtransfer")
+    return Month(cast, first, customer)
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Month]:
+    yield from standing(django_db_blocker, a_month)
+
+
+@pytest.fixture
+def month(made: Month, db: None) -> Month:
+    return Month(made.cast.again(), made.first, made.customer)
 
 
 def plans(cast: Cast, path: str) -> list[tuple[str, float]]:
@@ -61,9 +98,8 @@ def plans(cast: Cast, path: str) -> list[tuple[str, float]]:
     return found
 
 
-def test_a_month_of_payments_is_listed_and_filtered_by_indexes(cast: Cast) -> None:
-    customer = Customer.objects.get(pk=records.customer(cast.bakery.test)["id"])
-    month_of_payments(cast)
+def test_a_month_of_payments_is_listed_and_filtered_by_indexes(month: Month) -> None:
+    customer = month.customer
     today = clock.real_now().date()
     for query in (
         "",
@@ -78,7 +114,7 @@ def test_a_month_of_payments_is_listed_and_filtered_by_indexes(cast: Cast) -> No
         f"customer={customer.pk}",
         f"q={customer.email}",
     ):
-        shown = plans(cast, f"payments?{query}")
+        shown = plans(month.cast, f"payments?{query}")
         assert shown, query
         for plan, took in shown:
             for table in TABLES:
@@ -87,13 +123,10 @@ def test_a_month_of_payments_is_listed_and_filtered_by_indexes(cast: Cast) -> No
             assert took < 500, f"{query}\n{plan}"
 
 
-def test_the_newest_are_told_in_the_order_of_their_list(cast: Cast) -> None:
+def test_the_newest_are_told_in_the_order_of_their_list(month: Month) -> None:
     """The search looks through some of them: what the rest comes to isn't read to find those."""
-    month_of_payments(cast)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE payments_payment")
-    viewer = cast.bakery.access()
-    with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
+    viewer = month.cast.bakery.access()
+    with acting_as(WEB), tenancy.within(tenancy.of([month.cast.bakery.store], ["test"])):
         rows = Payment.objects.visible_to(viewer)
         with reading() as read:
             newest = searching.newest(rows, 1_000)
@@ -103,12 +136,60 @@ def test_the_newest_are_told_in_the_order_of_their_list(cast: Cast) -> None:
     assert 0 < sum(read.buffers.values()) < 5_000, read.buffers
 
 
-def test_what_invoices_leave_is_added_up_by_an_index_alone(cast: Cast) -> None:
-    viewer = cast.bakery.access()
+def test_a_month_of_payments_is_searched_by_indexes_in_no_time(month: Month) -> None:
+    first = month.first
+    viewer = month.cast.bakery.access()
+    texts = (
+        str(first.pk),
+        first.reference,
+        "A-17777",
+        "A-1",
+        "coffee 199",
+        "Coffee",
+        "177.77",
+        HASH,
+        "17777",
+        "nothing",
+        PaymentAddress.objects.filter(payment=first)[0].address_id,
+        PAYER,
+        "buyer17777@example.com",
+    )
+    for typed in texts:
+        with acting_as(WEB), tenancy.within(tenancy.of([month.cast.bakery.store], ["test"])):
+            with CaptureQueriesContext(connection) as seen:
+                find_payments(viewer, Term.of(typed), 6)
+            statements = [item["sql"] for item in seen if "payments_payment" in item["sql"]]
+            plan = "\n".join(explained(statement) for statement in statements)
+        for table in ("payments_payment", "chain_deposit", "payments_paymentaddress"):
+            assert not re.search(rf"Seq Scan on {table}\b", plan), f"{typed}\n{plan}"
+        took = sum(map(float, re.findall(r"Execution Time: ([\d.]+) ms", plan)))
+        assert 1 <= len(statements) <= 3 and took < 50, f"{typed}\n{plan}"
+
+
+def test_a_month_of_payments_needs_nobody_in_one_statement_by_indexes(month: Month) -> None:
+    cast = month.cast
+    access = signed_in(cast.alice, cast.bakery.store)
     with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
+        with CaptureQueriesContext(connection) as seen:
+            assert (Inbox(access).count, Inbox(access).count) == (0, 0)
+        first, prepared = [query["sql"] for query in seen if "UNION ALL" in query["sql"]]
+        plan = explained(first)
+        with connection.cursor() as cursor:
+            cursor.execute(f"EXPLAIN (GENERIC_PLAN) {prepared}")
+            plan_of_any = "\n".join(line for (line,) in cursor.fetchall())
+    for table in ("payments_payment", "chain_deposit", "payments_paymentaddress"):
+        assert f"Seq Scan on {table}" not in plan, plan
+        assert f"Seq Scan on {table}" not in plan_of_any, plan_of_any
+    took = plan.rsplit("Execution Time: ", 1)[1]
+    assert float(took.split(" ")[0]) < 20, plan
+
+
+def test_what_invoices_leave_is_added_up_by_an_index_alone(month: Month) -> None:
+    viewer = month.cast.bakery.access()
+    with acting_as(WEB), tenancy.within(tenancy.of([month.cast.bakery.store], ["test"])):
+        with connection.cursor() as cursor:
+            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
         with CaptureQueriesContext(connection) as seen:
             owed(viewer, clock.real_now())
         (statement,) = (item["sql"] for item in seen if "billing_invoice" in item["sql"])
-        with connection.cursor() as cursor:
-            cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
         assert "Index Only Scan using invoice_left" in explained(statement)

@@ -78,7 +78,7 @@ def test_a_list_asks_no_more_questions_with_more_rows(
     fill(cast, noun)
     questions()
     few = questions()
-    for _ in range(4):
+    for _ in range(2):
         fill(cast, noun)
     assert questions() <= few
 
@@ -102,7 +102,7 @@ def test_days_status_and_coin_narrow_a_list_and_its_file(
         ("coin=NOPE", 0),
         ("q=%00nothing%F0%9F%8E%89", 0),
     ):
-        page = browser.get(f"{noun}?{query}")
+        page = browser.get(f"{noun}?{query}", headers={"HX-Request": "true"})
         assert page.status_code == 200 and len(page.context["table"].rows) == count, query
         assert len(rows(browser, noun, query)) == count, query
         assert ("No matches" in text(page)) == (count == 0)

@@ -181,9 +181,9 @@ def test_a_session_in_use_ends_after_twelve_hours(cast: Cast) -> None:
     began = clock.real_now()
     for half_hours in range(1, 25):
         with time_machine.travel(began + timedelta(minutes=29 * half_hours), tick=True):
-            assert browser.get("team").status_code == 200
+            assert browser.get("team.csv").status_code == 200
     with time_machine.travel(began + timedelta(hours=12, minutes=1), tick=True):
-        assert browser.get("team").status_code == 302
+        assert browser.get("team.csv").status_code == 302
 
 
 def test_after_signing_in_one_is_where_one_wanted_to_be_and_never_on_another_site(

@@ -3,6 +3,7 @@ it left its coin, and sums of each."""
 
 import csv
 import io
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -17,19 +18,40 @@ from apps.ledger.selectors import store_accounts
 from apps.ledger.statements import LineFilter
 from apps.stores.models import User
 from tests import make
-from tests.cast import Cast
+from tests.cast import Cast, assemble
 from tests.dashboard.browse import Browser, text
+from tests.stage import standing
 
-pytestmark = pytest.mark.django_db
 ALL = LineFilter()
 
 
-def booked(cast: Cast, times: int = 3) -> list[int]:
-    """Entries of several coins, by turns; the ids of the accounts of what is available."""
+def book(cast: Cast, times: int) -> None:
+    """Entries of several coins, by turns."""
     for _ in range(times):
         make.store_coins(cast.bakery.store, "SETH", 10**17)
         make.store_coins(cast.bakery.store, "USDC_SETH", 10**6)
         make.paid(cast.bakery.test)
+
+
+def booked() -> Cast:
+    cast = assemble()
+    book(cast, 3)
+    return cast
+
+
+@pytest.fixture(scope="module")
+def made(django_db_setup: None, django_db_blocker: Any) -> Iterator[Cast]:
+    yield from standing(django_db_blocker, booked)
+
+
+@pytest.fixture
+def cast(made: Cast, db: None) -> Cast:
+    """Alice's store has entries of several coins, charlie's none."""
+    return made.again()
+
+
+def available(cast: Cast) -> list[int]:
+    """The ids of the accounts of what is available."""
     return [
         store_account.account_id
         for store_account in store_accounts(cast.bakery.store.pk, "test")
@@ -57,7 +79,7 @@ def plain(one: Any) -> tuple[Any, ...]:
 def test_the_merged_pages_hold_what_the_accounts_hold(
     cast: Cast, monkeypatch: pytest.MonkeyPatch, scan_max: int
 ) -> None:
-    ids = booked(cast)
+    ids = available(cast)
     monkeypatch.setattr(statements, "SCAN_MAX", scan_max)
     apart = [line for id in ids for line in statements.page(id, limit=100).lines]
     expected = [plain(item) for item in sorted(apart, key=lambda one: one.entry_id, reverse=True)]
@@ -76,7 +98,6 @@ def test_the_merged_pages_hold_what_the_accounts_hold(
 
 
 def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
-    booked(cast)
     browser = Browser(cast.alice)
     page = browser.get("statement?account=available")
     shown = text(page)
@@ -99,8 +120,8 @@ def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
 def test_amounts_of_a_coin_add_up_as_they_are_read(cast: Cast) -> None:
     """Each rounded by itself, they would differ by a digit that isn't there."""
     for atomic in (4_081_205_555_555_555_555, 11_008_800_000_001):
-        make.store_coins(cast.bakery.store, "SETH", atomic)
-    browser = Browser(cast.alice)
+        make.store_coins(cast.strangers.store, "SETH", atomic)
+    browser = Browser(cast.charlie)
     whole = "4.081216564355555556 ETH"
     assert strip_tags(text(browser.get("balances"))).count(whole) == 2  # available, and in total
     for query in ("", "&asset=SETH"):
@@ -110,7 +131,6 @@ def test_amounts_of_a_coin_add_up_as_they_are_read(cast: Cast) -> None:
 
 
 def test_the_file_has_every_coin(cast: Cast) -> None:
-    booked(cast)
     answer = Browser(cast.alice).get("statement.csv?account=available")
     rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
     assert {row["asset"] for row in rows} == {"SETH", "USDC_SETH"} and all(
@@ -120,7 +140,6 @@ def test_the_file_has_every_coin(cast: Cast) -> None:
 
 def test_many_lines_of_several_coins_cost_the_statements_of_few(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    booked(cast, 1)
 
     def asked() -> int:
         browser.get("statement")
@@ -129,22 +148,22 @@ def test_many_lines_of_several_coins_cost_the_statements_of_few(cast: Cast) -> N
         return len(seen)
 
     few = asked()
-    booked(cast, 4)
+    book(cast, 2)
     assert asked() == few
 
 
 def test_days_are_those_of_the_reader(cast: Cast) -> None:
-    make.paid(cast.bakery.test)
-    at = Browser(cast.alice).get("statement?account=available").context["lines"][0].line.at
+    make.paid(cast.strangers.test)
+    at = Browser(cast.charlie).get("statement?account=available").context["lines"][0].line.at
     for zone, label in (("Pacific/Kiritimati", "UTC+14"), ("America/New_York", "E")):
-        User.objects.filter(pk=cast.alice.pk).update(time_zone=zone)
-        cast.alice.refresh_from_db()
+        User.objects.filter(pk=cast.charlie.pk).update(time_zone=zone)
+        cast.charlie.refresh_from_db()
         day = at.astimezone(ZoneInfo(zone)).date()
-        page = Browser(cast.alice).get(f"statement?account=available&from={day}&to={day}")
+        page = Browser(cast.charlie).get(f"statement?account=available&from={day}&to={day}")
         assert f"From ({label}" in text(page) and len(page.context["lines"]) == 1
         for other in (day - timedelta(days=1), day + timedelta(days=1)):
             assert (
-                not Browser(cast.alice)
+                not Browser(cast.charlie)
                 .get(f"statement?account=available&from={other}&to={other}")
                 .context["lines"]
             )

@@ -95,29 +95,6 @@ def test_pages_are_shown_while_nothing_can_be_kept(
 # --- many -----------------------------------------------------------------------------------------
 
 
-def test_a_month_of_payments_costs_one_statement_by_indexes(cast: Cast) -> None:
-    from tests.dashboard.test_search import month_of_payments
-
-    month_of_payments(cast)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE payments_refund, payments_latedeposit, chain_unmatchedtransfer")
-    access = signed_in(cast.alice, cast.bakery.store)
-    with acting_as(WEB), tenancy.within(tenancy.of([cast.bakery.store], ["test"])):
-        with CaptureQueriesContext(connection) as seen:
-            assert (Inbox(access).count, Inbox(access).count) == (0, 0)
-        first, prepared = [query["sql"] for query in seen if "UNION ALL" in query["sql"]]
-        with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS OFF) {first}")
-            plan = "\n".join(line for (line,) in cursor.fetchall())
-            cursor.execute(f"EXPLAIN (GENERIC_PLAN) {prepared}")
-            plan_of_any = "\n".join(line for (line,) in cursor.fetchall())
-    for table in ("payments_payment", "chain_deposit", "payments_paymentaddress"):
-        assert f"Seq Scan on {table}" not in plan, plan
-        assert f"Seq Scan on {table}" not in plan_of_any, plan_of_any
-    took = plan.rsplit("Execution Time: ", 1)[1]
-    assert float(took.split(" ")[0]) < 20, plan
-
-
 def test_many_cost_the_statements_of_few_and_are_paged(cast: Cast) -> None:
     made = make.simulated(cast.bakery.test, make.payment(cast.bakery.test)["id"], "overpaid")
     browser = Browser(cast.alice)

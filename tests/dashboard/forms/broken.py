@@ -3,7 +3,7 @@
 import re
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from django.core import mail as django_mail
@@ -18,7 +18,7 @@ from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services.destinations import add_wallet
 from apps.payouts.services.schedules import create_schedule
 from tests import make
-from tests.cast import PASSWORD, Cast
+from tests.cast import PASSWORD, Cast, assemble
 from tests.dashboard.browse import Browser
 from tests.payouts.two_people import MUCH, held_of, two_people
 from tests.platforms.conftest import platform_of
@@ -37,10 +37,16 @@ class World:
     """Alice with her app and a fresh code, and a store that has something of everything."""
 
     cast: Cast
-    alice: Browser = field(init=False)
+    alice: Browser
 
-    def __post_init__(self) -> None:
-        self.alice = Browser(self.cast.alice).prove()
+    @classmethod
+    def begun(cls) -> "World":
+        cast = assemble()
+        assert cast.bakery.test and cast.bob, "made once for all forms"
+        return cls(cast, Browser(cast.alice).prove())
+
+    def again(self) -> "World":
+        return World(self.cast.again(), self.alice.again())
 
     @property
     def api(self) -> Any:
