@@ -37,7 +37,6 @@ JUDGED_ELSEWHERE = {
     "test_dashboard": "sign_in sign_in_code home payments payment payment_create payment_link keys"
     " key_create webhook_endpoints webhook_endpoint_create members security security_enrol",
     "test_dashboard_rooms": "refund settings settings_assets settings_branding",
-    "test_sign_up": "sign_up sign_up_code sign_up_store",
     "test_attention": "attention",
     "test_search": "search",
     "test_links": "links link_create link link_edit link_archive link_button till till_settings"
@@ -51,7 +50,8 @@ JUDGED_ELSEWHERE = {
     "test_money_out": "settings_account_codes",
     "test_paying_out": "payouts payout_create payout payout_destinations payout_wallet_add"
     " payout_schedules payout_schedule_create payout_schedule payout_schedule_run",
-    "test_stories_owner": "payout_bank_add balances verification",
+    "test_stories_owner": "sign_up sign_up_code sign_up_store payout_bank_add balances"
+    " verification",
     "test_approvals": "approvals approval approval_approve approval_reject settings_approvals",
     "test_swaps": "swaps swap_create swap settings_auto_swap",
     "test_logs_and_domain": "request_log request_entry audit_log settings_domain"

@@ -3,13 +3,14 @@ wide, on a phone and in the dark."""
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from apps.access.services import create_agent_credential
 from apps.core.models import Mode
 from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
-from tests.browser.conftest import OpenPage, arrived, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.looks import views
 from tests.cast import Cast
 from tests.make import advance, paid
@@ -48,8 +49,9 @@ def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_windo
 
 def test_a_long_name_of_a_store_takes_one_line(world: Cast, open_page: OpenPage) -> None:
     Store.objects.filter(pk=world.bakery.store.pk).update(name=UGLY[:90])
+    page = open_page("/dashboard/team", width=390, person=world.alice)
     for width in (390, 1280):
-        page = open_page("/dashboard/team", width=width, person=world.alice)
+        page.set_viewport_size({"width": width, "height": 900})
         box = page.locator(".store-menu > summary").bounding_box()
         assert box is not None and box["height"] < 48
         assert overflow(page) == 0
@@ -78,6 +80,7 @@ def test_home_fits_and_has_no_barrier_light_and_dark_wide_and_on_a_phone(
         _looked_at(page, f"home-{width}-{'dark' if dark else 'light'}")
 
 
+@pytest.mark.whole  # in the suite in the owner's story
 def test_a_new_store_fits_and_has_no_barrier(world: Cast, open_page: OpenPage) -> None:
     for width, _ in views((390, False), (1280, False)):
         page = open_page("/dashboard/", width=width, person=world.alice)
@@ -85,6 +88,7 @@ def test_a_new_store_fits_and_has_no_barrier(world: Cast, open_page: OpenPage) -
         _looked_at(page, f"new-{width}")
 
 
+@pytest.mark.whole  # in the suite without a browser in dashboard/test_navigation.py
 def test_a_person_chooses_the_dark_and_switches_the_mode_without_script(
     world: Cast, open_page: OpenPage
 ) -> None:
@@ -97,30 +101,20 @@ def test_a_person_chooses_the_dark_and_switches_the_mode_without_script(
     expect(page.get_by_role("region", name="Live mode")).to_be_visible()
 
 
-def test_a_theme_that_is_chosen_has_no_barrier_whatever_the_system_prefers(
+def test_a_theme_that_is_chosen_has_the_colors_of_a_system_that_prefers_it_and_no_barrier(
     world: Cast, open_page: OpenPage
 ) -> None:
-    for theme, dark in (("Dark", False), ("Light", True)):
+    preferred = {}
+    chosen = {}
+    for theme, other, dark in (("Dark", "Light", False), ("Light", "Dark", True)):
         page = open_page("/dashboard/settings/features", dark=dark, person=world.alice)
+        preferred[other] = page.evaluate(COLORS)
         page.locator(".person-menu > summary").click()
         page.get_by_role("button", name=theme, exact=True).click()
         expect(page.locator("html")).to_have_attribute("data-theme", theme.lower())
         _looked_at(page, f"theme-{theme.lower()}")
-
-
-def test_a_theme_that_is_chosen_has_the_colors_of_a_system_that_prefers_it(
-    world: Cast, open_page: OpenPage
-) -> None:
-    colors = {}
-    for dark in (False, True):
-        page = open_page("/dashboard/team", dark=dark, person=world.alice)
-        colors[dark] = page.evaluate(COLORS)
-
-    page.locator(".person-menu > summary").click()
-    page.get_by_role("button", name="Light", exact=True).click()
-    expect(page.locator("html")).to_have_attribute("data-theme", "light")
-    arrived(page)
-    assert page.evaluate(COLORS) == colors[False] != colors[True]
+        chosen[theme] = page.evaluate(COLORS)
+    assert chosen == preferred and chosen["Light"] != chosen["Dark"]
 
 
 def test_another_store_is_chosen_and_opened_from_the_stores_name(
@@ -154,4 +148,6 @@ def test_the_clock_is_moved_where_it_is_seen(world: Cast, open_page: OpenPage) -
     page.evaluate("document.querySelector('#test-clock').dispatchEvent(new CustomEvent('refresh'))")
     expect(page.get_by_role("button", name="1 hour")).to_be_visible()
     page.get_by_role("link", name="Custom", exact=True).click()
-    _looked_at(page, "clock-page")
+    expect(page.get_by_role("heading", name="Test clock", level=1)).to_be_visible()
+    assert overflow(page) == 0
+    shoot(page, "frame-clock-page")

@@ -6,6 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.billing import records
 from tests.browser.conftest import OpenPage, shoot
+from tests.browser.stories import turn
 from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.make import payment, simulated
@@ -45,14 +46,20 @@ def test_lists_and_a_payment_are_fine_at_every_width(
         "invoices": "invoices",
         "subscriptions": "subscriptions",
     }.items():
-        page.goto(page.url.split("/dashboard/")[0] + f"/dashboard/{path}")
+        turn(page, f"/dashboard/{path}")
         for panel in page.locator("main details").all():
             panel.evaluate("one => { one.open = true }")
         fine(page)
         shoot(page, f"lists-{name}-{look}")
 
 
-@pytest.mark.parametrize("script", [True, False])
+@pytest.mark.parametrize(
+    "script",
+    [
+        True,
+        pytest.param(False, marks=pytest.mark.whole),  # as dashboard/test_lists.py in the suite
+    ],
+)
 def test_columns_and_filters_are_chosen_with_and_without_script(
     world: Cast, open_page: OpenPage, ugly: str, script: bool
 ) -> None:

@@ -7,6 +7,7 @@ from playwright.sync_api import expect
 from apps.access import request_log
 from apps.stores.domains import set_domain
 from tests.browser.conftest import OpenPage, shoot
+from tests.browser.stories import turn
 from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.make import payment
@@ -44,6 +45,6 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
         ("settings/domain", "domain"),
         ("settings/domain/change", "domain-change"),
     ):
-        page.goto(page.url.split("/dashboard/")[0] + f"/dashboard/{path}")
+        turn(page, f"/dashboard/{path}")
         fine(page)
         shoot(page, f"dashboard-{name}-{look}")

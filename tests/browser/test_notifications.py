@@ -16,9 +16,8 @@ from tests.cast import Cast
 def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     world: Cast, open_page: OpenPage, width: int, dark: bool
 ) -> None:
-    page = signed_in(open_page, world, width, dark)
+    page = signed_in(open_page, world, width, dark, "notifications")
     own = page.url.partition("/dashboard")[0] + "/dashboard/"
-    page.goto(f"{own}notifications")
     expect(page.get_by_text("No test notifications yet")).to_be_visible()
     judged(page, f"notifications-empty-{width}")
     titles = ("Payout of 0.5 ETH failed", "Payment of €24.90 was underpaid", UGLY)

@@ -20,9 +20,9 @@ def judged(page: Page, name: str) -> None:
     shoot(page, name)
 
 
-def signed_in(open_page: OpenPage, world: Cast, width: int, dark: bool) -> Page:
+def signed_in(open_page: OpenPage, world: Cast, width: int, dark: bool, path: str) -> Page:
     return open_page(
-        "/dashboard/", width=width, dark=dark, timezone_id="Asia/Tokyo", person=world.alice
+        f"/dashboard/{path}", width=width, dark=dark, timezone_id="Asia/Tokyo", person=world.alice
     )
 
 
@@ -30,10 +30,10 @@ def signed_in(open_page: OpenPage, world: Cast, width: int, dark: bool) -> Page:
 def test_a_person_sees_times_of_their_browser_and_chooses_a_zone(
     world: Cast, open_page: OpenPage, width: int, dark: bool
 ) -> None:
-    page = signed_in(open_page, world, width, dark)
+    page = signed_in(open_page, world, width, dark, "")  # where it tells its zone
     page.goto(page.url.partition("/dashboard")[0] + "/dashboard/profile")
     expect(page.get_by_text("Pages use Asia/Tokyo")).to_be_visible()
-    judged(page, f"profile-{width}")
+    shoot(page, f"profile-{width}")
     page.get_by_label("Time zone").select_option("America/New_York")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Profile saved.")).to_be_visible()
@@ -50,15 +50,13 @@ def test_a_store_tells_who_it_is_and_who_may_embed_it(
     Store.objects.filter(pk=world.bakery.store.pk).update(
         name=UGLY, street="Straße " * 20, city=UGLY
     )
-    page = signed_in(open_page, world, width, dark)
-    own = page.url.partition("/dashboard")[0] + "/dashboard/"
-    page.goto(f"{own}settings/store")
+    page = signed_in(open_page, world, width, dark, "settings/store")
     judged(page, f"store-details-{width}")
     page.get_by_label("Country").select_option("DE")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Store details saved.")).to_be_visible()
-    page.goto(f"{own}settings/embedding")
-    judged(page, f"embedding-empty-{width}")
+    page.goto(page.url.partition("/dashboard")[0] + "/dashboard/settings/embedding")
+    shoot(page, f"embedding-empty-{width}")
     page.get_by_label("Allowed sites").fill("nonsense")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Each line must be an origin")).to_be_visible()
@@ -69,8 +67,7 @@ def test_a_store_tells_who_it_is_and_who_may_embed_it(
 def test_a_business_is_submitted_and_corrected(
     world: Cast, open_page: OpenPage, width: int, dark: bool
 ) -> None:
-    page = signed_in(open_page, world, width, dark)
-    page.goto(page.url.partition("/dashboard")[0] + "/dashboard/verification")
+    page = signed_in(open_page, world, width, dark, "verification")
     judged(page, f"verification-form-{width}")
     for label, text in (
         ("Legal name", UGLY * 2),

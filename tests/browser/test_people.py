@@ -5,12 +5,11 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.access import second_factor
-from apps.core import mailbox
-from tests import make
 from tests.browser.conftest import OpenPage, overflow, shoot
+from tests.browser.stories import letter_to, turn
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast, person
 from tests.contract.oauth.apps import App
@@ -20,11 +19,6 @@ from tests.contract.oauth.apps import App
 def folder(settings: Any, tmp_path: Any) -> None:
     settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
     settings.EMAIL_FILE_PATH = str(tmp_path)
-
-
-def letter_to(address: str) -> mailbox.Letter:
-    make.mail_leaves()
-    return next(letter for letter in mailbox.letters() if letter.to == address)
 
 
 def test_somebody_is_invited_reads_the_letter_and_joins(
@@ -48,10 +42,12 @@ def test_somebody_is_invited_reads_the_letter_and_joins(
     box.get_by_role("link", name=letter.subject).first.click()
     fine(box)
     shoot(box, "letter-phone")
+    box.goto(f"{box.url.partition('/dev/')[0]}/dev/mailbox/{letter.name}/html")
+    box.set_viewport_size({"width": 600, "height": 800})
+    assert overflow(box) == 0
     for look in ("light", "dark"):
-        drawn = open_page(f"/dev/mailbox/{letter.name}/html", width=600, dark=look == "dark")
-        assert overflow(drawn) == 0
-        shoot(drawn, f"letter-{look}")
+        box.emulate_media(color_scheme="dark" if look == "dark" else "light")
+        shoot(box, f"letter-{look}")
 
     found = re.search(r"/dashboard/join/\S+", letter.text)
     assert found is not None
@@ -89,14 +85,10 @@ def test_the_rooms_about_people_and_apps_can_be_used_everywhere(
         "apps/own/new",
         f"apps/own/{app.id}",
     ):
-        go(page, path)
+        turn(page, f"/dashboard/{path}")
         fine(page)
         place = path.replace("/", "-").replace(str(bob), "bob").replace(app.id, "one")
         shoot(page, f"people-{place}-{look}")
-
-
-def go(page: Page, path: str) -> None:
-    page.goto(f"{page.url.split('/dashboard/')[0]}/dashboard/{path}")
 
 
 def test_a_forgotten_password_is_replaced_on_a_phone(

@@ -1,6 +1,7 @@
 """Platforms and agents in a real browser: a merchant is added, onboarded by a link and overseen; an
 agent gets a credential."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +16,8 @@ from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine
+from tests.browser.stories import turn
+from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Api, Cast
 from tests.dashboard.browse import next_code
 from tests.platforms.conftest import platform_of
@@ -51,18 +53,12 @@ def test_a_platform_adds_a_merchant_who_onboards_by_a_link(
     see(page, "Onboarding link", f"platform-link-new-{look}")
     page.get_by_role("button", name="Create link").click()
     see(page, "Onboarding link created", f"platform-link-{look}")
-    base = page.url.split("/dashboard")[0]
     token = page.locator("#url").inner_text().rpartition("/")[2]
     onboard(open_page(f"/onboarding/{token}", width=width, dark=dark), look)
-    for path, heading in (
-        ("platform", "Platform"),
-        ("platform/accounts", "Sub-merchants"),
-        ("platform/payments", "Payments"),
-    ):
-        page.goto(f"{base}/dashboard/{path}")
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
+    for path in ("platform", "platform/accounts", "platform/payments"):
+        turn(page, f"/dashboard/{path}")
         fine(page)
-        shoot(page, f"platform-{heading.lower()}-{look}")
+        shoot(page, f"{path.replace('/', '-')}-{look}")
     assert Store.objects.get(platform=world.bakery.store).name == "Corner Shop"
 
 
@@ -84,10 +80,12 @@ def onboard(page: Page, look: str) -> None:
     fine(page)
 
 
-def look_at(page: Page, heading: str, name: str, *, script: bool) -> None:
+def look_at(
+    page: Page, heading: str, name: str, *, script: bool, judge: Callable[[Page], None] = fine
+) -> None:
     expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
     if script:
-        fine(page)
+        judge(page)
     shoot(page, name)
 
 
@@ -125,18 +123,18 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
         return [item for item in django_mail.outbox if item.to == [contact]][-1]
 
     page = opened()
-    look_at(page, "Your business", f"live-business-{look}", script=script)
+    look_at(page, "Your business", f"live-business-{look}", script=script, judge=fine_again)
     page.get_by_label("Legal business name").fill("Corner Shop GmbH")
     page.get_by_label("Country").select_option("DE")
     page.get_by_label("Email").fill(contact)
     page.get_by_role("button", name="Submit").click()
-    look_at(page, "Payout destination", f"live-payout-{look}", script=script)
+    look_at(page, "Payout destination", f"live-payout-{look}", script=script, judge=fine_again)
     name_wallet(page)
     look_at(page, "Saved, not active yet", f"live-held-{look}", script=script)
 
     approve_verification(Verification.objects.get(store_id=merchant.id))
     page.reload()
-    look_at(page, "Saved, not active yet", f"live-waiting-{look}", script=script)
+    look_at(page, "Saved, not active yet", f"live-waiting-{look}", script=script, judge=fine_again)
     page.get_by_label("Code from the email").fill("0000 0000")
     page.get_by_role("button", name="Activate now").click()
     expect(page.get_by_role("alert")).to_contain_text(
@@ -190,7 +188,9 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     see(page, "Create test credential", f"agents-new-{look}")
     page.get_by_role("checkbox", name="Select all").check()
     page.get_by_role("button", name="Create credential").click()
-    see(page, "Verify it’s you", f"agents-confirm-{look}")
+    expect(page.get_by_role("heading", name="Verify it’s you", level=1)).to_be_visible()
+    fine_again(page)
+    shoot(page, f"agents-confirm-{look}")
     page.get_by_label("Code from your authenticator app").fill(next_code(world.alice))
     page.get_by_role("button", name="Confirm").click()
     see(page, "Your new test credential", f"agents-created-{look}")
@@ -199,7 +199,7 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     see(page, "Agents", f"agents-{look}")
     page.get_by_role("link", name="caps").first.click()
     expect(page.get_by_role("button", name="Save caps")).to_be_visible()
-    fine(page)
+    fine_again(page)
     shoot(page, f"agents-caps-{look}")
     page.get_by_label("Maximum per day").first.fill("a lot")
     page.get_by_role("button", name="Save caps").click()

@@ -28,6 +28,7 @@ def judged(page: Page, name: str) -> None:
     shoot(page, f"sign-up-{name}")
 
 
+@pytest.mark.whole  # the owner's story in the suite begins with it
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
 def test_an_account_is_made_in_three_screens(
     open_page: OpenPage, settings: Any, tmp_path: Any, width: int, dark: bool

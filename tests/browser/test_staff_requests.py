@@ -8,12 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.access import second_factor
-from apps.audit.verify import findings
+from apps.audit.invariants import INVARIANTS
 from apps.core.staff.roles import StaffRole
 from apps.ledger.models import Movement
 from apps.payments.models import Withdrawal
 from apps.stores.models import StaffRequest, User
 from tests import make
+from tests.auditing import found_of
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.looks import seen
 from tests.cast import PASSWORD, Cast
@@ -30,7 +31,7 @@ JUDGED: dict[str, dict[str, Any]] = {
 }
 # The walk over the staff site judges these pages as well: the suite asks whether they work.
 LOOKS = usually(short=seen(UNDER_ITS_POLICY), whole=seen(UNDER_ITS_POLICY) | seen(JUDGED))
-OTHERS = usually(short=seen(UNDER_ITS_POLICY), whole=seen(JUDGED))
+OF_STAFF = [item.name for item in INVARIANTS if "staff" in item.name or "two" in item.name]
 
 
 def member(name: str) -> User:
@@ -42,11 +43,10 @@ def member(name: str) -> User:
     return person
 
 
-def enter(open_page: OpenPage, person: User, **look: Any) -> Page:
+def enter(open_page: OpenPage, person: User, path: str = "", **look: Any) -> Page:
     empty_buckets()  # staff sign in from another address than who signed in before
-    page = open_page("/admin/", person=person, **look)
-    expect(page.get_by_role("heading", name="Sign in")).to_have_count(0)
-    expect(page.get_by_role("textbox", name="Code")).to_have_count(0)
+    page = open_page(f"/admin/{path}", person=person, **look)
+    assert page.url.endswith(f"/admin/{path}"), "neither password nor code is asked for"
     return page
 
 
@@ -78,12 +78,12 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     expect(page.get_by_text("sent for a second approval")).to_be_visible()
     shoot(page, f"{name}-queue")
     asked = StaffRequest.objects.get(asked_by=first)
-    page.goto(page.url.split("/admin/")[0] + f"/admin/stores/staffrequest/{asked.pk}/decide/")
+    decision = f"stores/staffrequest/{asked.pk}/decide/"
+    page.goto(page.url.split("/admin/")[0] + f"/admin/{decision}")
     expect(page.get_by_role("button", name="Approve")).to_have_count(0)
     expect(page.get_by_role("button", name="Withdraw request")).to_be_visible()
 
-    other = enter(open_page, second, **look)
-    other.goto(page.url)
+    other = enter(open_page, second, decision, **look)
     expect(
         other.get_by_text("A refund that the customer sent back by mistake").first
     ).to_be_visible()
@@ -94,16 +94,12 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     other.get_by_role("button", name="Approve").click()
     expect(other.get_by_text("approved and carried out")).to_be_visible()
     assert Movement.objects.filter(key=f"correction:{asked.target_id}").count() == 1
-    other.goto(page.url)
     shoot(other, f"{name}-decided")
-    assert [
-        finding
-        for finding in findings()
-        if "staff" in finding.invariant or "two" in finding.invariant
-    ] == []
+    assert found_of(*OF_STAFF) == []
 
 
-@pytest.mark.parametrize("look", OTHERS.values(), ids=OTHERS)
+@pytest.mark.whole  # in the suite without a browser in console/test_staff_withdrawals.py
+@pytest.mark.parametrize("look", seen(JUDGED).values(), ids=seen(JUDGED))
 def test_earnings_are_asked_for_by_one_and_let_go_by_another(
     world: Cast, open_page: OpenPage, look: dict[str, Any], settings: Any
 ) -> None:
@@ -128,8 +124,7 @@ def test_earnings_are_asked_for_by_one_and_let_go_by_another(
     shoot(page, f"withdrawal-list-{len(look)}")
 
     row = Withdrawal.objects.get(reference=reference)
-    other = enter(open_page, second, **look)
-    other.goto(page.url.split("/admin/")[0] + f"/admin/payments/withdrawal/{row.pk}/decide/")
+    other = enter(open_page, second, f"payments/withdrawal/{row.pk}/decide/", **look)
     fine(other, look)
     shoot(other, f"withdrawal-decide-{len(look)}")
     other.get_by_label("Code").fill(next_code(second))

@@ -11,7 +11,7 @@ from apps.payouts.models import Payout
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import change_store
 from tests import make
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers_again, overflow, shoot
 from tests.browser.test_staff_requests import enter, member
 from tests.cast import Cast
 from tests.dashboard.browse import next_code
@@ -21,8 +21,8 @@ JUDGED: dict[str, Any] = {"bypass_csp": True}
 
 
 def see(page: Page, name: str) -> None:
-    page.wait_for_load_state()
-    assert barriers(page) == []
+    """The walk over the staff site judges these pages."""
+    assert barriers_again(page) == []
     assert overflow(page) <= 0
     shoot(page, f"story-staff-{name}")
 
@@ -71,16 +71,15 @@ def test_two_members_of_staff_let_a_payout_go_and_look_around(
     approve_as_second(
         open_page,
         second,
-        f"{site}stores/staffrequest/{StaffRequest.objects.get(asked_by=first).pk}/decide/",
+        f"stores/staffrequest/{StaffRequest.objects.get(asked_by=first).pk}/decide/",
     )
     payout.refresh_from_db()
     assert payout.status == "pending"
     look_around(page, site, sale)
 
 
-def approve_as_second(open_page: OpenPage, second: User, url: str) -> None:
-    other = enter(open_page, second, **JUDGED)
-    other.goto(url)
+def approve_as_second(open_page: OpenPage, second: User, path: str) -> None:
+    other = enter(open_page, second, path, **JUDGED)
     expect(other.get_by_text("The shop is known").first).to_be_visible()
     see(other, "second-person")
     other.get_by_label("Reason").fill("Called the shop")

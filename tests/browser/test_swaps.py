@@ -10,6 +10,7 @@ from apps.assets.models import Asset
 from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
+from tests.browser.stories import turn
 from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.dashboard.browse import next_code
@@ -55,6 +56,6 @@ def test_a_merchant_swaps_and_sees_what_it_brought(
     fine(page)
     shoot(page, f"dashboard-swap-{look}")
     for name, path in (("list", "swaps"), ("automatic", "settings/auto-swap")):
-        page.goto(page.url.split("/dashboard")[0] + f"/dashboard/{path}")
+        turn(page, f"/dashboard/{path}")
         fine(page)
         shoot(page, f"dashboard-swaps-{name}-{look}")

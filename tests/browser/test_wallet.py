@@ -19,6 +19,7 @@ from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.wallets import Wallet
 from tests.cast import Cast, Shop
 from tests.chain.local import LocalChain, program
+from tests.whole import usually
 
 PHONE = {"width": 390, "height": 660}
 TOKEN = "USDC_SETH"
@@ -309,7 +310,7 @@ def test_without_scripts_the_link_of_the_wallet_and_the_code_remain(
     shop: Shop, open_page: OpenPage
 ) -> None:
     made = make.payment(shop.test)
-    for look in (PHONE, {}):
+    for look in usually(short=[PHONE], whole=[PHONE, {}]):
         page = open_page(f"/pay/{made['reference']}?asset={TOKEN}", script=False, **look)
         expect(page.get_by_role("link", name="Pay with wallet")).to_have_attribute(
             "href", re.compile(r"^ethereum:0x[0-9a-fA-F]{40}@11155111/transfer")
