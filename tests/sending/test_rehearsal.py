@@ -260,7 +260,6 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
         paid_out,
         3,
     )
-    assert broken() == []
 
     fourth = stranger()
     service.payout(ETHER // 800, fourth, "new")
@@ -270,16 +269,50 @@ def test_a_lost_database_comes_back_and_nothing_is_sent_twice(
 
 
 @pytest.mark.usefixtures("programs")
-def test_a_restore_refuses_what_would_lose_something(
+def test_a_restore_loses_nothing_but_what_it_is_told_to_and_may_break_off_anywhere(
     server: Server,
     service: Service,
     passphrase: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    backup = Path(ran("backup", tmp_path / "backups", "--passphrase-file", passphrase)["backup"])
+    """The second backup is of what the first one brought back."""
     given = ("--passphrase-file", passphrase)
+    with connection.cursor() as cursor:  # as a database that has grown since the first release
+        cursor.execute(
+            "INSERT INTO django_migrations (app, name, applied)"
+            " VALUES ('ledger', '0001_initial', now())"
+        )
+    service.order()
+    backup = Path(ran("backup", tmp_path / "backups", *given)["backup"])
+    after = make.payment(service.shop.test)["id"]
+    what_would_lose_something_is_refused(capsys, backup, given, settings)
+    assert service.status(after) == "pending", "nothing was touched"
+
+    posting._known.clear()
+    ran("restore", backup, *given, "--replace", DATABASE)
+    assert service.shop.test.get(f"/payments/{after}").status_code == 404
+
+    again = Path(ran("backup", tmp_path / "backups-of-it", "--no-encryption")["backup"])
+    server.lose()
+    server.make("template0")
+    a_dump_that_breaks_off_leaves_the_database_empty(capsys, again)
+    one_that_is_killed_shows_nobody_a_table(again)
+
+    migration_of_dev(tmp_path, settings, monkeypatch)
+    assert "dev.0001_locks" not in manifest.read(again).migrations
+    restored = ran("restore", again, "--replace", DATABASE)
+    assert (restored["held"], restored["findings"]) == (["sepolia"], [])
+    assert {"dev.0001_locks", "ledger.0001_initial"} <= set(create.applied_migrations())
+    assert grants.differences() == (set(), set())
+
+
+def what_would_lose_something_is_refused(
+    capsys: pytest.CaptureFixture[str], backup: Path, given: tuple[object, ...], settings: Any
+) -> None:
+    replacing = (*given, "--replace", DATABASE)
     assert "isn't empty" in refused(capsys, "restore", backup, *given)
     assert "not something_else" in refused(
         capsys, "restore", backup, *given, "--replace", "something_else"
@@ -288,41 +321,24 @@ def test_a_restore_refuses_what_would_lose_something(
     with psycopg.connect(
         connection.connection.info.dsn, password=connection.connection.info.password
     ):
-        assert "Other processes are connected" in refused(
-            capsys, "restore", backup, *given, "--replace", DATABASE
-        )
+        assert "Other processes are connected" in refused(capsys, "restore", backup, *replacing)
+
     manifest = backup / "manifest.json"
     whole = manifest.read_text()
     manifest.write_text(whole.replace('"ledger.0001', '"ledger.9001'))
-    assert "newer release, with ledger.9001" in refused(
-        capsys, "restore", backup, *given, "--replace", DATABASE
-    )
+    assert "newer release, with ledger.9001" in refused(capsys, "restore", backup, *replacing)
     manifest.write_text(whole)
+
+    keys = settings.ENCRYPTION_KEYS
     settings.ENCRYPTION_KEYS = ["other:c29tZXRoaW5n"]
-    assert "ENCRYPTION_KEYS lacks" in refused(
-        capsys, "restore", backup, *given, "--replace", DATABASE
-    )
+    assert "ENCRYPTION_KEYS lacks" in refused(capsys, "restore", backup, *replacing)
+    settings.ENCRYPTION_KEYS = keys
+
     dump = backup / "database.dump.gpg"
-    dump.write_bytes(dump.read_bytes()[:-1] + b"x")
-    assert "database.dump.gpg has another hash" in refused(
-        capsys, "restore", backup, *given, "--replace", DATABASE
-    )
-    assert service.shop.test.get("/payments").status_code == 200, "nothing was touched"
-
-
-@pytest.mark.usefixtures("programs")
-def test_a_restore_replaces_what_it_is_told_to(
-    service: Service, passphrase: Path, tmp_path: Path
-) -> None:
-    service.order()
-    backup = ran("backup", tmp_path / "backups", "--passphrase-file", passphrase)["backup"]
-    before = make.payment(service.shop.test)["id"]
-    posting._known.clear()
-    ran("restore", backup, "--passphrase-file", passphrase, "--replace", DATABASE)
-    assert service.shop.test.get(f"/payments/{before}").status_code == 404
-    again = ran("backup", tmp_path / "backups-of-it", "--no-encryption")["backup"]
-    ran("restore", again, "--replace", DATABASE)
-    assert broken() == []
+    sealed = dump.read_bytes()
+    dump.write_bytes(sealed[:-1] + b"x")
+    assert "database.dump.gpg has another hash" in refused(capsys, "restore", backup, *replacing)
+    dump.write_bytes(sealed)
 
 
 def tables() -> int:
@@ -334,11 +350,9 @@ def tables() -> int:
         return int(cursor.fetchone()[0])
 
 
-@pytest.mark.usefixtures("programs")
-def test_a_dump_that_breaks_off_leaves_the_database_empty(
-    server: Server, service: Service, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def a_dump_that_breaks_off_leaves_the_database_empty(
+    capsys: pytest.CaptureFixture[str], backup: Path
 ) -> None:
-    backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
     dump = backup / "database.dump"
     described = manifest.read(backup)
     whole = dump.read_bytes()
@@ -348,47 +362,14 @@ def test_a_dump_that_breaks_off_leaves_the_database_empty(
         *(file for file in described.files if file.name != dump.name),
     ]
     manifest.write(backup, msgspec.structs.replace(described, files=files))
-    server.lose()
-    server.make("template0")
     assert "pg_restore failed" in refused(capsys, "restore", backup)
     assert tables() == 0
     dump.write_bytes(whole)
     manifest.write(backup, described)
-    assert ran("restore", backup)["findings"] == []
 
 
-@pytest.mark.usefixtures("programs")
-def test_a_backup_of_an_older_release_is_migrated(
-    server: Server,
-    service: Service,
-    tmp_path: Path,
-    settings: Any,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with connection.cursor() as cursor:  # as a database that has grown since the first release
-        cursor.execute(
-            "INSERT INTO django_migrations (app, name, applied)"
-            " VALUES ('ledger', '0001_initial', now())"
-        )
-    backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
-    migration_of_dev(tmp_path, settings, monkeypatch)
-    assert "dev.0001_locks" not in manifest.read(backup).migrations
-    server.lose()
-    server.make("template0")
-    assert ran("restore", backup)["findings"] == []
-    assert {"dev.0001_locks", "ledger.0001_initial"} <= set(create.applied_migrations())
-
-
-@pytest.mark.usefixtures("programs")
-def test_a_restore_that_is_killed_shows_nobody_a_table_and_is_run_again(
-    server: Server, service: Service, tmp_path: Path
-) -> None:
-    backup = Path(ran("backup", tmp_path / "backups", "--no-encryption")["backup"])
-    server.lose()
-    server.make("template0")
+def one_that_is_killed_shows_nobody_a_table(backup: Path) -> None:
     restore._restore_database(backup, Seal(sealing.NONE), "")
     with connection.cursor() as cursor:
         cursor.execute(grants.GIVEN)
         assert (cursor.fetchall(), tables() > 100) == ([], True)
-    assert ran("restore", backup, "--replace", DATABASE)["held"] == ["sepolia"]
-    assert grants.differences() == (set(), set())
