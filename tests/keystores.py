@@ -92,6 +92,12 @@ def kms(monkeypatch: Any) -> Iterator[Entry]:
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-central-1")
     monkeypatch.setattr(KmsResponse, "sign", _sign)
+    yield _keys_at_kms()
+
+
+@cache
+def _keys_at_kms() -> Entry:
+    """One server for the process, whose keys every test of it uses."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     url = "http://{}:{}".format(*server.get_host_and_port())
@@ -103,8 +109,7 @@ def kms(monkeypatch: Any) -> Iterator[Entry]:
         ]["KeyId"]
     wrapping = client.create_key(KeySpec="SYMMETRIC_DEFAULT")["KeyMetadata"]["KeyId"]
     options = {"keys": keys, "wrapping_key": wrapping, "endpoint_url": url}
-    yield {"BACKEND": "apps.chain.providers.kms.AwsKms", "OPTIONS": options}
-    server.stop()
+    return {"BACKEND": "apps.chain.providers.kms.AwsKms", "OPTIONS": options}
 
 
 _hashed_again = KmsResponse.sign

@@ -26,6 +26,7 @@ class World:
     def __init__(self, url: str) -> None:
         self.url = url
         self.hot = Seed(DEMO_MNEMONIC).hot_key("test").address
+        self.height_before = self.height()
         self._strangers = iter(range(10**9, 10**9 + 10**6))
 
     def rpc(self, method: str, *params: Any) -> Any:
@@ -90,12 +91,14 @@ class World:
         self.mine(Chain.objects.get(pk="sepolia").required_confirmations)
         self.work()
 
+    def height(self) -> int:
+        return int(self.rpc("eth_blockNumber"), 16)
+
     def raw_transfers(self, to: str) -> list[dict[str, Any]]:
-        """Every transaction to an address in the blocks of this chain, newest 60."""
-        head = int(self.rpc("eth_blockNumber"), 16)
+        """Every transaction to an address in the blocks since this world began."""
         blocks = [
             self.rpc("eth_getBlockByNumber", hex(number), True)
-            for number in range(max(0, head - 60), head + 1)
+            for number in range(self.height_before + 1, self.height() + 1)
         ]
         return [
             transaction

@@ -1,12 +1,18 @@
 """What a worker that tests kill does: asks for a transfer when told to, then does the job's
-round."""
+round. Forks find loaded what each would load, and the keys opened."""
 
 from typing import Any
 
 from django.db import transaction
 
+from apps.chain.keys import keystores
+from apps.chain.providers import jsonrpc
 from apps.chain.sending import sender, signing_rounds
-from apps.core import clock
+from apps.core import clock, redis_client
+
+__all__ = ["jsonrpc", "redis_client"]
+keystores.seed()
+keystores.hot_key("test")
 
 
 def work(wanted: dict[str, Any] | None) -> None:

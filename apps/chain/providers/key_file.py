@@ -31,6 +31,7 @@ class KeyFile:
         self._path = Path(path or settings.SIGNER_KEY_FILE)
         self._passphrase = passphrase
         self._keys: dict[str, SigningKey] = {}
+        self._data_keys: dict[bytes, bytes] = {}
 
     def public_key(self, lane: str) -> bytes:
         return self._key(lane).public_key
@@ -51,9 +52,10 @@ class KeyFile:
             raise KeyFileRefused(
                 f"SIGNER_PASSPHRASE must have at least {PASSPHRASE_MIN} characters"
             )
-        return Scrypt(salt=wrapped, length=32, n=_SCRYPT_N, r=_SCRYPT_R, p=_SCRYPT_P).derive(
-            passphrase.encode()
-        )
+        if wrapped not in self._data_keys:  # stretched once, for the seed and every lane
+            stretch = Scrypt(salt=wrapped, length=32, n=_SCRYPT_N, r=_SCRYPT_R, p=_SCRYPT_P)
+            self._data_keys[wrapped] = stretch.derive(passphrase.encode())
+        return self._data_keys[wrapped]
 
     def _key(self, lane: str) -> SigningKey:
         if lane not in self._keys:
