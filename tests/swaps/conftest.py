@@ -42,6 +42,12 @@ class Venue:
             self.chain.mint(self.token, self.hot, dollars * DOLLAR)
             make.service_coins("USDC_SETH", dollars * DOLLAR)
 
+    def arrives(self) -> None:
+        """What was paid to the service is found, buried and booked."""
+        self.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
+        self.reader.read()
+        settle_deposits()
+
     def work(self, rounds: int = 1) -> None:
         """Everything the worker does, with enough blocks in between that what was sent is
         buried."""
@@ -49,9 +55,7 @@ class Venue:
             advance_swaps()
             signing_rounds.sign_due()
             sender.run_due()
-            self.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
-            self.reader.read()
-            settle_deposits()
+            self.arrives()
             sender.run_due()
             advance_swaps()
             book_sweeps()
@@ -81,6 +85,10 @@ def is_exact() -> bool:
 
 @pytest.fixture
 def place(chain: LocalChain, watcher: Reader, bakery: Shop) -> Venue:
+    return place_on(chain, watcher)
+
+
+def place_on(chain: LocalChain, watcher: Reader) -> Venue:
     """The chain with a dollar token, and our hot wallet known."""
     wallet = DemoWallet(chain.url, CHAIN_KEYS["customer"])
     token = chain.deploy_token()
@@ -92,12 +100,10 @@ def place(chain: LocalChain, watcher: Reader, bakery: Shop) -> Venue:
 
 @pytest.fixture
 def market(place: Venue, settings: Any) -> Venue:
-    """The same with the exchange and a pool of 500 ether and a million dollars; swaps of test mode
-    go there."""
-    place.router = venue.open_exchange(place.wallet)
+    """The same with the exchange; swaps of test mode go there."""
     if place.router is None:
-        pytest.skip("the exchange's contracts aren't installed")
-    venue.fill(place.wallet, place.router, venue.Pool(place.token))
+        open_market(place)
+    assert place.router is not None
     settings.SWAP_ROUTERS = [f"sepolia={place.router.address}:{place.router.wrapped_native}"]
     adapter = {"BACKEND": "apps.swaps.providers.uniswap.Uniswap", "OPTIONS": {}}
     settings.PROVIDERS = {
@@ -105,3 +111,11 @@ def market(place: Venue, settings: Any) -> Venue:
         "swaps": {**settings.PROVIDERS["swaps"], "test": [adapter]},
     }
     return place
+
+
+def open_market(place: Venue) -> None:
+    """The exchange with a pool of 500 ether and a million dollars."""
+    place.router = venue.open_exchange(place.wallet)
+    if place.router is None:
+        pytest.skip("the exchange's contracts aren't installed")
+    venue.fill(place.wallet, place.router, venue.Pool(place.token))

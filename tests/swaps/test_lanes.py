@@ -18,8 +18,10 @@ from apps.payouts.services.progress import advance_payouts
 from tests import make
 from tests.cast import Shop
 from tests.swaps.conftest import ETHER, Venue, is_exact
+from tests.swaps.ground import bakery, ground, place
 from tests.swaps.test_sweeps import paid_in
 
+__all__ = ["bakery", "ground", "place"]
 pytestmark = pytest.mark.chain
 SECOND = Seed(DEMO_MNEMONIC).hot_key("test", 1).address
 COLD = "0x" + "c0" * 20

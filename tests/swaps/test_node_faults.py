@@ -1,6 +1,7 @@
 """A node that takes a swap or a sweep and says nothing, that lags, forgets, or tells of a receipt
 without what it brought."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,10 +13,17 @@ from tests import make
 from tests.cast import Shop
 from tests.chain.proxy import Proxy
 from tests.swaps.conftest import ETHER, Venue, is_exact
+from tests.swaps.ground import Ground, bakery, market_grounds, place
 from tests.swaps.test_exchange import start, told
 from tests.swaps.test_sweeps import paid_in
 
+__all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
+
+
+@pytest.fixture(scope="module")
+def ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
+    yield from market_grounds(django_db_blocker)
 
 
 @pytest.fixture
@@ -123,7 +131,7 @@ def test_a_node_that_is_behind_signs_no_second_sweep(
     sweeper.sweep_due()
     place.work()
     place.chain.pay(address, ETHER)
-    place.work()
+    place.arrives()
     sweeper.sweep_due()
     node = through(settings, place)
     node.lie("eth_getTransactionCount", lambda _: "0x0")

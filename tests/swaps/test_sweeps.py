@@ -2,6 +2,7 @@
 twice."""
 
 import json
+from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from io import StringIO
@@ -30,7 +31,9 @@ from apps.payments.services.sweep_books import book_sweeps
 from tests import make
 from tests.cast import Shop
 from tests.swaps.conftest import ETHER, Venue, is_exact
+from tests.swaps.ground import Ground, bakery, grounds, place
 
+__all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
 
 
@@ -43,21 +46,44 @@ def paid_in(place: Venue, shop: Shop, asset_id: str, amount: str = "500.00") -> 
         place.chain.pay(entry.address_id, entry.required_atomic)
     else:
         place.chain.mint(place.token, entry.address_id, entry.required_atomic)
-    place.work()
+    place.arrives()
     assert Payment.objects.get(pk=payment["id"]).status == "completed"
-    Address.objects.filter(pk=entry.address_id).update(
-        watch_balance_until=clock.real_now() - timedelta(seconds=1)
-    )
+    watched_until(entry.address_id, hours=-1)
     return str(entry.address_id)
+
+
+@pytest.fixture(scope="module")
+def ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
+    yield from grounds(django_db_blocker, paid)
+
+
+def paid(place: Venue, shop: Shop) -> None:
+    """A payment in coins, whose address is still watched, and a coin in the hot wallet."""
+    place.fund_hot(1)
+    watched_until(paid_in(place, shop, "SETH"), hours=1)
+
+
+def watched_until(address: str, *, hours: int) -> None:
+    Address.objects.filter(pk=address).update(
+        watch_balance_until=clock.real_now() + timedelta(hours=hours)
+    )
+
+
+def due() -> str:
+    """The address that was paid, which may be swept now."""
+    address = str(Deposit.objects.get(asset="SETH").address_id)
+    watched_until(address, hours=-1)
+    return address
 
 
 def amount_at(address: str) -> int:
     return int(Deposit.objects.get(address=address).amount_atomic)
 
 
-def test_coins_go_to_the_hot_wallet_but_for_what_gas_may_cost(place: Venue, bakery: Shop) -> None:
-    place.fund_hot(1)
-    address = paid_in(place, bakery, "SETH")
+def test_coins_go_to_the_hot_wallet_but_for_what_gas_may_cost_and_again_when_more_has_come(
+    place: Venue,
+) -> None:
+    address = due()
     assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
     assert sweeper.sweep_due() == sweeper.Swept()
     place.work()
@@ -74,39 +100,11 @@ def test_coins_go_to_the_hot_wallet_but_for_what_gas_may_cost(place: Venue, bake
     assert account_balance(None, "test", "SETH", "custody_deposits") == -place.native(address)
     assert is_exact()
 
-
-def test_tokens_get_their_gas_from_the_hot_wallet_first(place: Venue, bakery: Shop) -> None:
-    place.fund_hot(1)
-    address = paid_in(place, bakery, "USDC_SETH")
-    assert sweeper.sweep_due() == sweeper.Swept(gas_transfers=1)
-    assert sweeper.sweep_due() == sweeper.Swept()
-    place.work()
-    assert place.native(address) > 0 and is_exact()
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
-    place.work()
-    assert (place.tokens(place.hot), place.tokens(address)) == (amount_at(address), 0)
-    assert is_exact()
-
-
-def test_the_gas_that_we_send_is_nobodys_payment(place: Venue, bakery: Shop) -> None:
-    place.fund_hot(1)
-    address = paid_in(place, bakery, "USDC_SETH")
-    sweeper.sweep_due()
-    place.work(2)
-    assert (
-        Deposit.objects.filter(address=address).count() == 1
-        and not UnmatchedTransfer.objects.exists()
-    )
-
-
-def test_an_address_is_swept_again_when_more_has_come(place: Venue, bakery: Shop) -> None:
-    place.fund_hot(1)
-    address = paid_in(place, bakery, "SETH")
-    sweeper.sweep_due()
-    place.work()
     place.chain.pay(address, ETHER)
-    place.work()
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
+    place.arrives()
+    output = StringIO()
+    call_command("sweep", "--json", stdout=output)
+    assert json.loads(output.getvalue()) == {"sweeps": 1, "gas_transfers": 0}
     place.work()
     assert sorted(
         OutgoingTransaction.objects.filter(purpose="sweep").values_list("nonce", "status")
@@ -117,17 +115,32 @@ def test_an_address_is_swept_again_when_more_has_come(place: Venue, bakery: Shop
     assert is_exact()
 
 
+def test_tokens_get_their_gas_from_the_hot_wallet_first_and_it_is_nobodys_payment(
+    place: Venue, bakery: Shop
+) -> None:
+    address = paid_in(place, bakery, "USDC_SETH")
+    assert sweeper.sweep_due() == sweeper.Swept(gas_transfers=1)
+    assert sweeper.sweep_due() == sweeper.Swept()
+    place.work()
+    assert place.native(address) > 0 and is_exact()
+    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
+    place.work()
+    assert (place.tokens(place.hot), place.tokens(address)) == (amount_at(address), 0)
+    assert is_exact()
+    assert (
+        Deposit.objects.filter(address=address).count() == 1
+        and not UnmatchedTransfer.objects.exists()
+    )
+
+
 def test_what_is_small_simulated_watched_or_not_yet_booked_stays(
     place: Venue, bakery: Shop, settings: Any
 ) -> None:
-    place.fund_hot(1)
+    unbooked = due()
     small = paid_in(place, bakery, "SETH", "5.00")
     make.paid(bakery.test, amount="900.00")
     watched = paid_in(place, bakery, "SETH")
-    Address.objects.filter(pk=watched).update(
-        watch_balance_until=clock.real_now() + timedelta(hours=1)
-    )
-    unbooked = paid_in(place, bakery, "SETH")
+    watched_until(watched, hours=1)
     Deposit.objects.filter(address=unbooked).update(handled_status="confirming")
     assert sweeper.sweep_due() == sweeper.Swept()
     Deposit.objects.filter(address=unbooked).update(handled_status="confirmed")
@@ -140,15 +153,13 @@ def test_what_is_small_simulated_watched_or_not_yet_booked_stays(
 def test_an_address_is_asked_about_again_once_more_arrives_there(
     place: Venue, bakery: Shop, settings: Any
 ) -> None:
-    place.fund_hot(1)
     settings.SWEEP_MINIMUMS = ["SETH=0.03"]
     address = paid_in(place, bakery, "SETH", "50.00")
     assert sweeper.sweep_due() == sweeper.Swept()
     assert not Deposit.objects.get(address=address).is_unswept
 
     place.chain.pay(address, 2 * 10**16)
-    place.work()
-    settle_deposits()
+    place.arrives()
 
     assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
     assert OutgoingTransaction.objects.get(purpose="sweep").amount_atomic > 3 * 10**16
@@ -157,9 +168,10 @@ def test_an_address_is_asked_about_again_once_more_arrives_there(
 def test_a_refund_under_way_is_paid_from_the_hot_wallet_while_its_deposit_is_swept(
     place: Venue, bakery: Shop
 ) -> None:
-    place.fund_hot(2)
+    place.chain.call("anvil_setBalance", place.hot, hex(2 * ETHER))
+    make.service_coins("SETH", ETHER)
+    address = due()
     paid_in(place, bakery, "SETH", "900.00")
-    address = paid_in(place, bakery, "SETH")
     payment_id = PaymentAddress.objects.get(address=address).payment_id
     asked = bakery.test.post(f"/payments/{payment_id}/refunds", {"refund": {}}, key="refund")
     assert asked.status_code == 201, asked.content
@@ -178,7 +190,6 @@ def test_a_refund_under_way_is_paid_from_the_hot_wallet_while_its_deposit_is_swe
 def test_a_sweep_that_was_reverted_has_paid_its_gas_and_is_tried_again(
     place: Venue, bakery: Shop
 ) -> None:
-    place.fund_hot(1)
     address = paid_in(place, bakery, "USDC_SETH")
     sweeper.sweep_due()
     place.work()
@@ -211,25 +222,23 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("change", "reason"), WRONG)
-def test_the_signer_empties_deposit_addresses_into_the_hot_wallet_only(
-    place: Venue, bakery: Shop, change: dict[str, Any], reason: str
-) -> None:
-    place.fund_hot(1)
-    address = paid_in(place, bakery, "SETH")
+def test_the_signer_empties_deposit_addresses_into_the_hot_wallet_only(place: Venue) -> None:
+    address = due()
     sweeper.sweep_due()
-    OutgoingTransaction.objects.update(**change)
+    [asked] = OutgoingTransaction.objects.values()
+    for change, reason in WRONG:
+        OutgoingTransaction.objects.update(**{**asked, **change})
+        signing_rounds.sign_due()
+        row = OutgoingTransaction.objects.get()
+        assert (row.status, row.reason) == ("failed", reason)
     place.work()
-    row = OutgoingTransaction.objects.get()
-    assert (row.status, row.reason, place.native(address)) == ("failed", reason, amount_at(address))
+    assert place.native(address) == amount_at(address)
 
 
 def test_no_other_purpose_reaches_a_deposit_address_nor_gas_anybody_else(
-    place: Venue, bakery: Shop
+    place: Venue,
 ) -> None:
-    ours = str(
-        Address.objects.values_list("pk", flat=True).first() or paid_in(place, bakery, "SETH")
-    )
+    ours = due()
     assert limits.is_refused_destination(ours, "refund", "test") and limits.is_refused_destination(
         ours, "swap", "test"
     )
@@ -238,11 +247,8 @@ def test_no_other_purpose_reaches_a_deposit_address_nor_gas_anybody_else(
     assert limits.is_refused_destination(ours, "sweep_gas", "live")
 
 
-def test_a_key_used_by_somebody_else_asks_a_person_and_halts_no_wallet(
-    place: Venue, bakery: Shop
-) -> None:
-    place.fund_hot(1)
-    address = paid_in(place, bakery, "SETH")
+def test_a_key_used_by_somebody_else_asks_a_person_and_halts_no_wallet(place: Venue) -> None:
+    address = due()
     sweeper.sweep_due()
     place.chain.call("anvil_setNonce", address, "0x3")
     place.work()
@@ -251,19 +257,8 @@ def test_a_key_used_by_somebody_else_asks_a_person_and_halts_no_wallet(
     assert sweeper.sweep_due() == sweeper.Swept()
 
 
-def test_the_command_tells_what_it_asked_for(place: Venue, bakery: Shop) -> None:
-    place.fund_hot(1)
-    paid_in(place, bakery, "SETH")
-    output = StringIO()
-    call_command("sweep", "--json", stdout=output)
-    assert json.loads(output.getvalue()) == {"sweeps": 1, "gas_transfers": 0}
-
-
-def test_a_stuck_sweep_offers_more_at_the_same_nonce(
-    place: Venue, bakery: Shop, settings: Any
-) -> None:
-    place.fund_hot(1)
-    paid_in(place, bakery, "SETH")
+def test_a_stuck_sweep_offers_more_at_the_same_nonce(place: Venue, settings: Any) -> None:
+    due()
     sweeper.sweep_due()
     place.chain.call("evm_setAutomine", False)
     signing_rounds.sign_due()
@@ -288,7 +283,6 @@ def test_what_was_fetched_from_an_address_isnt_looked_for_there_again(
     place: Venue, bakery: Shop, settings: Any
 ) -> None:
     settings.SWEEP_MINIMUMS = ["SETH=10000", "USDC_SETH=10000"]
-    place.fund_hot(1)
     address = paid_in(place, bakery, "USDC_SETH")
     deposits = Deposit.objects.filter(address=address)
     assert sweeper.sweep_due() == sweeper.Swept()
@@ -314,11 +308,10 @@ def test_what_was_fetched_from_an_address_isnt_looked_for_there_again(
 
 
 def test_a_lower_minimum_looks_at_what_was_set_aside_before_amounts_were_kept(
-    place: Venue, bakery: Shop, settings: Any
+    place: Venue, settings: Any
 ) -> None:
     settings.SWEEP_MINIMUMS = ["SETH=10000", "USDC_SETH=10000"]
-    place.fund_hot(1)
-    address = paid_in(place, bakery, "SETH")
+    address = due()
     assert sweeper.sweep_due() == sweeper.Swept()
     Deposit.objects.filter(address=address).update(left_atomic=None)
     settings.SWEEP_MINIMUMS = ["SETH=0.000001"]
