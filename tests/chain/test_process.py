@@ -18,6 +18,7 @@ from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head
 from tests import make, postgres
 from tests.chain.conftest import make_address
 from tests.chain.local import LocalChain
+from tests.chain.proxy import Proxy
 from tests.chain.test_deposits import blocks_are_linked
 from tests.whole import usually
 
@@ -105,12 +106,14 @@ def process(committed: None, chain: LocalChain, tmp_path: Path) -> Iterator[Proc
 
 
 def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(
-    chain: LocalChain, process: Process
+    chain: LocalChain, proxy: Proxy, process: Process
 ) -> None:
     address = make_address()
     for place in range(DEPOSITS):
         chain.pay(address, 1 + place)
         chain.mine(9)
+    proxy.delay_seconds = 0.015  # it is killed before it is at the end, however busy the machine is
+    process.environment["CHAIN_SEPOLIA_URL"] = proxy.url
     for share in SHARES:
         process.start()
         until(lambda share=share: head_number() >= share, process)  # type: ignore[misc]
@@ -119,6 +122,7 @@ def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(
         blocks_are_linked()
         if share != SHARES[-1]:
             make.leases_end()  # the last one's turn is waited for
+    process.environment["CHAIN_SEPOLIA_URL"] = chain.url
     process.start()
     until(lambda: head_number() == chain.height, process)
     assert sorted(

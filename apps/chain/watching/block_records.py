@@ -122,12 +122,13 @@ def begin(facts: WatchedChain, first: BlockHeader, genesis_hash: str) -> Head:
     return head
 
 
-def record_block(facts: WatchedChain, block: MatchedBlock, at: datetime) -> None:
-    """Write the child of the head. Raises HeadMoved when it isn't that any more."""
+def record_blocks(facts: WatchedChain, blocks: Sequence[MatchedBlock], at: datetime) -> None:
+    """Write what follows the head, each the child of the one before. Raises HeadMoved when the
+    first isn't the head's any more."""
     with transaction.atomic():
-        _lock_head(facts.chain, block.header.parent_hash)
-        changed = _write(facts, block, at)
-        _finish(facts.chain, block.header, changed, at)
+        _lock_head(facts.chain, blocks[0].header.parent_hash)
+        changed = _write(facts, blocks, at)
+        _finish(facts.chain, blocks[-1].header, changed, at)
 
 
 def record_branch(
@@ -145,7 +146,7 @@ def record_branch(
             chain=facts.chain, number__gt=ancestor.number, is_canonical=True
         ).update(is_canonical=False)
         BalanceCheck.objects.filter(chain=facts.chain, block_number__gt=ancestor.number).delete()
-        changed = [change for block in branch for change in _write(facts, block, at)]
+        changed = _write(facts, branch, at)
         changed += deposits.fail_orphans(facts.chain.pk, ancestor.number, at)
         _finish(facts.chain, branch[-1].header if branch else ancestor, changed, at)
 
@@ -174,24 +175,29 @@ def _lock_head(chain: Chain, expected_hash: str) -> Head:
     return head
 
 
-def _write(facts: WatchedChain, block: MatchedBlock, at: datetime) -> list[object]:
-    header = block.header
+def _write(facts: WatchedChain, blocks: Sequence[MatchedBlock], at: datetime) -> list[object]:
     Block.objects.bulk_create(
         [
             Block(
                 chain=facts.chain,
-                number=header.number,
-                hash=header.hash,
-                parent_hash=header.parent_hash,
-                mined_at=header.mined_at,
+                number=block.header.number,
+                hash=block.header.hash,
+                parent_hash=block.header.parent_hash,
+                mined_at=block.header.mined_at,
                 scanned_at=at,
             )
+            for block in blocks
         ],
         update_conflicts=True,  # a branch may come back
         unique_fields=["chain", "hash"],
         update_fields=["is_canonical", "scanned_at"],
     )
-    return deposits.put(facts.chain, header, block.transfers, at) if block.transfers else []
+    return [
+        change
+        for block in blocks
+        if block.transfers
+        for change in deposits.put(facts.chain, block.header, block.transfers, at)
+    ]
 
 
 def _finish(chain: Chain, header: BlockHeader, changed: list[object], at: datetime) -> None:

@@ -117,16 +117,23 @@ class Watcher:
         if blocks[0].header.parent_hash != head.hash:
             self._go_back(head, tip, at)
             return
+        waiting: list[block_records.MatchedBlock] = []
         for before, block in zip(
             [head.hash, *(item.header.hash for item in blocks)], blocks, strict=False
         ):
             if block.header.parent_hash != before:
                 break
-            block_records.record_block(
-                self.facts, block_records.match(self.nodes, self.facts, block), at
-            )
-            _scanned.labels(self.chain_id).inc()
+            waiting.append(block_records.match(self.nodes, self.facts, block))
+            if waiting[-1].transfers:  # a transaction holds the deposits of one block at most
+                self._record(waiting, at)
+                waiting = []
+        self._record(waiting, at)
         self._look_at_balances(head.number, at)
+
+    def _record(self, blocks: list[block_records.MatchedBlock], at: datetime) -> None:
+        if blocks:
+            block_records.record_blocks(self.facts, blocks, at)
+            _scanned.labels(self.chain_id).inc(len(blocks))
 
     def _go_back(self, head: Head, tip: BlockHeader, at: datetime) -> None:
         """Follow the chain to its other branch, in one transaction with the blocks that replace
