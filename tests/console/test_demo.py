@@ -11,12 +11,14 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dev import anvil, demo_environment, embedded
+from apps.core import local_chain
+from dev import anvil, demo_environment, embedded, processes
 from dev.demo import runner
 from dev.management.commands.demo import Command as DemoCommand
 from dev.ports import free_port
@@ -42,10 +44,20 @@ class Demo:
                 stderr=errors,
                 text=True,
             )
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """What it says once it is ready."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         assert line, self.errors.read_text()
-        self.document: dict[str, Any] = json.loads(line)
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+    def wait_for(self, told: str) -> None:
+        while told not in self.errors.read_text():
+            assert self.process.poll() is None, self.errors.read_text()
+            time.sleep(0.05)
 
     def stop(self, number: signal.Signals) -> float:
         """Seconds until it had ended."""
@@ -84,28 +96,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.mark.alone
-def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_process_that_died(
-    folder: Path, port: int
-) -> None:
+def test_a_demo_is_alone_stops_in_five_seconds_and_keeps_its_data(folder: Path, port: int) -> None:
     demo = Demo(folder, port)
     assert demo.document == json.loads((folder / "demo.json").read_text())
     assert set(demo.document) == {"base_url", "dashboard", "admin", "store", "chains", "mailbox"}
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
         assert all(part["ready"] for part in json.load(answer).values())
-    beside = manage(
-        "create_store",
-        "--name",
-        "B",
-        "--email",
-        "b@example.com",
-        "--password",
-        "a long password",
-        "--json",
-    )
-    store = subprocess.run(
-        beside, env=environment(folder), capture_output=True, text=True, check=True
-    )
-    assert set(json.loads(store.stdout)) == {"store", "user", "keys", "agents"}
     second = subprocess.run(
         manage("demo", "--port", str(port + 1)),
         env=environment(folder),
@@ -135,38 +131,48 @@ def test_a_demo_is_shared_stops_in_five_seconds_keeps_its_data_and_names_a_proce
     assert not (folder / "demo.json").exists()
 
     again = Demo(folder, port)
-    assert again.document["store"] == demo.document["store"]
-    assert again.document["chains"]["live"]["tokens"] == demo.document["chains"]["live"]["tokens"]
+    again.wait_for("demo store ready")
+    assert json.loads((folder / "demo-store.json").read_text()) == demo.document["store"]
+    chain = processes.published(folder, local_chain.ETHEREUM)["url"]
+    for contract in demo.document["chains"]["live"]["tokens"].values():
+        assert local_chain.call(chain, "eth_getCode", contract, "latest") != "0x"
+    interrupt(again, folder)
+
+
+def interrupt(demo: Demo, folder: Path) -> None:
+    """Ctrl-C while it starts leaves no process and no traceback."""
+    demo.process.send_signal(signal.SIGINT)
+    demo.process.communicate(timeout=30)
+    assert demo.process.returncode == 130
+    assert "Traceback" not in demo.errors.read_text()
+    assert processes_of(folder) == {}
+
+
+@pytest.mark.parametrize(
+    "told", ["Redis ready", pytest.param("exchange rates ready", marks=pytest.mark.whole)]
+)
+def test_ctrl_c_while_it_starts_leaves_no_process_and_no_traceback(
+    folder: Path, port: int, told: str
+) -> None:
+    demo = Demo(folder, port)
+    demo.wait_for(told)
+    interrupt(demo, folder)
+
+
+@pytest.mark.whole
+def test_a_process_that_died_ends_the_demo_and_is_named(folder: Path, port: int) -> None:
+    """As it ends others that start processes so (test_runner, test_warm)."""
+    demo = Demo(folder, port)
+    assert demo.document
     beat = next(
         number
         for number in processes_of(folder)
         if Path(f"/proc/{number}/comm").read_text() == "tillgate beat\n"
     )
     os.kill(beat, signal.SIGKILL)
-    again.process.communicate(timeout=20)
-    assert again.process.returncode == 1
-    assert "the demo stops because a process ended: beat" in again.errors.read_text()
-    assert processes_of(folder) == {}
-
-
-@pytest.mark.parametrize("told", ["Redis ready", "exchange rates ready"])
-def test_ctrl_c_while_it_starts_leaves_no_process_and_no_traceback(
-    folder: Path, port: int, told: str
-) -> None:
-    errors = folder.parent / f"{folder.name}.errors"
-    with errors.open("w") as file:
-        demo = subprocess.Popen(
-            manage("demo", "--port", str(port)),
-            env=environment(folder),
-            stdout=subprocess.DEVNULL,
-            stderr=file,
-        )
-    while told not in errors.read_text():
-        assert demo.poll() is None, errors.read_text()
-        time.sleep(0.05)
-    demo.send_signal(signal.SIGINT)
-    assert demo.wait(30) == 130
-    assert "Traceback" not in errors.read_text()
+    demo.process.communicate(timeout=20)
+    assert demo.process.returncode == 1
+    assert "the demo stops because a process ended: beat" in demo.errors.read_text()
     assert processes_of(folder) == {}
 
 
