@@ -1,20 +1,18 @@
-"""A Redis that is found by sentinels: when its master is killed, limits and jobs go on with the
-next one, and no process is started anew."""
+"""A Redis that is found by sentinels: when its master is killed, limits go on with the next one.
+
+So do jobs: tests/console/test_exporters.py has processes that run some.
+"""
 
 import subprocess
-import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.cache import caches
-from django.db import connection
 
 from apps.core import buckets, jobs, redis_address
 from apps.core.redis_address import parse_sentinel
 from config.broker import broker_of
-from tests import background
 from tests.sentinels import Sentinels
 from tests.stack import wait_for
 
@@ -105,33 +103,3 @@ def test_limits_and_the_cache_follow_a_failover(by_sentinel: Sentinels, settings
     )
     jobs.nudge("core.heartbeat")
     assert buckets.client().llen("celery") == 1
-
-
-@pytest.fixture
-def jobs_run(
-    sentinels: Sentinels, django_db_setup: None, django_db_blocker: Any, tmp_path: Path
-) -> Iterator[None]:
-    commands = {"worker": background.WORKER, "beat": background.beat(tmp_path)}
-    environments = {name: {"REDIS_URL": sentinels.url} for name in commands}
-    with django_db_blocker.unblock(), background.running(commands, tmp_path, environments):
-        yield
-
-
-def _heartbeats_age() -> float:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT extract(epoch FROM clock_timestamp() - max(at)) FROM core_heartbeat")
-        return float(cursor.fetchone()[0] or 10**6)
-
-
-# Sentinels whose votes come late wait ten seconds before they elect anew.
-@pytest.mark.alone
-def test_jobs_follow_a_failover(sentinels: Sentinels, jobs_run: None) -> None:
-    wait_for(_heartbeats_age, lambda seconds: seconds < 5, 60)
-    sentinels.kill_sentinel()
-    sentinels.kill_master()
-    killed_at = time.monotonic()
-    wait_for(
-        _heartbeats_age,
-        lambda age: age < time.monotonic() - killed_at - 1,
-        FAILOVER_SECONDS,
-    )
