@@ -1,5 +1,8 @@
-"""Renders and judges a chart: a request on standard input, the answer on standard output, both
-JSON. Run by dev/charts.py in the environment that has Helm; nothing imports it."""
+"""Renders and judges a chart with several values: a request on standard input, an answer for each
+on standard output, both JSON.
+
+Run by dev/charts.py in the environment that has Helm; nothing imports it.
+"""
 
 import json
 import sys
@@ -16,16 +19,19 @@ FOREIGN = ("keda.sh/", "monitoring.coreos.com/")
 
 def main() -> None:
     request = json.load(sys.stdin)
-    values = request["values"]
+    answers = [_answer(request["chart"], values) for values in request["values"]]
+    json.dump(answers, sys.stdout)
+
+
+def _answer(path: str, values: dict) -> dict:
     answer = {"refusal": "", "objects": [], "notes": "", "lint": [], "invalid": []}
     try:
-        with helm_python.Chart.load(request["chart"]) as chart:
+        with helm_python.Chart.load(path) as chart:
             chart.validate_schema(values)
             files = chart.render(values, name="pay", namespace="payments")
     except helm_python.HelmError as error:
         answer["refusal"] = str(error)
-        json.dump(answer, sys.stdout)
-        return
+        return answer
     for name, text in sorted(files.items()):
         if name.endswith("NOTES.txt"):
             answer["notes"] = text
@@ -34,9 +40,9 @@ def main() -> None:
     for entry in answer["objects"]:
         answer["invalid"] += _refused(entry)
     # Severity 1 is advice: an icon.
-    report = helm_python.lint(request["chart"], values, strict=True)
+    report = helm_python.lint(path, values, strict=True)
     answer["lint"] = [line["error"] for line in report["messages"] if line["severity"] > 1]
-    json.dump(answer, sys.stdout)
+    return answer
 
 
 def _refused(entry: dict) -> list[str]:

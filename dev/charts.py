@@ -61,8 +61,8 @@ def install(index: dict[str, str]) -> None:
     STAMP.write_text(_digest())
 
 
-def render(chart: Path, values: dict[str, Any]) -> RenderedChart:
-    """The chart as release `pay` of the namespace `payments`."""
+def render(chart: Path, *values: dict[str, Any]) -> list[RenderedChart]:
+    """The chart as release `pay` of the namespace `payments`, with each of these values."""
     request = {"chart": str(chart), "values": values}
     finished = subprocess.run(
         [str(FOLDER / "bin" / "python"), str(PROGRAM)],
@@ -71,4 +71,4 @@ def render(chart: Path, values: dict[str, Any]) -> RenderedChart:
         text=True,
         check=True,
     )
-    return RenderedChart(**json.loads(finished.stdout))
+    return [RenderedChart(**answer) for answer in json.loads(finished.stdout)]

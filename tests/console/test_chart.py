@@ -49,14 +49,50 @@ FULL: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def least() -> RenderedChart:
-    return charts.render(CHART, LEAST)
+def settings() -> list[str]:
+    """Every variable that .env.example knows."""
+    text = (ROOT / ".env.example").read_text()
+    return re.findall(r"^#?([A-Z][A-Z0-9_]+)=", text, re.MULTILINE)
+
+
+def is_secret(name: str) -> bool:
+    if name in refusals._NO_SECRETS:
+        return False
+    is_list_of_keys = name.endswith("_KEYS") and name != "SIGNER_HOT_KEYS"
+    has_password = name in ("ANYMAIL", "REDIS_URL") or re.fullmatch(r"DATABASE_\w*URL", name)
+    return is_list_of_keys or bool(has_password) or bool(refusals._SECRET_NAME.search(name))
+
+
+def of_settings(**changes: str) -> dict[str, Any]:
+    return {**LEAST, "settings": {**changes, **LEAST["settings"]}}
+
+
+PLAIN = {name: "1" for name in settings() if not is_secret(name)}
+VALUES: dict[str, dict[str, Any]] = {
+    "least": LEAST,
+    "full": FULL,
+    "no place for files": {**LEAST, "settings": {"PUBLIC_URL": "https://pay.example.com"}},
+    "two watchers": {**LEAST, "watcher": {"replicas": 2}},
+    "no KEDA": {**LEAST, "worker": {"autoscaling": {"enabled": True}}},
+    "every setting": of_settings(**{**PLAIN, "TILLGATE_ENV": "production"}),
+    "a secret": of_settings(SECRET_KEY="very-secret"),
+}
 
 
 @pytest.fixture(scope="module")
-def full() -> RenderedChart:
-    return charts.render(CHART, FULL)
+def every() -> dict[str, RenderedChart]:
+    """The chart with each of the values, rendered by one process."""
+    return dict(zip(VALUES, charts.render(CHART, *VALUES.values()), strict=True))
+
+
+@pytest.fixture
+def least(every: dict[str, RenderedChart]) -> RenderedChart:
+    return every["least"]
+
+
+@pytest.fixture
+def full(every: dict[str, RenderedChart]) -> RenderedChart:
+    return every["full"]
 
 
 @pytest.fixture(params=["least", "full"])
@@ -92,20 +128,6 @@ def container(pod: dict[str, Any]) -> dict[str, Any]:
 def compose() -> dict[str, dict[str, Any]]:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     return {name: found for name, found in services.items() if name not in NOT_OURS}
-
-
-def settings() -> list[str]:
-    """Every variable that .env.example knows."""
-    text = (ROOT / ".env.example").read_text()
-    return re.findall(r"^#?([A-Z][A-Z0-9_]+)=", text, re.MULTILINE)
-
-
-def is_secret(name: str) -> bool:
-    if name in refusals._NO_SECRETS:
-        return False
-    is_list_of_keys = name.endswith("_KEYS") and name != "SIGNER_HOT_KEYS"
-    has_password = name in ("ANYMAIL", "REDIS_URL") or re.fullmatch(r"DATABASE_\w*URL", name)
-    return is_list_of_keys or bool(has_password) or bool(refusals._SECRET_NAME.search(name))
 
 
 def schema() -> dict[str, Any]:
@@ -171,7 +193,8 @@ def test_it_is_as_locked_down_as_compose(rendered: RenderedChart) -> None:
 
 
 @needs_helm
-def test_files_are_in_the_bucket_or_in_a_claim(least: RenderedChart, full: RenderedChart) -> None:
+def test_files_are_in_the_bucket_or_in_a_claim(every: dict[str, RenderedChart]) -> None:
+    least, full = every["least"], every["full"]
     volumes = {volume["name"]: volume for volume in pods(least)["web"]["volumes"]}
     in_memory = {"medium": "Memory", "sizeLimit": "64Mi"}
     places: dict[str, dict[str, str]] = {"tmp": {}, "run": in_memory, "private": {}}
@@ -185,10 +208,8 @@ def test_files_are_in_the_bucket_or_in_a_claim(least: RenderedChart, full: Rende
         ("/srv/tillgate/var/media", "media"),
         ("/srv/tillgate/var/private", "private"),
     }
-    nowhere = {**LEAST, "settings": {"PUBLIC_URL": "https://pay.example.com"}}
-    assert (
-        "set settings.S3_BUCKET, or storage.existingClaim" in charts.render(CHART, nowhere).refusal
-    )
+    refusal = every["no place for files"].refusal
+    assert "set settings.S3_BUCKET, or storage.existingClaim" in refusal
 
 
 @needs_helm
@@ -267,9 +288,8 @@ def test_what_has_no_port_shows_that_its_loop_turns(rendered: RenderedChart) -> 
 
 
 @needs_helm
-def test_a_second_watcher_waits_for_the_first() -> None:
-    values = {**LEAST, "watcher": {"replicas": 2}}
-    found = charts.render(CHART, values)
+def test_a_second_watcher_waits_for_the_first(every: dict[str, RenderedChart]) -> None:
+    found = every["two watchers"]
     assert (found.refusal, found.lint, found.invalid) == ("", [], [])
     assert kinds(found, "Deployment")["watcher"]["spec"]["replicas"] == 2
 
@@ -313,9 +333,8 @@ def test_workers_follow_their_queues_and_web_its_processor(full: RenderedChart) 
 
 
 @needs_helm
-def test_a_worker_that_scales_without_keda_is_refused() -> None:
-    values = {**LEAST, "worker": {"autoscaling": {"enabled": True}}}
-    assert "worker.autoscaling needs keda.enabled" in charts.render(CHART, values).refusal
+def test_a_worker_that_scales_without_keda_is_refused(every: dict[str, RenderedChart]) -> None:
+    assert "worker.autoscaling needs keda.enabled" in every["no KEDA"].refusal
 
 
 @needs_helm
@@ -352,18 +371,15 @@ def test_a_pooler_serves_requests_when_there_is_one(
 
 
 @needs_helm
-def test_every_setting_reaches_every_process() -> None:
-    plain = {name: "1" for name in settings() if not is_secret(name)}
-    values = {**LEAST, "settings": {**plain, **LEAST["settings"], "TILLGATE_ENV": "production"}}
-    for name, pod in pods(charts.render(CHART, values)).items():
+def test_every_setting_reaches_every_process(every: dict[str, RenderedChart]) -> None:
+    for name, pod in pods(every["every setting"]).items():
         names = {entry["name"] for entry in container(pod)["env"]}
-        assert names >= set(plain), name
+        assert names >= set(PLAIN), name
 
 
 @needs_helm
-def test_a_secret_among_the_settings_is_refused() -> None:
-    values = {**LEAST, "settings": {**LEAST["settings"], "SECRET_KEY": "very-secret"}}
-    refusal = charts.render(CHART, values).refusal
+def test_a_secret_among_the_settings_is_refused(every: dict[str, RenderedChart]) -> None:
+    refusal = every["a secret"].refusal
     assert "SECRET_KEY" in refusal
     assert "very-secret" not in refusal
 
