@@ -2,6 +2,7 @@
 wanted."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from io import StringIO
@@ -60,7 +61,13 @@ def refused(capsys: pytest.CaptureFixture[str], command: str, *arguments: object
     return capsys.readouterr().err
 
 
-def test_a_backup_names_everything_and_holds_no_key(place: Path) -> None:
+@pytest.fixture
+def key_file(place: Path, settings: Any) -> None:
+    settings.SIGNER_KEY_FILE = str(place / "signer.key")
+    Path(settings.SIGNER_KEY_FILE).write_text("sealed seed")
+
+
+def test_a_backup_names_everything_and_holds_no_key(place: Path, key_file: None) -> None:
     told = ran("backup", place / "backups", "--passphrase-file", place / "passphrase")
 
     folder = Path(told["backup"])
@@ -158,27 +165,24 @@ def test_what_is_refused_before_anything_is_read(
     assert not backups.exists()
 
 
-def test_the_key_file_comes_along_only_when_asked_for(place: Path, settings: Any) -> None:
-    settings.SIGNER_KEY_FILE = str(place / "signer.key")
-    Path(settings.SIGNER_KEY_FILE).write_text("sealed seed")
+def test_the_key_file_comes_along_when_asked_for(place: Path, key_file: None) -> None:
     given = ("--passphrase-file", place / "passphrase")
-    assert "signer.key.gpg" not in ran("backup", place / "without", *given)["files"]
     assert "signer.key.gpg" in ran("backup", place / "with", *given, "--with-key-file")["files"]
 
 
 def test_only_the_newest_are_kept_and_what_was_interrupted_goes(place: Path) -> None:
     backups = place / "backups"
     first = Path(ran("backup", backups, "--no-encryption")["backup"])
-    older = [first.rename(backups / f"tillgate-2025010{day}T000000Z") for day in (1,)]
-    (backups / ".partial-tillgate-20250102T000000Z").mkdir()
-    (backups / "something else").mkdir()
-    second = Path(ran("backup", backups, "--no-encryption", "--keep", "2")["backup"])
-    assert older[0].exists() and second.exists()
-    second = second.rename(backups / "tillgate-20250103T000000Z")
+    older, newer = (backups / f"tillgate-2025010{day}T000000Z" for day in (1, 3))
+    first.rename(older)
+    shutil.copytree(older, newer)
+    partial = backups / ".partial-tillgate-20250102T000000Z"
+    for folder in (partial, backups / "something else"):
+        folder.mkdir()
     told = ran("backup", backups, "--no-encryption", "--keep", "2")
-    assert told["deleted"] == [older[0].name]
+    assert told["deleted"] == [partial.name, older.name]
     assert {path.name for path in backups.iterdir()} == {
-        second.name,
+        newer.name,
         Path(told["backup"]).name,
         "something else",
     }

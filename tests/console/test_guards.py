@@ -9,7 +9,8 @@ import os
 import pytest
 from django.db import connection
 
-from apps.audit import guards, verify
+from apps.audit import guards
+from tests.auditing import found_of
 
 pytestmark = pytest.mark.django_db
 
@@ -80,13 +81,11 @@ def test_the_list_is_what_the_migrations_made() -> None:
     ],
 )
 def test_a_guard_that_was_taken_off_is_named(statement: str, subject: str) -> None:
-    assert verify.findings() == []
+    assert found_of("guards_stand") == []
     with connection.cursor() as cursor:
         cursor.execute(statement)
 
-    assert subject in {
-        finding.subject for finding in verify.findings() if finding.invariant == "guards_stand"
-    }
+    assert subject in {finding.subject for finding in found_of("guards_stand")}
 
 
 def test_a_restored_dump_has_the_same_guards() -> None:

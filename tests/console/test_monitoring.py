@@ -3,8 +3,9 @@ what to do."""
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
@@ -17,7 +18,8 @@ from apps.console.pooler_figures import PoolerCollector
 from apps.core import clock, heartbeats
 from config import celery_figures  # what workers and beat count
 from tests import make
-from tests.cast import Shop
+from tests.cast import assemble
+from tests.stage import standing
 
 ROOT = Path(__file__).resolve().parents[2]
 ALERTS = ROOT / "deploy/monitoring/alerts.yml"
@@ -40,9 +42,9 @@ class Exported(NamedTuple):
     labels: dict[tuple[str, str], set[str]]
 
 
-@pytest.fixture
-def exported(bakery: Shop) -> Exported:
+def scraped() -> Exported:
     """What a scrape of a service with something in it tells."""
+    shop = assemble().bakery
     make.service_coins("ETH", 10**18)
     at = clock.real_now()
     Head.objects.get_or_create(
@@ -52,7 +54,7 @@ def exported(bakery: Shop) -> Exported:
     assert celery_figures
     for part in heartbeats.HeartbeatPart:
         heartbeats.beat(part)
-    answer = bakery.test.client.get(
+    answer = shop.test.client.get(
         "/metrics", headers={"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
     )
     of_the_watcher = CollectorRegistry()
@@ -67,6 +69,16 @@ def exported(bakery: Shop) -> Exported:
             for label, value in sample.labels.items():
                 labels.setdefault((sample.name, label), set()).add(value)
     return Exported(names, labels)
+
+
+@pytest.fixture(scope="module")
+def scrape(django_db_setup: None, django_db_blocker: Any) -> Iterator[Exported]:
+    yield from standing(django_db_blocker, scraped)
+
+
+@pytest.fixture
+def exported(scrape: Exported, db: None) -> Exported:
+    return scrape
 
 
 def alerts() -> list[dict[str, object]]:

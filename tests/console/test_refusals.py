@@ -303,7 +303,7 @@ def started(changes: Mapping[str, str | None], *command: str) -> "subprocess.Com
 
 # One process loads what every start loads, and nothing of ours; each start is a fork of it.
 STARTS = """
-import json, os, sys
+import base64, dataclasses, difflib, json, os, sys
 import django.core.exceptions, environ
 for told in sys.stdin:
     read, write = os.pipe()

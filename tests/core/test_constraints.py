@@ -9,7 +9,7 @@ from django.db import IntegrityError, connection, transaction
 from apps.core.db.constraints import constraint_of, refused_by
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, create_user
-from tests.house.files import sources
+from tests.house.files import trees
 
 
 @pytest.mark.django_db
@@ -39,10 +39,8 @@ def test_a_value_that_quotes_a_constraint_is_not_that_constraint() -> None:
 @pytest.mark.django_db
 def test_every_constraint_that_is_named_is_one_of_the_database() -> None:
     named = {User.EMAIL_ONCE}
-    for path in sources("apps"):
-        if path.suffix != ".py":
-            continue
-        for node in ast.walk(ast.parse(path.read_text())):
+    for _, tree in trees(r"\brefused_by\(", "apps"):
+        for node in ast.walk(tree):
             if (
                 isinstance(node, ast.Call)
                 and isinstance(node.func, ast.Name)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.house.files import ROOT, sources
+from tests.house.files import ROOT, trees
 
 # Whoever asks somebody outside speaks HTTP itself; what is shown on the way in and out of Django is
 # in these.
@@ -67,18 +67,14 @@ def http_of_answers(tree: ast.AST) -> Iterator[str]:
 def test_domain_apps_know_no_status_and_no_header() -> None:
     doors = {"api", "dashboard", "hosted", "console", "docs", "mcp"}
     found = {}
-    for path in sources("apps"):
+    written = rf"(?i)\b[45]\d\d\b|{'|'.join(_HEADERS)}"
+    for path, tree in trees(written, "apps"):
         name = path.relative_to(ROOT)
         is_web = name.parts[1] in doors or (
             name.parts[1] == "core" and not _WEB_OF_CORE.isdisjoint(name.parts)
         )
-        if (
-            path.suffix == ".py"
-            and not is_web
-            and "migrations" not in path.parts
-            and "providers" not in path.parts
-        ):
-            found[str(name)] = list(http_of_answers(ast.parse(path.read_text())))
+        if not is_web and "migrations" not in path.parts and "providers" not in path.parts:
+            found[str(name)] = list(http_of_answers(tree))
     assert not {name: lines for name, lines in found.items() if lines}
 
 
