@@ -4,13 +4,15 @@ back; a month goes beside those who write: in a database of its own, with thread
 import uuid
 from collections.abc import Iterator
 from datetime import timedelta
+from importlib import import_module
 
 import psycopg
 import pytest
-from django.core.management import call_command
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.migrations.state import ProjectState
 
 from apps.assets.rates import refresh
+from apps.audit import grants, policies
 from apps.core import clock, ids
 from apps.core.db import partitions
 from apps.webhooks import pruning
@@ -28,7 +30,8 @@ from tests.stack import wait_for
 __all__ = ["_django_db_helper", "here"]
 # Migrations go around a pooler.
 pytestmark = pytest.mark.direct
-BEFORE = [("webhooks", "0001_squashed_0015_queue_of_before")]
+OPERATIONS = import_module("apps.webhooks.migrations.0002_months").Migration.operations
+NOTHING = ProjectState()
 TABLES = MONTHS.tables
 # What is of a table by name: keys, references, indexes, what roles may do, how it numbers.
 MADE = """
@@ -48,12 +51,21 @@ ROWS = "SELECT md5((to_jsonb(t) - 'is_ready')::text) FROM {} t ORDER BY 1"
 
 
 def migrate() -> None:
-    call_command("migrate", verbosity=0)
+    """What the command does to the database for this migration; its state of all models is no part
+    of that."""
+    with connection.schema_editor(atomic=True) as editor:
+        for operation in OPERATIONS:
+            operation.database_forwards("webhooks", editor, NOTHING, NOTHING)
+    grants.apply()
+    policies.apply()
 
 
 def migrate_back() -> None:
-    for app, name in BEFORE:
-        call_command("migrate", app, name, verbosity=0)
+    with connection.schema_editor(atomic=True) as editor:
+        for operation in reversed(OPERATIONS):
+            operation.database_backwards("webhooks", editor, NOTHING, NOTHING)
+    grants.apply()
+    policies.apply()
 
 
 def rows() -> dict[str, list[tuple[str]]]:
