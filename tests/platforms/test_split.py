@@ -13,6 +13,7 @@ from apps.ledger.selectors import account_balance
 from apps.stores.services import change_store
 from tests import make
 from tests.platforms.makers import Platform, refusal
+from tests.whole import usually
 
 
 def earned(platform: Platform) -> dict[str, int]:
@@ -81,7 +82,7 @@ def test_without_kyc_nothing_is_sold_in_either_mode(platform: Platform, mode: st
 
 
 @settings(
-    max_examples=6,
+    max_examples=usually(short=3, whole=6),
     deadline=timedelta(seconds=60),
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

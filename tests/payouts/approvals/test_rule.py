@@ -27,7 +27,7 @@ def test_one_person_alone_cannot_turn_it_on(cast: Cast) -> None:
     type(cast.charlie).objects.filter(pk=cast.charlie.pk).update(is_active=False)
     with pytest.raises(TooFewPeople):
         change_rule(cast.bakery.owner_access(), 100_00)
-    assert not ApprovalRule.objects.exists()
+    assert not ApprovalRule.objects.filter(store=cast.bakery.store).exists()
 
 
 def test_only_owners_change_it_and_each_mode_has_its_own(two: Two) -> None:
@@ -35,7 +35,7 @@ def test_only_owners_change_it_and_each_mode_has_its_own(two: Two) -> None:
         change_rule(two.as_adam(), None)
     with pytest.raises(WrongCredential):
         change_rule(two.key_access(), None)
-    assert ApprovalRule.objects.get().mode == "test"
+    assert ApprovalRule.objects.get(store=two.cast.bakery.store).mode == "test"
     make.store_coins(two.cast.bakery.store, "ETH", 10**18)
     assert make.payout(two.cast.bakery.live, MUCH, asset_id="ETH")["status"] == "pending"
 
@@ -65,10 +65,8 @@ def test_an_owner_stops_a_looser_rule_by_the_letters_link(cast: Cast) -> None:
 def test_another_currency_of_the_store_does_not_loosen_the_rule(two: Two) -> None:
     Store.objects.filter(pk=two.cast.bakery.store.pk).update(settlement_currency="GBP")
     change_rule(two.as_alice(), 60_00)
-    assert (ApprovalRule.objects.get().currency, ApprovalRule.objects.get().above_cents) == (
-        "EUR",
-        60_00,
-    )
+    rule = ApprovalRule.objects.get(store=two.cast.bakery.store)
+    assert (rule.currency, rule.above_cents) == ("EUR", 60_00)
     assert make.payout(two.key, LITTLE)["status"] == "requires_review"
 
 
