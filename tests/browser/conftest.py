@@ -11,14 +11,13 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test.testcases import LiveServerThread
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from apps.stores.models import User
 from dev import bootstrap
 from tests.browser import looks
 from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
-from tests.browser.serving import Server
+from tests.browser.serving import Server, ServerThread
 from tests.browser.signing_in import cookies_of
 from tests.cast import Cast, assemble
 from tests.whole import IS_WHOLE
@@ -57,7 +56,7 @@ def _django_db_helper(django_db_setup: None, django_db_blocker: Any) -> Iterator
 def server(django_db_setup: None, django_db_blocker: Any) -> Iterator[str]:
     """The address of the product, serving its own static files."""
     with django_db_blocker.unblock():
-        thread = LiveServerThread("127.0.0.1", Server)
+        thread = ServerThread("127.0.0.1", Server)
         thread.daemon = True
         thread.start()
         thread.is_ready.wait()
@@ -163,16 +162,7 @@ def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
         person: User | None = None,
         **options: Any,
     ) -> Page:
-        profile = profiles.take(
-            {
-                "viewport": {"width": width, "height": height},
-                "color_scheme": "dark" if dark else "light",
-                "reduced_motion": "reduce",  # colours are judged at rest
-                "java_script_enabled": script,
-                "has_touch": width < 600,
-                **options,
-            }
-        )
+        profile = profiles.take(options)
         taken.append(profile)
         if script:
             profile.grant_permissions(["clipboard-read", "clipboard-write"], origin=server)
@@ -180,6 +170,11 @@ def open_page(server: str, profiles: Profiles) -> Iterator[OpenPage]:
             profile.add_cookies(cookies_of(person, server))
         page = profile.new_page()
         page.set_default_timeout(PATIENCE_MS)
+        put_on(page, width=width, height=height, dark=dark)
+        if width < 600:
+            _devtools(page, "Emulation.setTouchEmulationEnabled", {"enabled": True})
+        if not script:
+            _devtools(page, "Emulation.setScriptExecutionDisabled", {"value": True})
         page.on("console", note)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(path if path.startswith("http") else server + path)
@@ -199,6 +194,13 @@ def _forget_storage(page: Page) -> None:
 
 def _devtools(page: Page, command: str, options: dict[str, Any] | None = None) -> None:
     page.context.new_cdp_session(page).send(command, options)
+
+
+def put_on(page: Page, *, width: int = 1280, height: int = 900, dark: bool = False) -> None:
+    """The page's look, from now on."""
+    page.set_viewport_size({"width": width, "height": height})
+    # Colors are judged at rest.
+    page.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
 
 
 def shoot(page: Page, name: str) -> None:
