@@ -10,7 +10,8 @@ from playwright.sync_api import Error, Page, Response, Route, expect
 
 from tests import make
 from tests.browser import looks
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow, put_on, shoot
+from tests.browser.judging import TURNED_TO
 from tests.cast import Cast, Shop
 
 ITEMS = [
@@ -78,41 +79,45 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_stage_is_readable_by_everybody(stage: str, shop: Shop, open_page: OpenPage) -> None:
-    deposits, settings, heading = STAGES[stage]
+def path_at(shop: Shop, stage: str) -> str:
+    """Of a payment that has come so far."""
+    deposits, settings, _ = STAGES[stage]
     for name, value in settings.items():
         setattr(shop.store, name, value)
     shop.store.save()
     made = order(shop)
     for scenario, more in deposits:
         make.simulated(shop.test, made["id"], scenario, **more)
-    # What the page begins with is seen in every look; the other stages share its frame.
-    for name, look in (LOOKS if stage == "pay" else looks.seen(LOOKS)).items():
-        page = open_page(f"/pay/{made['reference']}", **look)
-        expect(page.get_by_role("heading", level=2, name=heading)).to_be_visible()
-        shoot(page, f"checkout-{stage}-{name}")
-        assert barriers(page) == [], name
-        assert overflow(page) <= 0, name
+    return f"/pay/{made['reference']}"
+
+
+def test_every_stage_is_readable_by_everybody(shop: Shop, open_page: OpenPage) -> None:
+    paths = {stage: path_at(shop, stage) for stage in STAGES}
+    page = open_page(paths["pay"], width=390)
+    for stage, path in paths.items():
+        page.evaluate(TURNED_TO, path)
+        # What the page begins with is seen in every look; the other stages share its frame.
+        for name, look in (LOOKS if stage == "pay" else looks.seen(LOOKS)).items():
+            put_on(page, **look)
+            expect(page.get_by_role("heading", level=2, name=STAGES[stage][2])).to_be_visible()
+            shoot(page, f"checkout-{stage}-{name}")
+            assert barriers(page) == [], (stage, name)
+            assert overflow(page) <= 0, (stage, name)
 
 
 LONG_NAME = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
 LONG_EMAIL = f"{'very.' * 8}long@{'sub.' * 6}example.com"
 
 
-@pytest.mark.parametrize("stage", ["pay", "overpaid"])
-def test_long_names_and_addresses_stay_inside_a_phone(
-    stage: str, shop: Shop, open_page: OpenPage
-) -> None:
+def test_long_names_and_addresses_stay_inside_a_phone(shop: Shop, open_page: OpenPage) -> None:
     shop.store.name = LONG_NAME
     shop.store.support_email = LONG_EMAIL
-    shop.store.save()
-    made = order(shop)
-    for scenario, more in STAGES[stage][0]:
-        make.simulated(shop.test, made["id"], scenario, **more)
-    page = open_page(f"/pay/{made['reference']}", width=390, height=844)
-    expect(page.get_by_role("heading", level=2, name=STAGES[stage][2])).to_be_visible()
-    assert overflow(page) <= 0
+    paths = {stage: path_at(shop, stage) for stage in ("pay", "overpaid")}
+    page = open_page(paths["pay"], width=390, height=844)
+    for stage, path in paths.items():
+        page.evaluate(TURNED_TO, path)
+        expect(page.get_by_role("heading", level=2, name=STAGES[stage][2])).to_be_visible()
+        assert overflow(page) <= 0, stage
 
 
 def test_a_long_label_stands_beside_the_time_that_is_left(shop: Shop, open_page: OpenPage) -> None:
@@ -127,18 +132,6 @@ def test_a_long_label_stands_beside_the_time_that_is_left(shop: Shop, open_page:
     box = page.locator(".time-left").bounding_box()
     assert box is not None
     assert words <= box["x"]
-
-
-def test_an_expired_payment_says_what_to_do(shop: Shop, open_page: OpenPage) -> None:
-    made = order(shop)
-    make.advance(shop.test, 90_000)
-    page = open_page(f"/{made['reference']}", width=390, height=844)
-    expect(page.get_by_role("heading", name="This payment has expired")).to_be_visible()
-    expect(page.get_by_role("link", name="Return to Alice's Bakery")).to_have_attribute(
-        "href", RETURN["failed_url"]
-    )
-    shoot(page, "checkout-expired-phone")
-    assert barriers(page) == []
 
 
 def test_a_customer_pays_and_the_page_follows_without_a_reload(
@@ -177,7 +170,7 @@ def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage
     page = open_page(f"/pay/{made['reference']}")
     expect(page.locator(".test-banner, .test-panel")).to_have_count(0)
     shoot(page, "checkout-live-desk")
-    assert barriers(page) == []
+    assert barriers_again(page) == []
     other = other_coin(made)
     choose(page, "ETH")
     expect(page.locator(".say .copy-box bdi").last).to_have_text(other["address"])
@@ -233,7 +226,7 @@ def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
 
 
-def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) -> None:
+def test_the_test_panel_plays_a_payment_to_its_end(shop: Shop, open_page: OpenPage) -> None:
     page = open_page(f"/pay/{order(shop)['reference']}")
     press(page, "Failed")
     transactions = page.get_by_role("list", name="Transactions")
@@ -242,9 +235,6 @@ def test_the_test_panel_plays_every_scenario(shop: Shop, open_page: OpenPage) ->
     expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
     press(page, "Confirm")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
-    page = open_page(f"/pay/{order(shop)['reference']}")
-    press(page, "Too much")
-    expect(page.get_by_text("You sent more than the amount due")).to_be_visible()
 
 
 def test_a_store_shows_its_own_name_and_colours(shop: Shop, open_page: OpenPage) -> None:
@@ -265,19 +255,6 @@ def test_a_store_shows_its_own_name_and_colours(shop: Shop, open_page: OpenPage)
     )
     shoot(page, "checkout-branded-phone")
     assert barriers(page) == []
-
-
-def test_hostile_text_stays_text(shop: Shop, open_page: OpenPage) -> None:
-    made = order(
-        shop,
-        title='" onmouseover=alert(1) x="',
-        description='<div hx-get="/x" hx-trigger="load"></div>{{7*7}} \u202egnp.exe',
-    )
-    page = open_page(f"/pay/{made['reference']}")
-    expect(page.locator(".bill-title")).to_have_text('" onmouseover=alert(1) x="')
-    assert page.locator("[onmouseover]").count() == 0
-    assert page.locator(".particulars [hx-get]").count() == 0
-    expect(page.locator(".particulars")).to_contain_text("{{7*7}}")
 
 
 def test_a_page_that_frames_the_checkout_hears_what_happens(
@@ -403,18 +380,18 @@ def test_the_page_is_light_and_asks_nobody_else(
     assert page.evaluate("window.shifted") == 0
 
 
-@pytest.mark.parametrize("mode", ["live", "test"])
 def test_all_that_it_takes_to_pay_is_in_the_first_look_of_a_phone(
-    shop: Shop, open_page: OpenPage, mode: str
+    shop: Shop, open_page: OpenPage, server: str
 ) -> None:
-    made = order(shop, mode)
-    page = open_page(f"/pay/{made['reference']}", width=390, height=660)
-    action = page.locator(".cta").bounding_box()
-    assert action and action["y"] + action["height"] <= 660
-    for part in (".bill-amount", ".in-coins", ".time-left", ".coin-field", ".quick"):
-        box = page.locator(part).bounding_box()
-        assert box and box["y"] >= 0 and box["y"] + box["height"] <= action["y"], part
-    shoot(page, f"checkout-first-look-{mode}")
+    page = open_page("/healthz", width=390, height=660)
+    for mode in ("test", "live"):
+        page.goto(f"{server}/pay/{order(shop, mode)['reference']}")
+        action = page.locator(".cta").bounding_box()
+        assert action and action["y"] + action["height"] <= 660
+        for part in (".bill-amount", ".in-coins", ".time-left", ".coin-field", ".quick"):
+            box = page.locator(part).bounding_box()
+            assert box and box["y"] >= 0 and box["y"] + box["height"] <= action["y"], part
+        shoot(page, f"checkout-first-look-{mode}")
     page.get_by_text("Show QR code").click()
     expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
     with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):

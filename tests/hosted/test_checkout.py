@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import segno
 from django.test import Client
+from django.utils.html import escape
 
 from apps.assets.models import Asset
 from apps.core import buckets
@@ -188,9 +189,10 @@ def test_a_waiting_page_polls_and_a_finished_one_does_not(bakery: Shop) -> None:
 
 
 def test_reading_expires_a_payment_whose_time_is_past(bakery: Shop) -> None:
-    made = make.payment(bakery.test)
+    made = make.payment(bakery.test, failed_url="https://shop.example/basket")
     Store.objects.filter(pk=bakery.store.pk).update(test_offset_seconds=90_000)
-    assert b"This payment has expired" in page(made).content
+    shown = page(made, root="/").content.decode()
+    assert "This payment has expired" in shown and 'href="https://shop.example/basket"' in shown
     assert make.detail(bakery.test, made["id"])["status"] == "expired"
 
 
@@ -236,6 +238,14 @@ def test_the_rest_of_a_part_payment_is_asked_for_in_every_coin(bakery: Shop) -> 
     rest = int(told["crypto_amount_atomic"]) - int(told["received_atomic"])
     assert rest <= int(told["outstanding_atomic"]) < rest + 10**10
     assert told["payment_uri"].endswith(f"?value={told['outstanding_atomic']}")
+
+
+def test_hostile_text_stays_text(bakery: Shop) -> None:
+    title = '" onmouseover=alert(1) x="'
+    description = '<div hx-get="/x" hx-trigger="load"></div>{{7*7}} \u202egnp.exe'
+    shown = page(make.payment(bakery.test, title=title, description=description)).content.decode()
+    assert escape(title) in shown and escape(description) in shown
+    assert title not in shown and '<div hx-get="/x"' not in shown
 
 
 # --- the test panel ---
