@@ -255,13 +255,6 @@ def test_the_public_file_of_an_invoice_has_a_budget_per_link(bakery: Shop) -> No
     assert Api().client.get(link).status_code == 200
 
 
-def test_each_budget_is_told_in_the_description(bakery: Shop) -> None:
-    told = Api().client.get("/api/v2/openapi.json").json()["paths"]
-    words = told["/api/v2/payouts"]["post"]["description"]
-    assert "Budget `payouts` by store: live 300 a minute, burst 200" in words
-    assert "publishable keys only" in told["/api/v2/payments"]["post"]["description"]
-
-
 # --- signing in ---
 
 

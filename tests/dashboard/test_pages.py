@@ -239,6 +239,8 @@ def all_records() -> Records:
         "viewer": Browser(joined(records.cast, Role.VIEWER)),
         "owner with a recent code": Browser(records.cast.alice).prove(),
     }
+    for browser in records.signed_in.values():
+        browser.known()
     return records
 
 

@@ -30,6 +30,9 @@ REFUSALS = {
 
 def outcome(answer: Any) -> str:
     """The refusal of rights that came back, or that it went past them."""
+    if answer.headers.get("HX-Redirect") == "/dashboard/":
+        notes = " ".join(str(note) for note in get_messages(answer.wsgi_request))
+        return "role_forbidden" if "Your role does not allow this" in notes else "passed"
     if answer.status_code in (301, 302, 303):
         where = answer["Location"]
         if "/dashboard/confirm?" in where:
@@ -56,15 +59,19 @@ def outcome(answer: Any) -> str:
     return code if code in REFUSALS else "passed"
 
 
-def ask(world: World, line: Line, mode: str, client: Client, **headers: str) -> str:
-    """One attempt, of which nothing stays."""
+def ask(
+    world: World, line: Line, mode: str, client: Client, *, as_part: bool = False, **headers: str
+) -> str:
+    """One attempt, of which nothing stays. Who asks for a part of a page is refused without one
+    being drawn."""
     empty_buckets()
     client.cookies.pop("messages", None)  # of the attempt before
     path = world.fill(line.path, mode)
     body = world.fill(line.body, mode)
     with transaction.atomic():
         if line.door == "page":
-            answer = client.post(f"/dashboard/{path}", body or {})
+            headers |= {"HX-Request": "true"} if as_part else {}
+            answer = client.post(f"/dashboard/{path}", body or {}, headers=headers)
         else:
             sent = {**headers, **({"Idempotency-Key": "one"} if line.method == "POST" else {})}
             options = {} if body is None else {"data": body, "content_type": "application/json"}
@@ -76,7 +83,7 @@ def ask(world: World, line: Line, mode: str, client: Client, **headers: str) -> 
 
 
 def signed_in(world: World, user: User, mode: str, *, is_recent: bool) -> Client:
-    browser = Browser(user)
+    browser = Browser(user).known()
     session = browser.client.session
     session[sessions.STORE_KEY] = str(world.store.pk)
     session[sessions.MODE_KEY] = mode
