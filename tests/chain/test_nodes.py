@@ -100,6 +100,22 @@ def test_without_another_node_the_watcher_waits_and_goes_on_where_it_was(
     assert Deposit.objects.get().status == "confirmed"
 
 
+def test_what_was_read_before_a_block_that_no_node_can_tell_is_kept(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
+) -> None:
+    watcher.read()
+    chain.mine(3)
+    before = chain.height
+    chain.pay(address, 10)
+    proxy.lie("eth_getTransactionReceipt", lambda _: None)
+    with pytest.raises(RpcError):
+        watcher.read()
+    assert Head.objects.get().number == before and not Deposit.objects.exists()
+    proxy.changes.clear()
+    watcher.read()
+    assert Head.objects.get().number == chain.height and Deposit.objects.exists()
+
+
 def test_a_slow_node_is_given_up(
     chain: LocalChain, proxy: Proxy, second: Proxy, watcher: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

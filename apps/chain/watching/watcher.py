@@ -118,16 +118,18 @@ class Watcher:
             self._go_back(head, tip, at)
             return
         waiting: list[block_records.MatchedBlock] = []
-        for before, block in zip(
-            [head.hash, *(item.header.hash for item in blocks)], blocks, strict=False
-        ):
-            if block.header.parent_hash != before:
-                break
-            waiting.append(block_records.match(self.nodes, self.facts, block))
-            if waiting[-1].transfers:  # a transaction holds the deposits of one block at most
-                self._record(waiting, at)
-                waiting = []
-        self._record(waiting, at)
+        try:
+            for before, block in zip(
+                [head.hash, *(item.header.hash for item in blocks)], blocks, strict=False
+            ):
+                if block.header.parent_hash != before:
+                    break
+                waiting.append(block_records.match(self.nodes, self.facts, block))
+                if waiting[-1].transfers:  # a transaction holds the deposits of one block at most
+                    whole, waiting = waiting, []
+                    self._record(whole, at)
+        finally:  # what a node can't tell of a block holds up none before it
+            self._record(waiting, at)
         self._look_at_balances(head.number, at)
 
     def _record(self, blocks: list[block_records.MatchedBlock], at: datetime) -> None:
