@@ -6,6 +6,8 @@ import itertools
 import json
 import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -190,6 +192,17 @@ class LocalChain:
         """Replace the newest blocks; raw transactions go into the new block at the given place
         again."""
         self.call("anvil_reorg", depth, [list(item) for item in again])
+
+    @contextmanager
+    def going_back(self) -> Iterator[None]:
+        """Afterwards the chain is what it was, with what gas costs."""
+        fee = self.call("eth_getBlockByNumber", "pending", False)["baseFeePerGas"]
+        before = self.call("evm_snapshot")
+        yield
+        self.call("anvil_dropAllTransactions")
+        self.call("evm_revert", before)
+        self.call("anvil_setNextBlockBaseFeePerGas", fee)
+        self.call("evm_setAutomine", True)
 
     def wait(self, tx_hash: str) -> str:
         deadline = time.monotonic() + 20

@@ -45,12 +45,11 @@ class Desk:
         self.work()
 
     def work(self) -> None:
-        for _ in range(2):
-            signing_rounds.sign_due()
-            sender.run_due()
-            self.chain.mine(3)
-            self.watcher.read()
-            sender.run_due()
+        signing_rounds.sign_due()
+        sender.run_due()
+        self.chain.mine(3)
+        self.watcher.read()
+        sender.run_due()
         book_cold()
 
     def balance(self, address: str) -> int:

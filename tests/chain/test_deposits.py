@@ -13,12 +13,14 @@ from apps.chain.selectors import BLOCK_ON_ITS_WAY, confirmations, is_caught_up
 from apps.core import clock
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import FORWARDER, LOGGER, REVERTER, LocalChain
+from tests.whole import usually
 
 pytestmark = pytest.mark.chain
 Woken = Callable[[Callable[[], None]], list[str]]
 USDC = "0x1c7d4b196cb0c7b01d743fbc6116a902379c7238"
 STRANGER = "0x" + "77" * 20
 CONTRACT = "0x" + "cc" * 20
+PAID = usually(short=150, whole=500)  # more than a node is asked for at once
 
 
 def blocks_are_linked() -> None:
@@ -164,18 +166,20 @@ def test_coins_from_an_address_of_ours_are_no_deposit(
     assert not Deposit.objects.exists()
 
 
-def test_five_hundred_payments_in_one_block_are_each_counted(
+def test_hundreds_of_payments_in_one_block_are_each_counted(
     chain: LocalChain, watcher: Reader, address: str
 ) -> None:
     chain.call("evm_setAutomine", False)
     hashes = {
-        chain.send(address, 1 + place, sender=place % 10, gas=hex(21_000)) for place in range(500)
+        chain.send(address, 1 + place, sender=place % 10, gas=hex(21_000)) for place in range(PAID)
     }
     chain.mine(1)
     before = watcher_calls(watcher)
     watcher.read()
     assert {deposit.tx_hash for deposit in Deposit.objects.all()} == hashes
-    assert sum(deposit.amount_atomic for deposit in Deposit.objects.all()) == sum(range(1, 501))
+    assert sum(deposit.amount_atomic for deposit in Deposit.objects.all()) == sum(
+        range(1, PAID + 1)
+    )
     assert len({deposit.block_number for deposit in Deposit.objects.all()}) == 1
     assert (
         watcher_calls(watcher) - before <= 3 * 2 + 6

@@ -12,7 +12,7 @@ from tests.cast import Shop, assemble
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain, program
 from tests.stage import standing
-from tests.swaps.conftest import Venue, open_market, place_on
+from tests.swaps.conftest import Venue, place_on
 
 
 @dataclass
@@ -21,48 +21,36 @@ class Ground:
     shop: Shop
 
     def again(self) -> Iterator[Venue]:
-        """For one test, after which the chain goes back, with what gas costs."""
-        chain = self.place.chain
-        fee = chain.call("eth_getBlockByNumber", "pending", False)["baseFeePerGas"]
-        before = chain.call("evm_snapshot")
+        """For one test, after which the chain goes back."""
         reader = Reader()
-        yield replace(self.place, reader=reader)
+        with self.place.chain.going_back():
+            yield replace(self.place, reader=reader)
         reader.close()
-        chain.call("anvil_dropAllTransactions")
-        chain.call("evm_revert", before)
-        chain.call("anvil_setNextBlockBaseFeePerGas", fee)
-        chain.call("evm_setAutomine", True)
 
 
-def grounds(
-    blocker: Any, prepare: Callable[[Venue, Shop], None] = lambda place, shop: None
-) -> Iterator[Ground]:
-    """For a fixture with the scope of a module."""
-    anvil = program()
-    if anvil is None:
-        pytest.skip("anvil isn't installed")
-    chain = LocalChain(anvil)
+def ground_of(prepare: Callable[[Venue, Shop], None] = lambda place, shop: None) -> Any:
+    """The fixture of a module whose tests begin from what this prepares."""
 
-    def make() -> Ground:
-        shop = assemble().bakery
-        place = place_on(chain, Reader())
-        prepare(place, shop)
-        place.reader.close()
-        return Ground(place, shop)
+    @pytest.fixture(scope="module", name="ground")
+    def fixture(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
+        anvil = program()
+        if anvil is None:
+            pytest.skip("anvil isn't installed")
+        chain = LocalChain(anvil)
 
-    with override_settings(CHAIN_URLS={"sepolia": [chain.url]}, CHAIN_START_BLOCKS={"sepolia": 0}):
-        yield from standing(blocker, make)
-    chain.close()
+        def make() -> Ground:
+            shop = assemble().bakery
+            place = place_on(chain, Reader())
+            prepare(place, shop)
+            place.reader.close()
+            return Ground(place, shop)
 
+        urls = {"sepolia": [chain.url]}
+        with override_settings(CHAIN_URLS=urls, CHAIN_START_BLOCKS={"sepolia": 0}):
+            yield from standing(django_db_blocker, make)
+        chain.close()
 
-@pytest.fixture(scope="module")
-def ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
-    yield from grounds(django_db_blocker)
-
-
-def market_grounds(blocker: Any) -> Iterator[Ground]:
-    """With the exchange."""
-    yield from grounds(blocker, lambda place, shop: open_market(place))
+    return fixture
 
 
 @pytest.fixture

@@ -16,8 +16,8 @@ from tests import make
 from tests.cast import Cast
 from tests.dashboard.test_search import copies
 
-FEW = 2_500
-MANY = 20_000
+FEW = 500
+MANY = 4_000
 BUFFERS_MAX = 200
 
 

@@ -1,7 +1,6 @@
 """Swaps on a real exchange: Uniswap V2's own contracts on the local chain, bought from the hot
 wallet."""
 
-from collections.abc import Iterator
 from copy import copy
 from pathlib import Path
 from typing import Any
@@ -18,16 +17,12 @@ from apps.swaps.services.progress import advance_swaps
 from dev.demo import exchange as venue
 from tests import make
 from tests.cast import Shop
-from tests.swaps.conftest import DOLLAR, ETHER, Venue, is_exact
-from tests.swaps.ground import Ground, bakery, market_grounds, place
+from tests.swaps.conftest import DOLLAR, ETHER, Venue, is_exact, open_market
+from tests.swaps.ground import bakery, ground_of, place
 
 __all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
-
-
-@pytest.fixture(scope="module")
-def ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
-    yield from market_grounds(django_db_blocker)
+ground = ground_of(lambda place, shop: open_market(place))
 
 
 def start(shop: Shop, source: str, buy: str, amount: int, key: str = "k") -> str:

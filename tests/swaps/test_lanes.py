@@ -18,11 +18,12 @@ from apps.payouts.services.progress import advance_payouts
 from tests import make
 from tests.cast import Shop
 from tests.swaps.conftest import ETHER, Venue, is_exact
-from tests.swaps.ground import bakery, ground, place
+from tests.swaps.ground import bakery, ground_of, place
 from tests.swaps.test_sweeps import paid_in
 
-__all__ = ["bakery", "ground", "place"]
+__all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
+ground = ground_of()
 SECOND = Seed(DEMO_MNEMONIC).hot_key("test", 1).address
 COLD = "0x" + "c0" * 20
 

@@ -1,7 +1,6 @@
 """A node that takes a swap or a sweep and says nothing, that lags, forgets, or tells of a receipt
 without what it brought."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,18 +11,14 @@ from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.cast import Shop
 from tests.chain.proxy import Proxy
-from tests.swaps.conftest import ETHER, Venue, is_exact
-from tests.swaps.ground import Ground, bakery, market_grounds, place
+from tests.swaps.conftest import ETHER, Venue, is_exact, open_market
+from tests.swaps.ground import bakery, ground_of, place
 from tests.swaps.test_exchange import start, told
 from tests.swaps.test_sweeps import paid_in
 
 __all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
-
-
-@pytest.fixture(scope="module")
-def ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
-    yield from market_grounds(django_db_blocker)
+ground = ground_of(lambda place, shop: open_market(place))
 
 
 @pytest.fixture

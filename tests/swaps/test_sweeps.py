@@ -2,7 +2,6 @@
 twice."""
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from io import StringIO
@@ -31,7 +30,7 @@ from apps.payments.services.sweep_books import book_sweeps
 from tests import make
 from tests.cast import Shop
 from tests.swaps.conftest import ETHER, Venue, is_exact
-from tests.swaps.ground import Ground, bakery, grounds, place
+from tests.swaps.ground import bakery, ground_of, place
 
 __all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
@@ -52,15 +51,13 @@ def paid_in(place: Venue, shop: Shop, asset_id: str, amount: str = "500.00") -> 
     return str(entry.address_id)
 
 
-@pytest.fixture(scope="module")
-def ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
-    yield from grounds(django_db_blocker, paid)
-
-
 def paid(place: Venue, shop: Shop) -> None:
     """A payment in coins, whose address is still watched, and a coin in the hot wallet."""
     place.fund_hot(1)
     watched_until(paid_in(place, shop, "SETH"), hours=1)
+
+
+ground = ground_of(paid)
 
 
 def watched_until(address: str, *, hours: int) -> None:

@@ -76,7 +76,9 @@ def market(
             "live": [{"BACKEND": name, "OPTIONS": options} for name in names],
         },
     }
-    Asset.objects.filter(pk="ETH_USDC").update(contract_address=CONTRACT, is_active=True)
+    dollar = Asset.objects.filter(pk="ETH_USDC")
+    was = dollar.values("contract_address", "is_active").get()
+    dollar.update(contract_address=CONTRACT, is_active=True)
     Rate.objects.filter(asset__chain__mode="live").delete()
     found = Market(httpserver)
     found.is_known("2000", "2000")
@@ -84,7 +86,7 @@ def market(
     if "committed" in request.fixturenames:
         settings.PROVIDERS = before
         rates.refresh()
-        Asset.objects.filter(pk="ETH_USDC").update(contract_address=None, is_active=False)
+        dollar.update(**was)
         SwapStep.objects.all().delete()
     rates._paused_until = 0.0
 
