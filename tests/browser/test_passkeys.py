@@ -11,7 +11,7 @@ from apps.access import second_factor, sessions
 from apps.access.models import SecondFactor
 from apps.core import buckets, clock
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine, fine_again, sign_in
+from tests.browser.test_dashboard import fine, sign_in
 from tests.cast import Cast
 from tests.dashboard.browse import code_of
 
@@ -89,14 +89,6 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     monkeypatch.undo()
     page.get_by_role("button", name="Use a passkey").click()
     expect(page.get_by_role("heading", name="Create test key")).to_be_visible()
-
-    page.goto(page.url.replace("api-keys/new", "payouts/destinations/wallet"))
-    page.get_by_label("Address").fill("0x52908400098527886E0F7030069857D2E4169EE7")
-    page.get_by_role("button", name="Add wallet").click()
-    fine_again(page)
-    shoot(page, "passkeys-confirm-act")
-    page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_text("Added 0x52908400098527886E0F7030069857D2E4169EE7")).to_be_visible()
 
 
 def test_a_device_that_gives_no_passkey_is_told_about(

@@ -1,7 +1,6 @@
 """Platforms and agents in a real browser: a merchant is added, onboarded by a link and overseen; an
 agent gets a credential."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,8 +9,7 @@ from playwright.sync_api import Page, expect
 
 from apps.access import second_factor
 from apps.core import mail
-from apps.platforms.services.verifications import approve_verification
-from apps.stores.models import Store, Verification
+from apps.stores.models import Store
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from tests import make
@@ -21,7 +19,7 @@ from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Api, Cast
 from tests.dashboard.browse import next_code
 from tests.platforms.conftest import platform_of
-from tests.platforms.destinations.makers import code_in, stop_in
+from tests.platforms.destinations.makers import approve, code_in, named, stop_in
 
 LOOKS = [("desktop", 1280, False), ("phone-dark", 390, True)]
 
@@ -80,12 +78,10 @@ def onboard(page: Page, look: str) -> None:
     fine(page)
 
 
-def look_at(
-    page: Page, heading: str, name: str, *, script: bool, judge: Callable[[Page], None] = fine
-) -> None:
+def look_at(page: Page, heading: str, name: str, *, script: bool) -> None:
     expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
     if script:
-        judge(page)
+        fine(page)
     shoot(page, name)
 
 
@@ -104,37 +100,19 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     merchant = platform.sub(kyc=False)
     contact = f"{merchant.id[:8]}@corner.example"
 
-    def opened() -> Page:
-        link = platform.live.post(
-            f"/platform/accounts/{merchant.id}/onboarding_links",
-            {"return_url": "https://shop.example/back"},
-        )
-        return open_page(
-            f"/onboarding/{link.json()['token']}", width=width, dark=dark, script=script
-        )
-
-    def name_wallet(page: Page) -> None:
-        page.get_by_label("Wallet address").fill(make.fresh_address())
-        page.get_by_role("button", name="Save", exact=True).click()
-
     def letter() -> Any:
         while mail.send_due():  # other tests' too
             pass
         return [item for item in django_mail.outbox if item.to == [contact]][-1]
 
-    page = opened()
-    look_at(page, "Your business", f"live-business-{look}", script=script, judge=fine_again)
-    page.get_by_label("Legal business name").fill("Corner Shop GmbH")
-    page.get_by_label("Country").select_option("DE")
-    page.get_by_label("Email").fill(contact)
-    page.get_by_role("button", name="Submit").click()
-    look_at(page, "Payout destination", f"live-payout-{look}", script=script, judge=fine_again)
-    name_wallet(page)
+    platform.attest(merchant.id, contact_email=contact)
+    path = named(platform, merchant, make.fresh_address())
+    page = open_page(path, width=width, dark=dark, script=script)
+    site = page.url.partition("/onboarding/")[0]
     look_at(page, "Saved, not active yet", f"live-held-{look}", script=script)
 
-    approve_verification(Verification.objects.get(store_id=merchant.id))
+    approve(merchant)
     page.reload()
-    look_at(page, "Saved, not active yet", f"live-waiting-{look}", script=script, judge=fine_again)
     page.get_by_label("Code from the email").fill("0000 0000")
     page.get_by_role("button", name="Activate now").click()
     expect(page.get_by_role("alert")).to_contain_text(
@@ -151,16 +129,12 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
         == "https://shop.example/back"
     )
 
-    page = opened()
-    page.get_by_role("link", name="Add another payout destination").click()
-    name_wallet(page)
-    expect(page.get_by_role("heading", name="Saved, not active yet")).to_be_visible()
-    path = stop_in(letter())
-    stopping = open_page(path, width=width, dark=dark, script=script)
-    look_at(stopping, "Remove this destination?", f"live-stop-{look}", script=script)
-    stopping.get_by_role("button", name="Remove destination").click()
-    look_at(stopping, "Destination removed", f"live-stop-done-{look}", script=script)
-    page.reload()
+    other = named(platform, merchant, make.fresh_address())
+    page.goto(site + stop_in(letter()))
+    look_at(page, "Remove this destination?", f"live-stop-{look}", script=script)
+    page.get_by_role("button", name="Remove destination").click()
+    look_at(page, "Destination removed", f"live-stop-done-{look}", script=script)
+    page.goto(site + other)
     look_at(page, "Destination removed", f"live-stopped-{look}", script=script)
 
 
@@ -194,8 +168,7 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     page.get_by_label("Code from your authenticator app").fill(next_code(world.alice))
     page.get_by_role("button", name="Confirm").click()
     see(page, "Your new test credential", f"agents-created-{look}")
-    base = page.url.split("/dashboard")[0]
-    page.goto(f"{base}/dashboard/agents")
+    turn(page, "/dashboard/agents")
     see(page, "Agents", f"agents-{look}")
     page.get_by_role("link", name="caps").first.click()
     expect(page.get_by_role("button", name="Save caps")).to_be_visible()
@@ -210,7 +183,7 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     expect(wrong).to_be_focused()
     fine(page)
     shoot(page, f"agents-caps-wrong-{look}")
-    page.goto(f"{base}/dashboard/agents/mandates")
+    turn(page, "/dashboard/agents/mandates")
     see(page, "Mandates", f"agents-mandates-{look}")
-    page.get_by_role("link", name="books").click()
+    turn(page, str(page.get_by_role("link", name="books").get_attribute("href")))
     see(page, "books", f"agents-mandate-{look}")

@@ -3,11 +3,13 @@ phone and in the dark."""
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.billing import records as billing
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.looks import views
+from tests.browser.stories import turn
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.make import paid, payment
@@ -47,15 +49,18 @@ def test_results_come_while_somebody_types(world: Cast, open_page: OpenPage) -> 
     expect(page).to_have_url(re.compile("/dashboard/payments/"))
 
 
-def test_it_works_without_script_on_a_phone_and_in_the_dark(
-    world: Cast, open_page: OpenPage
-) -> None:
+@pytest.mark.whole  # in the suite without a browser in dashboard/test_search.py
+def test_it_works_without_script(world: Cast, open_page: OpenPage) -> None:
+    stocked(world)
+    page = open_page("/dashboard/search", script=False, person=world.alice)
+    page.get_by_label("Search this store").fill("coffee")
+    page.get_by_role("main").get_by_role("button", name="Search").click()
+    expect(page.get_by_role("link", name="All results in payments")).to_be_visible()
+
+
+def test_it_works_on_a_phone_and_in_the_dark(world: Cast, open_page: OpenPage) -> None:
     stocked(world)
     made = payment(world.bakery.live, title="Live rye")
-    plain = open_page("/dashboard/search", script=False, person=world.alice)
-    plain.get_by_label("Search this store").fill("coffee")
-    plain.get_by_role("main").get_by_role("button", name="Search").click()
-    expect(plain.get_by_role("link", name="All results in payments")).to_be_visible()
     for width, _ in views((390, True), (1920, True)):
         page = open_page(
             f"/dashboard/search?q={made['id']}", width=width, dark=True, person=world.alice
@@ -64,7 +69,7 @@ def test_it_works_without_script_on_a_phone_and_in_the_dark(
         fine(page)
         shoot(page, f"search-other-mode-{width}")
         for typed in ("coffee", "Ωmega"):
-            page.goto(f"{page.url.split('?')[0]}?q={typed}")
+            turn(page, f"/dashboard/search?q={typed}")
             fine_again(page)
             shoot(page, f"search-{typed}-{width}")
     page.goto(f"{page.url.split('?')[0]}?q={made['id']}")
