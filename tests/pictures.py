@@ -94,7 +94,7 @@ class Walk:
                 self.complain(f"{here}: {wide} px too wide")
             if number in (0, len(self.looks) - 1) and not is_letter:
                 page.evaluate(AXE)
-                for violation in page.evaluate(JUDGED, WCAG):
+                for violation in page.evaluate(JUDGED, {"tags": WCAG}):
                     self.complain(f"{here}: {violation['id']} {violation['nodes'][0]['target']}")
             tall = min(page.evaluate("document.documentElement.scrollHeight"), HEIGHT_MAX)
             page.set_viewport_size({"width": width, "height": max(tall, HEIGHT)})

@@ -5,7 +5,7 @@ They run after the tests that roll back, and skip loudly on a machine without Ch
 """
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,16 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from apps.stores.models import User
 from dev import bootstrap
 from tests.browser import looks
-from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
+from tests.browser.judging import (
+    AXE,
+    AXE_ADDRESS,
+    FLAGS,
+    JUDGED,
+    LOADED,
+    OVERFLOW,
+    TURNED_TO,
+    WCAG,
+)
 from tests.browser.serving import Server, ServerThread
 from tests.browser.signing_in import cookies_of
 from tests.cast import Cast, assemble
@@ -217,12 +226,20 @@ def arrived(page: Page) -> None:
     page.wait_for_load_state()
 
 
-def barriers(page: Page) -> list[str]:
-    """What axe finds against WCAG 2.2 AA and good practice: rule, elements."""
+def turn_to(page: Page, path: str) -> None:
+    """Show what is there in the page that is open, which takes half of what it takes to load it.
+    What scripts add isn't."""
+    status, address = page.evaluate(TURNED_TO, path)
+    assert (status, address) == (200, path.partition("?")[0])
+
+
+def barriers(page: Page, besides: Sequence[str] = ()) -> list[str]:
+    """What axe finds against WCAG 2.2 AA and good practice: rule, elements. `besides` are selectors
+    of what it has judged already."""
     arrived(page)
-    if not page.evaluate("'axe' in window"):  # a document that is judged again still has it
-        page.evaluate(AXE)
-    found = page.evaluate(JUDGED, WCAG)
+    if not page.evaluate(LOADED, AXE_ADDRESS):
+        page.evaluate(AXE)  # another server's
+    found = page.evaluate(JUDGED, {"tags": WCAG, "besides": list(besides)})
     return [
         f"{item['id']}:"
         f" {[(node['target'], node['failureSummary'][:160]) for node in item['nodes'][:3]]}"

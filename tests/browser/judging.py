@@ -26,15 +26,31 @@ OVERFLOW = """() => {
     const boxes = [document.documentElement, ...document.querySelectorAll(`.card, ${rows}`)];
     return Math.max(...boxes.map(box => box.scrollWidth - box.clientWidth));
 }"""
-AXE = (Path(__file__).parent / "axe-4.14.1.min.js").read_text()
+AXE_FILE = Path(__file__).parent / "axe-4.14.1.min.js"
+AXE = AXE_FILE.read_text()
+# From the tests' server a browser takes it once and keeps it compiled; sent, it takes four times as
+# long, for each document.
+AXE_ADDRESS = "/static/axe.js"
+LOADED = """address => "axe" in window || new Promise(loaded => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = script.onerror = () => {
+        script.remove();
+        loaded("axe" in window);
+    };
+    document.head.append(script);
+})"""
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Every rule is asked; what passes is neither described nor brought here, which took more than the
 # rules do. Nor is the source of each element, which axe copies for every rule.
-JUDGED = """tags => {
+JUDGED = """({tags, besides = []}) => {
     axe.configure({noHtml: true});
-    return axe.run(document, {runOnly: tags, resultTypes: ["violations"]}).then(found =>
+    const whole = {exclude: besides.map(selector => [selector])};
+    return axe.run(whole, {runOnly: tags, resultTypes: ["violations"]}).then(found =>
         found.violations);
 }"""
+# What every page of the dashboard has: on one page after the other it is judged with the first.
+FRAME = (".head", ".side")
 # Puts another page's body, title, attributes and missing stylesheets into this one, so that neither
 # rules nor styles are loaded again; scripts of the other don't run. Its status, and where it is.
 TURNED_TO = """async path => {

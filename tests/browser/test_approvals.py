@@ -37,11 +37,11 @@ def test_an_owner_approves_what_an_admins_key_asked_for(
     story.see("Approve payout", "approval")
     expect(page.get_by_text(WALLET)).to_be_visible()
     story.press("Approve")
-    story.see("Verify it’s you", "approval-confirm")
+    story.see_again("Verify it’s you", "approval-confirm")
     story.give_code()
     story.press("Confirm")
     expect(page.get_by_text("Approved. The payout is being sent.")).to_be_visible()
-    story.see("Payout approved", "approval-approved")
+    story.see_again("Payout approved", "approval-approved")
     assert Payout.objects.get(pk=first).status == "pending"
 
     story.go("approvals")
@@ -54,7 +54,7 @@ def test_an_owner_approves_what_an_admins_key_asked_for(
     expect(page.get_by_text("Rejected. Nothing was sent.")).to_be_visible()
     assert Payout.objects.get(pk=second).status == "failed"
     story.go("approvals?show=decided")
-    story.see("Approvals", "approvals-decided")
+    story.see_again("Approvals", "approvals-decided")
     story.go("settings/approvals")
     story.see("Store settings", "approvals-rule")
     story.go(f"team/{two.adam.pk}/remove")

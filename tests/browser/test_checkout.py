@@ -10,8 +10,15 @@ from playwright.sync_api import Error, Page, Response, Route, expect
 
 from tests import make
 from tests.browser import looks
-from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow, put_on, shoot
-from tests.browser.judging import TURNED_TO
+from tests.browser.conftest import (
+    OpenPage,
+    barriers,
+    barriers_again,
+    overflow,
+    put_on,
+    shoot,
+    turn_to,
+)
 from tests.cast import Cast, Shop
 
 ITEMS = [
@@ -95,7 +102,7 @@ def test_every_stage_is_readable_by_everybody(shop: Shop, open_page: OpenPage) -
     paths = {stage: path_at(shop, stage) for stage in STAGES}
     page = open_page(paths["pay"], width=390)
     for stage, path in paths.items():
-        page.evaluate(TURNED_TO, path)
+        turn_to(page, path)
         # What the page begins with is seen in every look; the other stages share its frame.
         for name, look in (LOOKS if stage == "pay" else looks.seen(LOOKS)).items():
             put_on(page, **look)
@@ -115,7 +122,7 @@ def test_long_names_and_addresses_stay_inside_a_phone(shop: Shop, open_page: Ope
     paths = {stage: path_at(shop, stage) for stage in ("pay", "overpaid")}
     page = open_page(paths["pay"], width=390, height=844)
     for stage, path in paths.items():
-        page.evaluate(TURNED_TO, path)
+        turn_to(page, path)
         expect(page.get_by_role("heading", level=2, name=STAGES[stage][2])).to_be_visible()
         assert overflow(page) <= 0, stage
 
