@@ -30,26 +30,26 @@ def language_of(page: str) -> tuple[str, str]:
     return found[1], found[2]
 
 
-@pytest.mark.parametrize(
-    ("asked", "expected"),
-    [
-        ("de-AT,de;q=0.9,en;q=0.5", ("de", "ltr")),
-        ("xx,ar;q=0.4,fr;q=0.9", ("fr", "ltr")),
-        ("ar-EG", ("ar", "rtl")),
-        ("pt-PT", ("pt", "ltr")),
-        ("zh-CN,zh;q=0.9", ("zh-hans", "ltr")),
-        ("tlh", ("en", "ltr")),
-        ("", ("en", "ltr")),
-    ],
-)
-def test_a_customer_reads_what_the_browser_asks_for(
-    bakery: Shop, asked: str, expected: tuple[str, str]
-) -> None:
+ASKED: list[tuple[str, tuple[str, str]]] = [
+    ("de-AT,de;q=0.9,en;q=0.5", ("de", "ltr")),
+    ("xx,ar;q=0.4,fr;q=0.9", ("fr", "ltr")),
+    ("ar-EG", ("ar", "rtl")),
+    ("pt-PT", ("pt", "ltr")),
+    ("zh-CN,zh;q=0.9", ("zh-hans", "ltr")),
+    ("tlh", ("en", "ltr")),
+    ("", ("en", "ltr")),
+]
+
+
+def test_a_customer_reads_what_the_browser_asks_for(bakery: Shop) -> None:
     path = f"/pay/{make.payment(bakery.test)['reference']}"
-    response = Client().get(path, headers={"Accept-Language": asked} if asked else {})
-    assert language_of(response.text) == expected
-    assert response["Content-Language"] == expected[0]
-    assert {"Accept-Language", "Cookie"} <= {part.strip() for part in response["Vary"].split(",")}
+    for asked, expected in ASKED:
+        response = Client().get(path, headers={"Accept-Language": asked} if asked else {})
+        assert language_of(response.text) == expected, asked
+        assert response["Content-Language"] == expected[0], asked
+        assert {"Accept-Language", "Cookie"} <= {
+            part.strip() for part in response["Vary"].split(",")
+        }, asked
 
 
 def test_what_was_chosen_by_hand_is_kept_and_goes_before_the_browser(bakery: Shop) -> None:
@@ -79,20 +79,26 @@ def test_a_page_leads_to_itself_in_every_language(bakery: Shop) -> None:
         assert f'href="?code=address&amp;lang={code}" lang="{code}"' in page and name in page
 
 
-@pytest.mark.parametrize(
-    "path", [UNKNOWN, "/no-such-page", "/portal/x", "/onboarding/unknown", "/status"]
-)
-def test_pages_without_a_record_speak_to_customers_too(db: None, path: str) -> None:
-    assert language_of(Client(headers={"Accept-Language": "ar"}).get(path).text) == ("ar", "rtl")
+def test_pages_without_a_record_speak_to_customers_too(db: None) -> None:
+    for path in [UNKNOWN, "/no-such-page", "/portal/x", "/onboarding/unknown", "/status"]:
+        assert language_of(Client(headers={"Accept-Language": "ar"}).get(path).text) == (
+            "ar",
+            "rtl",
+        ), path
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/dashboard/sign-in", "/dashboard/nothing", "/admin/nothing", "/docs", "/oauth/nothing"],
-)
-def test_merchants_staff_and_documentation_stay_english(db: None, path: str) -> None:
-    page = remembering("ar").get(f"{path}?lang=ar", headers={"Accept-Language": "ar"}, follow=True)
-    assert language_of(page.text) == ("en", "ltr")
+def test_merchants_staff_and_documentation_stay_english(db: None) -> None:
+    for path in [
+        "/dashboard/sign-in",
+        "/dashboard/nothing",
+        "/admin/nothing",
+        "/docs",
+        "/oauth/nothing",
+    ]:
+        page = remembering("ar").get(
+            f"{path}?lang=ar", headers={"Accept-Language": "ar"}, follow=True
+        )
+        assert language_of(page.text) == ("en", "ltr"), path
 
 
 def test_the_api_answers_in_english_whatever_is_asked_for(
@@ -170,7 +176,11 @@ def letter_to(customer: Customer) -> str:
 
 @pytest.mark.parametrize(
     ("language", "words", "font"),
-    [("ja", "2026年", "CJK"), ("ko", "2026년", "CJK"), ("ar", "تفاح", "DejaVu")],
+    [
+        ("ja", "2026年", "CJK"),
+        pytest.param("ko", "2026년", "CJK", marks=pytest.mark.whole),
+        ("ar", "تفاح", "DejaVu"),
+    ],
 )
 def test_a_file_has_the_letters_of_its_language(
     bakery: Shop, language: str, words: str, font: str

@@ -21,6 +21,7 @@ from apps.payments.services.refund_progress import advance_refunds
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Shop
+from tests.stage import empty_buckets
 
 pytestmark = pytest.mark.django_db
 ITEMS = [
@@ -152,21 +153,22 @@ def test_no_stored_address_is_shown_to_whoever_has_the_link(bakery: Shop) -> Non
     )
 
 
-@pytest.mark.parametrize(
-    "typed",
-    [
-        "",
-        "ann",
-        "a@b",
-        "ann@example.com\nBcc: x@example.com",
-        "a" * 260 + "@example.com",
-        "\x00@example.com",
-    ],
-)
-def test_what_is_no_address_is_refused_at_its_field(bakery: Shop, typed: str) -> None:
+NO_ADDRESS: list[str] = [
+    "",
+    "ann",
+    "a@b",
+    "ann@example.com\nBcc: x@example.com",
+    "a" * 260 + "@example.com",
+    "\x00@example.com",
+]
+
+
+def test_what_is_no_address_is_refused_at_its_field(bakery: Shop) -> None:
     made = paid(bakery)
-    answer = ask(made["reference"], typed)
-    assert answer.status_code == 422 and b'id="receipt-email-error"' in answer.content
+    for typed in NO_ADDRESS:
+        empty_buckets()
+        answer = ask(made["reference"], typed)
+        assert answer.status_code == 422 and b'id="receipt-email-error"' in answer.content, typed
     assert not OutgoingMail.objects.filter(template="payment_receipt").exists()
 
 

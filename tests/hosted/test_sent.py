@@ -42,26 +42,26 @@ def addresses(made: dict[str, Any]) -> Any:
     return Payment.objects.get(pk=made["id"]).addresses.values("address_id")
 
 
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [
-        (HASH, HASH),
-        (f"  {HASH.upper().replace('0X', '0x')}\n", HASH),
-        ("ab" * 32, HASH),
-        (f"https://etherscan.io/tx/{HASH}#eventlog", HASH),
-        (f"https://etherscan.io/tx/{HASH}?a=0x{'cd' * 32}", HASH),
-        ("0x" + "ab" * 20, None),
-        (HASH + "ab", None),
-        (HASH[:-1], None),
-        ("", None),
-        ("x" * 5000, None),
-        ("0x" + "zz" * 32, None),
-        ("\x00", None),
-        ("٠x" + "ab" * 31, None),
-    ],
-)
-def test_a_hash_is_found_in_what_was_pasted(typed: str, found: str | None) -> None:
-    assert hash_in(typed) == found
+PASTED: list[tuple[str, str | None]] = [
+    (HASH, HASH),
+    (f"  {HASH.upper().replace('0X', '0x')}\n", HASH),
+    ("ab" * 32, HASH),
+    (f"https://etherscan.io/tx/{HASH}#eventlog", HASH),
+    (f"https://etherscan.io/tx/{HASH}?a=0x{'cd' * 32}", HASH),
+    ("0x" + "ab" * 20, None),
+    (HASH + "ab", None),
+    (HASH[:-1], None),
+    ("", None),
+    ("x" * 5000, None),
+    ("0x" + "zz" * 32, None),
+    ("\x00", None),
+    ("٠x" + "ab" * 31, None),
+]
+
+
+def test_a_hash_is_found_in_what_was_pasted() -> None:
+    for typed, found in PASTED:
+        assert hash_in(typed) == found, typed
 
 
 def test_what_is_no_hash_is_said_to_be_none(bakery: Shop) -> None:
@@ -147,12 +147,14 @@ def test_without_a_chain_that_has_it_the_network_is_named(bakery: Shop) -> None:
     assert "We couldn’t find this transaction. We looked on Ethereum Sepolia" in text
 
 
-@pytest.mark.parametrize("forged", ["x", "a:b:c", "ﬀ", "0" * 5000])
-def test_words_that_we_didnt_sign_are_not_shown(bakery: Shop, forged: str) -> None:
+def test_words_that_we_didnt_sign_are_not_shown(bakery: Shop) -> None:
     made = make.payment(bakery.test)
-    answer = Client().get(f"/pay/{made['reference']}", {"sent": forged})
-    assert answer.status_code == 200
-    assert "We have your payment" not in words(answer) and "couldn’t find" not in words(answer)
+    for forged in ("x", "a:b:c", "ﬀ", "0" * 5000):
+        answer = Client().get(f"/pay/{made['reference']}", {"sent": forged})
+        assert answer.status_code == 200, forged
+        assert "We have your payment" not in words(answer) and "couldn’t find" not in words(
+            answer
+        ), forged
 
 
 def test_the_form_stands_where_somebody_may_have_paid(bakery: Shop) -> None:

@@ -41,12 +41,12 @@ def test_a_part_is_told_in_money_and_coins_with_a_bar(bakery: Shop) -> None:
     )
 
 
-@pytest.mark.parametrize("language", ["en", "de", "ar"])
-def test_the_bar_is_plain_figures_in_every_language(bakery: Shop, language: str) -> None:
+def test_the_bar_is_plain_figures_in_every_language(bakery: Shop) -> None:
     made = make.payment(bakery.test, amount="249000.00")
     make.simulated(bakery.test, made["id"], "underpaid")
-    shown = Client().get(f"/pay/{made['reference']}", {"lang": language}).content.decode()
-    assert re.search(r'<progress [^>]*value="12450000" max="24900000"', shown)
+    for language in ("en", "de", "ar"):
+        shown = Client().get(f"/pay/{made['reference']}", {"lang": language}).content.decode()
+        assert re.search(r'<progress [^>]*value="12450000" max="24900000"', shown), language
 
 
 def test_yen_are_whole_and_what_is_left_is_never_too_small(bakery: Shop) -> None:
@@ -135,47 +135,31 @@ def refund(shop: Shop, made: dict[str, Any], **fields: Any) -> None:
     make.advance(shop.test, 61)
 
 
-@pytest.mark.parametrize(
-    ("fields", "heading", "sentence", "coins"),
-    [
-        (
-            {},
-            "Refunded",
-            "Alice's Bakery has refunded everything that you paid: €24.90.",
-            "Refunded €24.90 0.01383334 ETH Ethereum Sepolia",
-        ),
-        (
-            {"amount": "0.001"},
-            "Refunded in part",
-            "Alice's Bakery has refunded €1.80 of €24.90.",
-            "Refunded €1.80 0.001 ETH Ethereum Sepolia",
-        ),
-    ],
-)
-def test_a_refund_says_how_much_came_back_in_money_and_coins(
-    bakery: Shop, fields: dict[str, str], heading: str, sentence: str, coins: str
-) -> None:
+def test_a_refund_says_how_much_came_back_in_money_and_coins(bakery: Shop) -> None:
     made = make.payment(bakery.test, amount="24.90")
-    refund(bakery, made, **fields)
+    refund(bakery, made)
     text = words(made)
-    assert f"{heading} {sentence} {coins}" in text
+    assert (
+        "Refunded Alice's Bakery has refunded everything that you paid: €24.90."
+        " Refunded €24.90 0.01383334 ETH Ethereum Sepolia" in text
+    )
     assert text.count(made["reference"]) == 1 + text.count("with the payment reference")
 
 
-@pytest.mark.parametrize(
-    ("language", "sentence"),
-    [
-        ("de", "Alice's Bakery hat 1,80 € von 24,90 € erstattet."),
-        ("ja", "Alice's Bakeryは€24.90のうち€1.80を返金しました。"),
-    ],
-)
-def test_a_refund_is_told_in_the_readers_language(
-    bakery: Shop, language: str, sentence: str
-) -> None:
+def test_a_refund_of_a_part_says_of_how_much_in_the_readers_language(bakery: Shop) -> None:
     made = make.payment(bakery.test, amount="24.90")
     refund(bakery, made, amount="0.001")
-    shown = words(made, lang=language)
-    assert sentence in shown.replace("\N{NO-BREAK SPACE}", " ")
+    text = words(made)
+    assert (
+        "Refunded in part Alice's Bakery has refunded €1.80 of €24.90."
+        " Refunded €1.80 0.001 ETH Ethereum Sepolia" in text
+    )
+    assert text.count(made["reference"]) == 1 + text.count("with the payment reference")
+    for language, sentence in (
+        ("de", "Alice's Bakery hat 1,80 € von 24,90 € erstattet."),
+        ("ja", "Alice's Bakeryは€24.90のうち€1.80を返金しました。"),
+    ):
+        assert sentence in words(made, lang=language).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def test_a_button_ends_a_long_name_where_the_name_ends(bakery: Shop) -> None:

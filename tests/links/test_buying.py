@@ -77,29 +77,27 @@ def test_a_form_that_was_sent_before_leads_to_its_payment_when_the_link_is_close
     assert send(link).status_code == 422
 
 
-@pytest.mark.parametrize(
-    ("fields", "says"),
-    [
-        ({"choice": "other", "amount": ""}, "The amount is required."),
-        ({}, "The amount is required."),
-        ({"choice": "other", "amount": "lots"}, "The amount must be a number such as 12.50."),
-        ({"choice": "other", "amount": "1.99"}, "The amount must be at least 2.00."),
-        ({"choice": "other", "amount": "500.01"}, "The amount must be at most 500.00."),
-        ({"choice": "other", "amount": "0"}, "The amount must be greater than zero."),
-        ({"choice": "400", "amount": ""}, "The amount is required."),
-        ({"choice": "500", "email": ""}, "Your email address is required."),
-        ({"choice": "500", "email": "ann"}, "Your email address must be an email address."),
-        ({"choice": "500", "email": "a" * 250 + "@b.example"}, "is too long"),
-        ({"choice": "500", "email": "a@b.example", "name": "x" * 256}, "Your name is too long"),
-        ({"choice": "500", "email": "a@b.example", "form_key": "'; DROP"}, "The form is too old"),
-    ],
-)
-def test_what_can_not_be_bought_is_told_at_its_input(
-    bakery: Shop, fields: dict[str, str], says: str
-) -> None:
+REFUSED: list[tuple[dict[str, str], str]] = [
+    ({"choice": "other", "amount": ""}, "The amount is required."),
+    ({}, "The amount is required."),
+    ({"choice": "other", "amount": "lots"}, "The amount must be a number such as 12.50."),
+    ({"choice": "other", "amount": "1.99"}, "The amount must be at least 2.00."),
+    ({"choice": "other", "amount": "500.01"}, "The amount must be at most 500.00."),
+    ({"choice": "other", "amount": "0"}, "The amount must be greater than zero."),
+    ({"choice": "400", "amount": ""}, "The amount is required."),
+    ({"choice": "500", "email": ""}, "Your email address is required."),
+    ({"choice": "500", "email": "ann"}, "Your email address must be an email address."),
+    ({"choice": "500", "email": "a" * 250 + "@b.example"}, "is too long"),
+    ({"choice": "500", "email": "a@b.example", "name": "x" * 256}, "Your name is too long"),
+    ({"choice": "500", "email": "a@b.example", "form_key": "'; DROP"}, "The form is too old"),
+]
+
+
+def test_what_can_not_be_bought_is_told_at_its_input(bakery: Shop) -> None:
     link = donation(bakery, email="required", name="optional")
-    answer = send(link, **{"email": "ann@example.com", **fields})
-    assert answer.status_code in (400, 422) and says in text_of(answer), text_of(answer)
+    for fields, says in REFUSED:
+        answer = send(link, **{"email": "ann@example.com", **fields})
+        assert answer.status_code in (400, 422) and says in text_of(answer), text_of(answer)
     assert not Payment.objects.exists()
 
 
