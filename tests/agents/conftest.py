@@ -10,19 +10,17 @@ from apps.agents.services.x402_progress import advance_signed_payments
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
-from apps.chain.keys.seeds import Seed
 from apps.chain.sending import sender, signing_rounds
-from apps.core.published_secrets import DEMO_MNEMONIC
 from apps.payments.services.settle import settle_deposits
-from tests import auditing, make
+from tests import auditing
 from tests.agents.paying import Payer
 from tests.cast import Api, Shop
-from tests.chain.conftest import Reader, chain, proxy, watcher
+from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
+from tests.swaps.conftest import DOLLAR, ETHER, Venue
+from tests.swaps.ground import Ground, grounds, place
 
-__all__ = ["chain", "proxy", "watcher"]
-ETHER = 10**18
-DOLLAR = 10**6
+__all__ = ["DOLLAR", "ETHER", "place"]
 TOKEN = "USDC_SETH"
 PRICE = {"asset_id": TOKEN, "amount_atomic": "2500000", "resource": "https://shop.example/report"}
 
@@ -102,20 +100,23 @@ def till(bakery: Shop) -> Till:
     return open_till(bakery, "0x" + "c4" * 20)
 
 
+def stock(place: Venue, shop: Shop) -> None:
+    """A coin in the hot wallet, for gas, and the till."""
+    place.fund_hot(1)
+    open_till(shop, place.token)
+
+
+@pytest.fixture(scope="module")
+def ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
+    yield from grounds(django_db_blocker, stock)
+
+
 @pytest.fixture
-def market(chain: LocalChain, watcher: Reader, bakery: Shop, settings: Any) -> Iterator[Market]:
-    settings.X402_SETTLE_SECONDS = (
-        0  # whoever settles is told that it isn't known yet: the worker's part is played in between
-    )
-    token = chain.deploy_token()
-    open_till(bakery, token)
-    watcher.read()
-    signing_rounds.introduce()
-    hot = Seed(DEMO_MNEMONIC).hot_key("test").address
-    chain.call("anvil_setBalance", hot, hex(ETHER))
-    make.service_coins("SETH", ETHER)
-    one = Market(bakery, token, chain, watcher, hot)
-    chain.mint(token, one.payer.address, 100 * DOLLAR)
+def market(ground: Ground, place: Venue, settings: Any) -> Iterator[Market]:
+    # Whoever settles is told that it isn't known yet: the worker's part is played in between.
+    settings.X402_SETTLE_SECONDS = 0
+    one = Market(ground.shop.again(), place.token, place.chain, place.reader, place.hot)
+    place.chain.mint(place.token, one.payer.address, 100 * DOLLAR)
     yield one
     one.bury()
     assert auditing.breaches(check_chain=True) == []

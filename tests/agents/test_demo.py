@@ -9,7 +9,6 @@ from apps.core.published_secrets import CHAIN_KEYS
 from dev.demo import agents
 from tests import make
 from tests.agents.conftest import DOLLAR, TOKEN, Market
-from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_staff import clerk, staff
 
@@ -18,15 +17,15 @@ pytestmark = pytest.mark.chain
 
 
 def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(
-    cast: Cast, market: Market, staff: Browser
+    market: Market, staff: Browser
 ) -> None:
     shop = market.shop
-    owner = Browser(cast.alice)
+    owner = Browser(shop.owner)
     make.paid(shop.test, amount="100.00")
     market.chain.mint(market.token, Account.from_key(CHAIN_KEYS["customer"]).address, DOLLAR)
     for _ in range(2):
-        agents.seed_mandates(shop.store, cast.alice)
-        agents.pay_over_x402(shop.store, cast.alice, TOKEN, "test")
+        agents.seed_mandates(shop.store, shop.owner)
+        agents.pay_over_x402(shop.store, shop.owner, TOKEN, "test")
     market.send()
     market.bury()
     spent = {

@@ -4,6 +4,7 @@ at most once."""
 import copy
 import time
 from collections.abc import Callable
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -371,7 +372,7 @@ def _signed_with_times(
 
 
 def test_other_callers_other_times_and_a_silent_chain_settle_and_record_nothing(
-    market: Market, cast: Any, proxy: Proxy, settings: Any
+    market: Market, cast: Any, settings: Any
 ) -> None:
     asked = market.ask()
     body = market.payer.signed(asked)
@@ -380,9 +381,11 @@ def test_other_callers_other_times_and_a_silent_chain_settle_and_record_nothing(
         assert market.verify(body, api)["invalidReason"] == reason
         assert market.settle(body, api)["errorReason"] == reason
 
-    proxy.whole = 503, b""
-    assert market.verify(body)["invalidReason"] == "unexpected_verify_error"
-    assert market.settle(body)["errorReason"] == "unexpected_settle_error"
+    with closing(Proxy(market.chain.url)) as proxy:
+        proxy.whole = 503, b""
+        settings.CHAIN_URLS = {"sepolia": [proxy.url]}
+        assert market.verify(body)["invalidReason"] == "unexpected_verify_error"
+        assert market.settle(body)["errorReason"] == "unexpected_settle_error"
     settings.CHAIN_URLS = {"sepolia": [market.chain.url]}
     assert not SignedPayment.objects.exists() and market.verify(body)["isValid"]
 

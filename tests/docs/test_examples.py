@@ -11,13 +11,13 @@ import pytest
 from apps.access.scopes import ALL
 from apps.api.urls import ROUTES
 from apps.docs.reference import groups
-from tests.agents.conftest import Market, chain, market, proxy, watcher
+from tests.agents.conftest import Market, ground, market, place
 from tests.cast import Cast
 from tests.contract.test_test_wallet import funded_test_wallet
 from tests.docs import stories
 from tests.docs.recorder import Recorder, kept, shape, write
 
-__all__ = ["chain", "funded_test_wallet", "market", "proxy", "watcher"]
+__all__ = ["funded_test_wallet", "ground", "market", "place"]
 _PARAMETER = re.compile(r"<\w+:(\w+)>")
 # What other services call here, which no integrator does.
 HIDDEN = {"POST /offramp_callbacks", "POST /onramp_callbacks/{id}"}

@@ -13,13 +13,13 @@ from apps.payments.services.refund_progress import advance_refunds
 from apps.payouts.models import Payout
 from apps.payouts.services.retry import give_up_payout
 from tests import make
-from tests.cast import Cast, Shop
-from tests.chain.conftest import chain, proxy, watcher
+from tests.cast import Shop, person, shop_of
 from tests.payouts.test_lanes import rounds, status
-from tests.swaps.conftest import ETHER, Venue, is_exact, place
+from tests.swaps.conftest import ETHER, Venue, is_exact
+from tests.swaps.ground import bakery, ground, place
 from tests.swaps.test_sweeps import paid_in
 
-__all__ = ["chain", "place", "proxy", "watcher"]
+__all__ = ["bakery", "ground", "place"]
 pytestmark = pytest.mark.chain
 # Takes coins for nothing when nobody pays for gas, as in an estimate, and burns all its gas when it
 # is mined.
@@ -29,8 +29,8 @@ TENTH = ETHER // 10
 
 
 @pytest.fixture
-def strangers(cast: Cast) -> Shop:
-    return cast.strangers
+def strangers(db: None) -> Shop:
+    return shop_of(person("charlie"), "Charlie's")
 
 
 @pytest.fixture

@@ -21,14 +21,14 @@ from apps.payouts.models import Payout
 from apps.payouts.services import progress, together
 from apps.payouts.services.progress import advance_payouts
 from tests import make
-from tests.cast import Cast, Shop
-from tests.chain.conftest import chain, proxy, watcher
+from tests.cast import Shop, person, shop_of
 from tests.chain.local import FORWARDER
 from tests.chain.test_deposits import CONTRACT
-from tests.swaps.conftest import DOLLAR, ETHER, Venue, is_exact, place
+from tests.swaps.conftest import DOLLAR, ETHER, Venue, is_exact
+from tests.swaps.ground import bakery, ground, place
 from tests.swaps.test_sweeps import paid_in
 
-__all__ = ["chain", "place", "proxy", "watcher"]
+__all__ = ["bakery", "ground", "place"]
 pytestmark = pytest.mark.chain
 CROWD = 8
 
@@ -60,8 +60,8 @@ def time_passes(seconds: int = 120) -> None:
 
 
 @pytest.fixture
-def strangers(cast: Cast) -> Shop:
-    return cast.strangers
+def strangers(db: None) -> Shop:
+    return shop_of(person("charlie"), "Charlie's")
 
 
 @pytest.fixture
