@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from django.test import override_settings
 
 from apps.agents.models import SignedPayment
 from apps.agents.services.x402_progress import advance_signed_payments
@@ -34,10 +35,11 @@ from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
 from tests import auditing, make
 from tests.agents.conftest import Market
-from tests.cast import Api, Cast, Shop
+from tests.cast import Api, Cast, Shop, assemble
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain, program
 from tests.console.test_figures import told
+from tests.stage import standing
 
 pytestmark = pytest.mark.chain
 ETHER = 10**18
@@ -81,25 +83,51 @@ class Live:
         advance_refunds("live")
 
 
-@pytest.fixture
-def live(db: None, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
+def standing_on(local: LocalChain) -> Cast:
+    """Shops whose payments the service has read of the chain so far."""
+    cast = assemble()
+    signing_rounds.introduce()
+    refresh()
+    change_asset("ETH_USDC", contract_address=local.deploy_token(), required_confirmations=3)
+    accept_all_active(cast.bakery.store)
+    found = Live(local)
+    while found.watcher.step():
+        pass
+    found.watcher.close()
+    return cast
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[LocalChain]:
     anvil = program()
     if anvil is None:
         pytest.skip("anvil isn't installed")
     local = LocalChain(anvil, chain_id=1)
-    settings.CHAIN_URLS = {"ethereum": [local.url]}
-    settings.CHAIN_START_BLOCKS = {"ethereum": 0}
+    with override_settings(
+        CHAIN_URLS={"ethereum": [local.url]}, CHAIN_START_BLOCKS={"ethereum": 0}
+    ):
+        yield local
+    local.close()
+
+
+@pytest.fixture(scope="module")
+def everybody(local: LocalChain, django_db_setup: None, django_db_blocker: Any) -> Iterator[Cast]:
+    yield from standing(django_db_blocker, lambda: standing_on(local))
+
+
+@pytest.fixture
+def cast(everybody: Cast, db: None) -> Cast:
+    return everybody.again()
+
+
+@pytest.fixture
+def live(local: LocalChain, cast: Cast, monkeypatch: pytest.MonkeyPatch) -> Iterator[Live]:
     monkeypatch.setattr(costs, "_prices", {})
     monkeypatch.setattr(costs, "FRESH_SECONDS", 0.0)
-    signing_rounds.introduce()
-    refresh()
-    change_asset("ETH_USDC", contract_address=local.deploy_token(), required_confirmations=3)
     found = Live(local)
-    while found.watcher.step():
-        pass
-    yield found
+    with local.going_back():
+        yield found
     found.watcher.close()
-    local.close()
 
 
 # --- payouts ---
@@ -110,20 +138,21 @@ def answer_to(api: Api, amount_atomic: int, asset_id: str = "ETH") -> Any:
 
 
 class TestPayouts:
-    @pytest.mark.parametrize("times", [2, 5])
     def test_one_is_worth_so_many_times_its_gas_at_the_moment_when_it_is_asked_for(
-        self, live: Live, bakery: Shop, settings: Any, times: int
+        self, live: Live, bakery: Shop, settings: Any
     ) -> None:
-        settings.PAYOUT_MINIMUM_GAS_TIMES = times
         live.give(bakery, 5)
-        least = times * NATIVE_GAS * live.cost_gas(200)
-        assert least > Asset.objects.get(pk="ETH").min_withdrawal_atomic
-        refused = answer_to(bakery.live, least - 1)
-        assert (refused.status_code, refused.json()) == (
-            422,
-            {"error": "Amount is below the network minimum"},
-        )
-        assert answer_to(bakery.live, least).status_code == 201
+        price = live.cost_gas(200)
+        for times in (2, 5):
+            settings.PAYOUT_MINIMUM_GAS_TIMES = times
+            least = times * NATIVE_GAS * price
+            assert least > Asset.objects.get(pk="ETH").min_withdrawal_atomic
+            refused = answer_to(bakery.live, least - 1)
+            assert (refused.status_code, refused.json()) == (
+                422,
+                {"error": "Amount is below the network minimum"},
+            )
+            assert answer_to(bakery.live, least).status_code == 201
 
     def test_a_tokens_gas_is_counted_at_what_it_costs_in_the_token(
         self, live: Live, bakery: Shop
@@ -174,7 +203,6 @@ def paid_with(live: Live, shop: Shop, amount_atomic: int) -> str:
 def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_merchant(
     live: Live, bakery: Shop
 ) -> None:
-    accept_all_active(bakery.store)
     fee = NATIVE_GAS * live.cost_gas(100)
     live.give(bakery, 1)
     dust = paid_with(live, bakery, fee // 2)
@@ -206,7 +234,6 @@ def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_m
 
 
 def test_live_refunds_go_out_whatever_waits_in_test_mode(live: Live, bakery: Shop) -> None:
-    accept_all_active(bakery.store)
     live.give(bakery, 1)
     live.cost_gas(1)
     make.funded(bakery.test)
@@ -235,7 +262,6 @@ def test_a_paid_payments_document_is_drawn_before_anybody_asks(
 ) -> None:
     settings.WORK_INLINE = False
     monkeypatch.setattr(drawings, "WAIT_SECONDS", 0.3)
-    accept_all_active(bakery.store)
     payment = make.payment(bakery.live, amount="100.00")
     entry = PaymentAddress.objects.get(payment_id=payment["id"], asset_id="ETH")
     live.local.pay(entry.address_id, entry.required_atomic)
@@ -268,7 +294,6 @@ def market(live: Live, bakery: Shop, settings: Any) -> LiveMarket:
         0  # whoever settles is told that it isn't known yet: the worker's part is played in between
     )
     Asset.objects.filter(pk="ETH_USDC").update(eip712_name="USD Coin", eip712_version="1")
-    accept_all_active(bakery.store)
     token = str(Asset.objects.get(pk="ETH_USDC").contract_address)
     found = LiveMarket(bakery, token, live.local, Reader(), live.hot)
     live.local.mint(token, found.payer.address, 1000 * DOLLAR)
@@ -358,7 +383,6 @@ class TestAlarm:
         self, live: Live, bakery: Shop, settings: Any
     ) -> None:
         settings.SIGNER_ALARMS = ["ETH=0.001"]
-        accept_all_active(bakery.store)
         live.give(bakery, 1)
         live.cost_gas(1)
         paid_with(live, bakery, ETHER // 100)
