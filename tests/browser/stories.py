@@ -11,7 +11,6 @@ from apps.core import buckets, mailbox
 from apps.stores.models import User
 from tests import auditing, make
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.judging import TURNED_TO
 from tests.browser.test_dashboard import fine, fine_again
 from tests.dashboard.browse import next_code
 
@@ -74,14 +73,6 @@ def begin(open_page: OpenPage, name: str, person: User, path: str = "", **look: 
         second_factor.switch_on(person, SECRET)
     page = open_page(f"/dashboard/{path}", **look, person=person)
     return Teller(page, name, person)
-
-
-def turn(page: Page, path: str) -> None:
-    """The page that is open becomes that of the path, which takes half of what it takes to load it:
-    for who looks at pages one after the other. What their scripts add is judged by who uses
-    them."""
-    status, _ = page.evaluate(TURNED_TO, path)
-    assert status == 200, path
 
 
 def letter_to(address: str) -> mailbox.Letter:

@@ -10,7 +10,7 @@ from apps.access.services import create_agent_credential
 from apps.core.models import Mode
 from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow, shoot
 from tests.browser.looks import views
 from tests.cast import Cast
 from tests.make import advance, paid
@@ -112,7 +112,10 @@ def test_a_theme_that_is_chosen_has_the_colors_of_a_system_that_prefers_it_and_n
         page.locator(".person-menu > summary").click()
         page.get_by_role("button", name=theme, exact=True).click()
         expect(page.locator("html")).to_have_attribute("data-theme", theme.lower())
-        _looked_at(page, f"theme-{theme.lower()}")
+        shoot(page, f"frame-theme-{theme.lower()}")
+        assert overflow(page) == 0
+        judge = barriers if theme == "Dark" else barriers_again  # light is what most pages are in
+        assert judge(page) == []
         chosen[theme] = page.evaluate(COLORS)
     assert chosen == preferred and chosen["Light"] != chosen["Dark"]
 

@@ -13,9 +13,8 @@ from apps.billing.services.portal import LINK_LIFETIME, portal_url
 from apps.core import clock
 from tests import make
 from tests.billing import records as r
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers, overflow, shoot, turn_to
 from tests.browser.looks import seen
-from tests.browser.stories import turn
 from tests.cast import Cast, Shop
 
 ADDRESS = {"line1": "Ringstrasse 1", "postal_code": "10115", "city": "Berlin", "country": "DE"}
@@ -83,7 +82,7 @@ def test_every_state_is_readable_by_everybody(shop: Shop, open_page: OpenPage) -
     for name, look in seen(LOOKS).items():
         page = open_page(path_of(bills["paying"]), **look)
         for state, (_, heading) in STATES.items():
-            turn(page, path_of(bills[state]))
+            turn_to(page, path_of(bills[state]))
             expect(page.get_by_role("heading", level=2, name=heading)).to_be_visible()
             shoot(page, f"invoice-{state}-{name}")
             assert barriers(page) == [], (state, name)

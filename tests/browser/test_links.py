@@ -6,8 +6,7 @@ from playwright.sync_api import Page, expect
 
 from apps.links.models import PaymentLink
 from apps.payments.models import Payment
-from tests.browser.conftest import OpenPage, shoot
-from tests.browser.stories import turn
+from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.links.makers import bought, donation, made_link, send
@@ -121,12 +120,12 @@ def test_pages_of_links_and_the_till_can_be_used_everywhere(
         "till-coin": f"point-of-sale/{sale}?asset=SETH",
     }
     for name, path in paths.items():
-        turn(page, f"/dashboard/{path}")
+        turn_to(page, f"/dashboard/{path}")
         fine(page)
         shoot(page, f"{name}-{look}")
     page.goto(page.url.partition("/dashboard")[0] + f"/pay/{opened.token}")
     for name, link in {"link-open": opened, "link-ugly": ugly}.items():
-        turn(page, f"/pay/{link.token}")
+        turn_to(page, f"/pay/{link.token}")
         fine(page)
         shoot(page, f"{name}-{look}")
 

@@ -5,8 +5,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.billing import records
-from tests.browser.conftest import OpenPage, shoot
-from tests.browser.stories import turn
+from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.make import payment, simulated
@@ -46,7 +45,7 @@ def test_lists_and_a_payment_are_fine_at_every_width(
         "invoices": "invoices",
         "subscriptions": "subscriptions",
     }.items():
-        turn(page, f"/dashboard/{path}")
+        turn_to(page, f"/dashboard/{path}")
         for panel in page.locator("main details").all():
             panel.evaluate("one => { one.open = true }")
         fine(page)

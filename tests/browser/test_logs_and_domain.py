@@ -6,8 +6,7 @@ from playwright.sync_api import expect
 
 from apps.access import request_log
 from apps.stores.domains import set_domain
-from tests.browser.conftest import OpenPage, shoot
-from tests.browser.stories import turn
+from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.make import payment
@@ -45,6 +44,6 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
         ("settings/domain", "domain"),
         ("settings/domain/change", "domain-change"),
     ):
-        turn(page, f"/dashboard/{path}")
+        turn_to(page, f"/dashboard/{path}")
         fine(page)
         shoot(page, f"dashboard-{name}-{look}")

@@ -7,8 +7,7 @@ from playwright.sync_api import Page, expect
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payouts.services.destinations import add_wallet
 from tests import make
-from tests.browser.conftest import OpenPage, shoot
-from tests.browser.stories import turn
+from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 
@@ -59,7 +58,7 @@ def test_ugly_names_break_no_page(
         "statement",
         "settings/account-codes?chart=skr03",
     ):
-        turn(page, f"/dashboard/{path}")
+        turn_to(page, f"/dashboard/{path}")
         see(page, f"{path.partition('?')[0].replace('/', '-')}-{look}")
 
 
@@ -68,13 +67,12 @@ def see(page: Page, name: str) -> None:
     shoot(page, f"money-{name}")
 
 
-def test_a_coin_and_its_maximum_are_chosen_while_the_address_stays(
+def test_a_coin_and_its_maximum_are_chosen_with_and_without_a_script(
     world: Cast, open_page: OpenPage
 ) -> None:
     make.swapped(world.bakery)
     make.store_coins(world.bakery.store, "USDC_SETH", 5_000_000)
     page = open_page("/dashboard/payouts/new", person=world.alice)
-    page.wait_for_url("**/payouts/new")
     page.get_by_label("Coin").select_option("USDC_SETH")
     expect(page.get_by_label("Amount in")).to_contain_text("USDC")
     address = make.fresh_address()
@@ -83,12 +81,8 @@ def test_a_coin_and_its_maximum_are_chosen_while_the_address_stays(
     expect(page.get_by_label("Amount", exact=True)).to_have_value("5")
     expect(page.get_by_label("Address on Ethereum Sepolia")).to_have_value(address)
 
-
-def test_money_goes_out_without_scripts(world: Cast, open_page: OpenPage) -> None:
-    make.swapped(world.bakery)
-    make.store_coins(world.bakery.store, "USDC_SETH", 5_000_000)
-    page = open_page("/dashboard/payouts/new", script=False, person=world.alice)
-    page.get_by_label("Coin").select_option("USDC_SETH")
-    page.get_by_role("button", name="Change coin").click()
-    page.get_by_role("link", name="Maximum").click()
-    expect(page.get_by_label("Amount", exact=True)).to_have_value("5")
+    plain = open_page("/dashboard/payouts/new", script=False, person=world.alice)
+    plain.get_by_label("Coin").select_option("USDC_SETH")
+    plain.get_by_role("button", name="Change coin").click()
+    plain.get_by_role("link", name="Maximum").click()
+    expect(plain.get_by_label("Amount", exact=True)).to_have_value("5")

@@ -30,8 +30,8 @@ def signed_in(open_page: OpenPage, world: Cast, width: int, dark: bool, path: st
 def test_a_person_sees_times_of_their_browser_and_chooses_a_zone(
     world: Cast, open_page: OpenPage, width: int, dark: bool
 ) -> None:
-    page = signed_in(open_page, world, width, dark, "")  # where it tells its zone
-    page.goto(page.url.partition("/dashboard")[0] + "/dashboard/profile")
+    page = signed_in(open_page, world, width, dark, "profile")  # where it tells its zone
+    page.reload()
     expect(page.get_by_text("Pages use Asia/Tokyo")).to_be_visible()
     shoot(page, f"profile-{width}")
     page.get_by_label("Time zone").select_option("America/New_York")

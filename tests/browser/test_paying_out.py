@@ -16,8 +16,7 @@ from apps.payouts.services.destinations import add_bank
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.models import User
 from tests import make
-from tests.browser.conftest import OpenPage, shoot
-from tests.browser.stories import turn
+from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.dashboard.browse import next_code
@@ -117,7 +116,7 @@ def fail_and_retry(story: Story) -> None:
     story.give_code()
     story.press("Confirm")
     expect(story.page.get_by_text("Retrying.")).to_be_visible()
-    turn(story.page, "/dashboard/payouts")
+    turn_to(story.page, "/dashboard/payouts")
     story.see_again("Payouts", "list")
 
 
@@ -140,9 +139,9 @@ def keep_a_schedule(story: Story, world: Cast) -> None:
     story.give_code()
     story.press("Confirm")
     story.see("ETH weekly", "schedule")
-    turn(story.page, str(story.page.get_by_role("link", name="Run now").get_attribute("href")))
+    turn_to(story.page, str(story.page.get_by_role("link", name="Run now").get_attribute("href")))
     expect(story.page.get_by_role("heading", level=1)).to_be_visible()
     fine(story.page)
     shoot(story.page, f"payouts-run-{story.look}")
-    turn(story.page, "/dashboard/payouts/schedules")
+    turn_to(story.page, "/dashboard/payouts/schedules")
     story.see("Payout schedules", "schedules")

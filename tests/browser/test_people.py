@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.access import second_factor
-from tests.browser.conftest import OpenPage, overflow, shoot
-from tests.browser.stories import letter_to, turn
+from tests.browser.conftest import OpenPage, overflow, shoot, turn_to
+from tests.browser.stories import letter_to
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast, person
 from tests.contract.oauth.apps import App
@@ -86,7 +86,7 @@ def test_the_rooms_about_people_and_apps_can_be_used_everywhere(
         "apps/own/new",
         f"apps/own/{app.id}",
     ):
-        turn(page, f"/dashboard/{path}")
+        turn_to(page, f"/dashboard/{path}")
         fine(page)
         place = path.replace("/", "-").replace(str(bob), "bob").replace(app.id, "one")
         shoot(page, f"people-{place}-{look}")

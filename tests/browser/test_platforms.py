@@ -13,8 +13,7 @@ from apps.stores.models import Store
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from tests import make
-from tests.browser.conftest import OpenPage, shoot
-from tests.browser.stories import turn
+from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Api, Cast
 from tests.dashboard.browse import next_code
@@ -54,7 +53,7 @@ def test_a_platform_adds_a_merchant_who_onboards_by_a_link(
     token = page.locator("#url").inner_text().rpartition("/")[2]
     onboard(open_page(f"/onboarding/{token}", width=width, dark=dark), look)
     for path in ("platform", "platform/accounts", "platform/payments"):
-        turn(page, f"/dashboard/{path}")
+        turn_to(page, f"/dashboard/{path}")
         fine(page)
         shoot(page, f"{path.replace('/', '-')}-{look}")
     assert Store.objects.get(platform=world.bakery.store).name == "Corner Shop"
@@ -168,7 +167,7 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     page.get_by_label("Code from your authenticator app").fill(next_code(world.alice))
     page.get_by_role("button", name="Confirm").click()
     see(page, "Your new test credential", f"agents-created-{look}")
-    turn(page, "/dashboard/agents")
+    turn_to(page, "/dashboard/agents")
     see(page, "Agents", f"agents-{look}")
     page.get_by_role("link", name="caps").first.click()
     expect(page.get_by_role("button", name="Save caps")).to_be_visible()
@@ -183,7 +182,7 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     expect(wrong).to_be_focused()
     fine(page)
     shoot(page, f"agents-caps-wrong-{look}")
-    turn(page, "/dashboard/agents/mandates")
+    turn_to(page, "/dashboard/agents/mandates")
     see(page, "Mandates", f"agents-mandates-{look}")
-    turn(page, str(page.get_by_role("link", name="books").get_attribute("href")))
+    turn_to(page, str(page.get_by_role("link", name="books").get_attribute("href")))
     see(page, "books", f"agents-mandate-{look}")

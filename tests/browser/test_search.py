@@ -7,9 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.billing import records as billing
-from tests.browser.conftest import OpenPage, shoot
+from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.looks import views
-from tests.browser.stories import turn
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.make import paid, payment
@@ -69,7 +68,7 @@ def test_it_works_on_a_phone_and_in_the_dark(world: Cast, open_page: OpenPage) -
         fine(page)
         shoot(page, f"search-other-mode-{width}")
         for typed in ("coffee", "Ωmega"):
-            turn(page, f"/dashboard/search?q={typed}")
+            turn_to(page, f"/dashboard/search?q={typed}")
             fine_again(page)
             shoot(page, f"search-{typed}-{width}")
     page.goto(f"{page.url.split('?')[0]}?q={made['id']}")

@@ -16,8 +16,8 @@ from apps.core import clock
 from apps.payouts.models import Payout
 from apps.stores.models import Role
 from tests import make
-from tests.browser.conftest import OpenPage
-from tests.browser.stories import Teller, letter_to, turn
+from tests.browser.conftest import OpenPage, turn_to
+from tests.browser.stories import Teller, letter_to
 from tests.cast import Cast
 
 EMAIL = "dora@books.example"
@@ -107,7 +107,7 @@ def find_no_way_to_send(dora: Teller, world: Cast, payment: str) -> None:
     page = dora.page
     count = Payout.objects.filter(store=world.bakery.store).count()
     for path in ("", "balances", "payouts", "payouts/destinations", f"payments/{payment}"):
-        turn(page, f"/dashboard/{path}")
+        turn_to(page, f"/dashboard/{path}")
         expect(page.locator("main h1").first).to_be_visible()
         for name in ("Pay out", "Refund", "Add wallet", "New schedule"):
             sends = page.locator("main").get_by_role("link", name=name, exact=True)

@@ -20,8 +20,8 @@ from apps.stores.models import Store, User, Verification
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
-from tests.browser.conftest import OpenPage
-from tests.browser.stories import Teller, breaches, letter_to, turn
+from tests.browser.conftest import OpenPage, turn_to
+from tests.browser.stories import Teller, breaches, letter_to
 from tests.browser.test_staff_requests import enter, member
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import code_of, next_code
@@ -198,6 +198,6 @@ def read_the_books(kim: Teller) -> None:
     kim.reads("A crate of records")
     kim.reads("Payout to House bank")
     kim.see_again("Statement", "statement-dark")
-    turn(kim.page, "/dashboard/balances")
+    turn_to(kim.page, "/dashboard/balances")
     expect(kim.page.locator("main")).to_contain_text("USDC")
     kim.see("Balances", "balances-dark")

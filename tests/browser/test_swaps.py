@@ -9,8 +9,7 @@ from apps.access import second_factor
 from apps.assets.models import Asset
 from apps.swaps.services.progress import advance_swaps
 from tests import make
-from tests.browser.conftest import OpenPage, shoot
-from tests.browser.stories import turn
+from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine
 from tests.cast import Cast
 from tests.dashboard.browse import next_code
@@ -56,6 +55,6 @@ def test_a_merchant_swaps_and_sees_what_it_brought(
     fine(page)
     shoot(page, f"dashboard-swap-{look}")
     for name, path in (("list", "swaps"), ("automatic", "settings/auto-swap")):
-        turn(page, f"/dashboard/{path}")
+        turn_to(page, f"/dashboard/{path}")
         fine(page)
         shoot(page, f"dashboard-swaps-{name}-{look}")
