@@ -353,9 +353,9 @@ def copies(model: type[models.Model], made: dict[str, str], source: str) -> None
         cursor.execute(f"ANALYZE {table}")
 
 
-def month_of_payments(cast: Cast, **otherwise: str) -> Payment:
-    """20,000 payments, each with an address and a deposit of its own; columns may be otherwise than
-    those of a payment just made."""
+def month_of_payments(cast: Cast, many: int = MANY, **otherwise: str) -> Payment:
+    """So many payments, each with an address and a deposit of its own; columns may be otherwise
+    than those of a payment just made."""
     first = Payment.objects.get(pk=paid(cast.bakery.test, title="Coffee", order_id="A-0")["id"])
     made = {
         "id": "gen_random_uuid()",
@@ -368,12 +368,12 @@ def month_of_payments(cast: Cast, **otherwise: str) -> Payment:
         "metadata": """jsonb_build_object('customer_email', 'buyer' || n || '@example.com')""",
         **otherwise,
     }
-    copies(Payment, made, f"payments_payment s, generate_series(1, {MANY}) n")
+    copies(Payment, made, f"payments_payment s, generate_series(1, {many}) n")
     address = "'0x' || lpad(to_hex(n), 40, '0')"
     copies(
         Address,
         {"address": address, "index": "s.index + 1000000 + n"},
-        f"(SELECT * FROM chain_address LIMIT 1) s, generate_series(1, {MANY}) n",
+        f"(SELECT * FROM chain_address LIMIT 1) s, generate_series(1, {many}) n",
     )
     rows = (
         "(SELECT id AS payment, row_number() OVER (ORDER BY created_at) AS n FROM payments_payment"
@@ -387,7 +387,7 @@ def month_of_payments(cast: Cast, **otherwise: str) -> Payment:
         "tx_hash": "'0x' || md5(n::text) || md5((-n)::text)",
         "from_address": f"CASE n WHEN 7 THEN '{PAYER}' ELSE '0x' || md5(n::text) || '00000000' END",
     }
-    copies(Deposit, made, f"(SELECT * FROM chain_deposit LIMIT 1) s, generate_series(1, {MANY}) n")
+    copies(Deposit, made, f"(SELECT * FROM chain_deposit LIMIT 1) s, generate_series(1, {many}) n")
     return first
 
 
