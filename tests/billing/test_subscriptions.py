@@ -150,8 +150,8 @@ def test_a_price_swapped_alone_keeps_the_add_ons_and_must_fit_them(bakery: Shop)
     )
 
 
-def of_status(api: Api, status: str) -> dict[str, Any]:
-    made = r.subscribe(api, **({"trial_period_days": 14} if status == "trialing" else {}))
+def of_status(api: Api, status: str, **fields: Any) -> dict[str, Any]:
+    made = r.subscribe(api, trial_period_days=14 if status == "trialing" else 0, **fields)
     if status == "past_due":
         make.advance(api, 8 * DAY)
     if status in ("paused", "canceled"):
@@ -163,28 +163,29 @@ def of_status(api: Api, status: str) -> dict[str, Any]:
 
 UNCHANGED = object()
 CANCELED = "Cannot change a canceled subscription"
-# from, action, the status afterwards, or the sentence of the refusal, or UNCHANGED
+# from, action, the status afterwards, or the sentence of the refusal, or UNCHANGED. Of each status
+# what changes it comes last; the past due one, whose days pass, first.
 MOVES: list[tuple[str, str, Any]] = [
-    ("trialing", "pause", "Cannot move subscription from trialing to paused"),
-    ("trialing", "resume", "Cannot move subscription from trialing to active"),
-    ("trialing", "cancel", "canceled"),
-    ("trialing", "uncancel", UNCHANGED),
-    ("trialing", "schedule", "trialing"),
-    ("active", "pause", "paused"),
-    ("active", "resume", "Cannot move subscription from active to active"),
-    ("active", "cancel", "canceled"),
-    ("active", "uncancel", UNCHANGED),
-    ("active", "schedule", "active"),
     ("past_due", "pause", "Cannot move subscription from past_due to paused"),
     ("past_due", "resume", "Cannot move subscription from past_due to active"),
-    ("past_due", "cancel", "canceled"),
-    ("past_due", "uncancel", UNCHANGED),
     ("past_due", "schedule", "Cannot schedule cancellation of a past_due subscription"),
+    ("past_due", "uncancel", UNCHANGED),
+    ("past_due", "cancel", "canceled"),
+    ("trialing", "pause", "Cannot move subscription from trialing to paused"),
+    ("trialing", "resume", "Cannot move subscription from trialing to active"),
+    ("trialing", "uncancel", UNCHANGED),
+    ("trialing", "cancel", "canceled"),
+    ("trialing", "schedule", "trialing"),
+    ("active", "resume", "Cannot move subscription from active to active"),
+    ("active", "uncancel", UNCHANGED),
+    ("active", "pause", "paused"),
+    ("active", "cancel", "canceled"),
+    ("active", "schedule", "active"),
     ("paused", "pause", "Cannot move subscription from paused to paused"),
-    ("paused", "resume", "active"),
-    ("paused", "cancel", "canceled"),
     ("paused", "uncancel", UNCHANGED),
     ("paused", "schedule", "Cannot schedule cancellation of a paused subscription"),
+    ("paused", "resume", "active"),
+    ("paused", "cancel", "canceled"),
     ("canceled", "pause", CANCELED),
     ("canceled", "resume", CANCELED),
     ("canceled", "cancel", UNCHANGED),
@@ -196,11 +197,12 @@ MOVES: list[tuple[str, str, Any]] = [
 def test_the_whole_table_of_moves(bakery: Shop) -> None:
     """What a row leaves as it was, the next one begins from."""
     api = bakery.test
+    shared = {"price_id": r.price(api)["id"], "customer_id": r.customer(api)["id"]}
     after: dict[str, Any] = {}
     before = after
     for status, action, outcome in MOVES:
         if after != before or before.get("status") != status:
-            before = of_status(api, status)
+            before = of_status(api, status, **shared)
         events = told(before)
         name, body = ("cancel", {"at_period_end": True}) if action == "schedule" else (action, {})
         answer = r.change(api, before["id"], name, **body)

@@ -27,7 +27,7 @@ from tests.payouts.two_people import LITTLE, MUCH, held_of, two_people
 from tests.whole import usually
 
 # Each caller is a thread with a connection of its own; what they ask for is enough for fewer.
-CALLERS = usually(short=8, whole=50)
+CALLERS = usually(short=6, whole=50)
 PAID = usually(short=4, whole=10)
 
 
