@@ -58,7 +58,7 @@ def site(committed: Cast) -> Iterator[str]:
         )
 
 
-@pytest.mark.parametrize("mode", ["live", "test"])
+@pytest.mark.parametrize("mode", ["live", pytest.param("test", marks=pytest.mark.whole)])
 def test_a_client_library_goes_all_the_way(
     committed: Cast, site: str, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

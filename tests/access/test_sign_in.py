@@ -15,7 +15,7 @@ from apps.access import second_factor, sign_in
 from tests.cast import PASSWORD, Cast, assemble, person
 from tests.dashboard.browse import code_of
 
-AT_ONCE = 8
+AT_ONCE = 4
 
 
 @pytest.fixture

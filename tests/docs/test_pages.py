@@ -89,6 +89,12 @@ def test_nothing_is_loaded_from_outside_and_names_are_unique(read: dict[str, Rea
         assert len(reader.names) == len(set(reader.names)), here
 
 
+def test_it_stays_english_whatever_a_browser_asks_for() -> None:
+    client = Client(headers={"Accept-Language": "ar"})
+    client.cookies["checkout_language"] = "ar"
+    assert '<html lang="en" dir="ltr"' in client.get("/docs?lang=ar").content.decode()
+
+
 def test_every_page_is_markdown_too() -> None:
     for slug in slugs():
         answer = Client().get(f"{address(slug)}.md")

@@ -39,7 +39,7 @@ def together(count: int, act: Callable[[int], Any]) -> list[Any]:
 def test_who_asks_at_once_gets_one_session(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     answers = together(
-        6, lambda number: ask(made, payment_method_id=("sandbox.card", "sandbox.sepa")[number % 2])
+        4, lambda number: ask(made, payment_method_id=("sandbox.card", "sandbox.sepa")[number % 2])
     )
     assert {answer.status_code for answer in answers} == {201}
     assert len({answer.json()["id"] for answer in answers}) == 1
@@ -49,6 +49,6 @@ def test_who_asks_at_once_gets_one_session(shop: Shop) -> None:
 def test_buttons_pressed_at_once_end_a_session_once(shop: Shop) -> None:
     made = make.payment(shop.test, amount="50.00")
     session = opened(made)
-    together(6, lambda number: press(session, ("paid", "failed", "expired")[number % 3]))
+    together(4, lambda number: press(session, ("paid", "failed", "expired")[number % 3]))
     (end,) = SessionChange.objects.filter(session_id=session["id"]).exclude(to_status="pending")
     assert FundingSession.objects.get(pk=session["id"]).status == end.to_status

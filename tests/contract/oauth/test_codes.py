@@ -13,6 +13,7 @@ from apps.access.models import Grant
 from apps.core import clock
 from tests.cast import Api, Cast
 from tests.contract.oauth.apps import BACK, VERIFIER, App, refused, works
+from tests.stage import empty_buckets
 
 
 @pytest.mark.parametrize("base", ["/api/v2/oauth", "/oauth"])
@@ -43,42 +44,41 @@ def test_a_code_becomes_a_token_of_the_mode_that_was_asked_for(
     assert key.post("/payments", fields, key="one").json()["id"] == made["id"]
 
 
-@pytest.mark.parametrize(
-    ("changed", "code"),
-    [
-        ({"code_challenge": None}, "invalid_request"),
-        ({"code_challenge": "short"}, "invalid_request"),
-        ({"code_challenge_method": "plain"}, "invalid_request"),
-        ({"code_challenge_method": None}, "invalid_request"),
-        ({"response_type": None}, "invalid_request"),
-        ({"response_type": "token"}, "unsupported_response_type"),
-        ({"scope": "refunds:write"}, "invalid_scope"),
-        ({"scope": "nothing"}, "invalid_scope"),
-        ({"livemode": "perhaps"}, "invalid_request"),
-        ({"client_id": "nobody"}, "invalid_request"),
-        ({"redirect_uri": f"{BACK}/other"}, "invalid_request"),
-        ({"redirect_uri": "https://evil.example/"}, "invalid_request"),
-    ],
-)
-def test_an_authorization_request_that_is_not_right_is_refused(
-    app: App, changed: dict[str, str | None], code: str
-) -> None:
-    page = f"{app.base}/authorize?{urlencode(app.query(**changed))}"
-    answer = app.alice.client.get(page, headers={"Accept": "application/json"})
-    assert answer.status_code == 400 and code in (
-        answer.json()["error"],
-        "unsupported_response_type",
-    ), answer.content
-    consent = app.alice.client.get(
-        f"/oauth/authorize?{urlencode(app.query(**changed))}", headers={"Accept": "text/html"}
-    )
-    if "redirect_uri" in changed or "client_id" in changed:
-        assert consent.status_code == 400
-    else:
-        assert (
-            consent.headers["Location"].startswith(f"{BACK}?")
-            and "state=x" in consent.headers["Location"]
+ASKED_WRONG: list[tuple[dict[str, str | None], str]] = [
+    ({"code_challenge": None}, "invalid_request"),
+    ({"code_challenge": "short"}, "invalid_request"),
+    ({"code_challenge_method": "plain"}, "invalid_request"),
+    ({"code_challenge_method": None}, "invalid_request"),
+    ({"response_type": None}, "invalid_request"),
+    ({"response_type": "token"}, "unsupported_response_type"),
+    ({"scope": "refunds:write"}, "invalid_scope"),
+    ({"scope": "nothing"}, "invalid_scope"),
+    ({"livemode": "perhaps"}, "invalid_request"),
+    ({"client_id": "nobody"}, "invalid_request"),
+    ({"redirect_uri": f"{BACK}/other"}, "invalid_request"),
+    ({"redirect_uri": "https://evil.example/"}, "invalid_request"),
+]
+
+
+def test_an_authorization_request_that_is_not_right_is_refused(app: App) -> None:
+    for changed, code in ASKED_WRONG:
+        empty_buckets()
+        page = f"{app.base}/authorize?{urlencode(app.query(**changed))}"
+        answer = app.alice.client.get(page, headers={"Accept": "application/json"})
+        assert answer.status_code == 400 and code in (
+            answer.json()["error"],
+            "unsupported_response_type",
+        ), answer.content
+        consent = app.alice.client.get(
+            f"/oauth/authorize?{urlencode(app.query(**changed))}", headers={"Accept": "text/html"}
         )
+        if "redirect_uri" in changed or "client_id" in changed:
+            assert consent.status_code == 400, changed
+        else:
+            assert (
+                consent.headers["Location"].startswith(f"{BACK}?")
+                and "state=x" in consent.headers["Location"]
+            ), changed
 
 
 def test_a_mode_that_is_named_twice_is_refused(app: App) -> None:
@@ -129,26 +129,25 @@ def test_who_denies_sends_the_app_a_refusal(app: App) -> None:
     ) and not Grant.objects.exists()
 
 
-@pytest.mark.parametrize(
-    ("changed", "status", "code"),
-    [
-        ({"code_verifier": "w" * 64}, 400, "invalid_grant"),
-        ({"code_verifier": None}, 400, "invalid_request"),
-        ({"code": "other"}, 400, "invalid_grant"),
-        ({"code": None}, 400, "invalid_request"),
-        ({"redirect_uri": "https://app.example/other"}, 400, "invalid_request"),
-        ({"client_secret": "svccs_wrong"}, 401, "invalid_client"),
-        ({"client_secret": None}, 401, "invalid_client"),
-        ({"client_id": "nobody"}, 401, "invalid_client"),
-        ({"grant_type": "password"}, 400, "unsupported_grant_type"),
-        ({"grant_type": "client_credentials"}, 400, "unsupported_grant_type"),
-        ({"grant_type": None}, 400, "invalid_request"),
-    ],
-)
-def test_an_exchange_that_is_not_right_is_refused(
-    app: App, changed: dict[str, str | None], status: int, code: str
-) -> None:
-    refused(app.exchange(**{"code": app.code(), **changed}), status, code)  # type: ignore[arg-type]
+EXCHANGED_WRONG: list[tuple[dict[str, str | None], int, str]] = [
+    ({"code_verifier": "w" * 64}, 400, "invalid_grant"),
+    ({"code_verifier": None}, 400, "invalid_request"),
+    ({"code": "other"}, 400, "invalid_grant"),
+    ({"code": None}, 400, "invalid_request"),
+    ({"redirect_uri": "https://app.example/other"}, 400, "invalid_request"),
+    ({"client_secret": "svccs_wrong"}, 401, "invalid_client"),
+    ({"client_secret": None}, 401, "invalid_client"),
+    ({"client_id": "nobody"}, 401, "invalid_client"),
+    ({"grant_type": "password"}, 400, "unsupported_grant_type"),
+    ({"grant_type": "client_credentials"}, 400, "unsupported_grant_type"),
+    ({"grant_type": None}, 400, "invalid_request"),
+]
+
+
+def test_an_exchange_that_is_not_right_is_refused(app: App) -> None:
+    for changed, status, code in EXCHANGED_WRONG:
+        empty_buckets()
+        refused(app.exchange(**{"code": app.code(), **changed}), status, code)  # type: ignore[arg-type]
 
 
 def test_a_code_lives_ten_minutes(app: App) -> None:
