@@ -7,8 +7,8 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 
-from apps.audit import custody, points, touched, verify
-from apps.audit.invariants import INVARIANTS, parameters
+from apps.audit import custody, guards, points, touched, verify
+from apps.audit.invariants import INVARIANTS, parameters, product_parameters
 from apps.audit.models import VerifiedPoint
 from apps.audit.verify import Finding
 from apps.core import clock
@@ -20,6 +20,9 @@ from apps.reports import hourly_bookings
 
 # Triggers, constraints, privileges and policies: of the database, and not of what is written in it.
 OF_THE_SCHEMA = ("guards_stand", "grants_stand", "policies_stand")
+
+
+GUARDS_BY_NAME = {item.name for item in guards.GUARDS}
 
 
 def breaches(check_chain: bool = False) -> list[Finding]:
@@ -105,7 +108,9 @@ def point_here() -> VerifiedPoint:
 def _found(names: tuple[str, ...], point: VerifiedPoint | None) -> list[Finding]:
     some = [item for item in INVARIANTS if item.name in names]
     assert {item.name for item in some} == set(names)
-    arguments = parameters()
+    arguments = {**product_parameters(), **touched.WHOLE}
+    if not GUARDS_BY_NAME.isdisjoint(names):
+        arguments |= guards.parameters()
     if point is not None:
         arguments = {**arguments, **touched.touched_since(point.boundary_xid)}
     return [finding for item in some for finding in verify._ask(item, arguments).findings]

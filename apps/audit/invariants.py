@@ -41,8 +41,13 @@ BOOKED_WITHIN_SECONDS = 900
 
 
 def parameters() -> Arguments:
-    """What the queries name: the product's own tables and settings, so that no query says them a
-    second time."""
+    """What the queries name, so that no query says it a second time."""
+    return {**product_parameters(), **guards.parameters(), **touched.WHOLE}
+
+
+def product_parameters() -> Arguments:
+    """The product's own tables and settings: all but what guards are compared with, for which the
+    database is asked about each of its tables."""
     return {
         "settling": ["payment_settled", "overpayment_settled", "late_deposit_accepted"],
         "moves": json.dumps(
@@ -60,8 +65,6 @@ def parameters() -> Arguments:
         "webhook_kept_days": settings.WEBHOOK_KEPT_DAYS,
         "whole_unit_currencies": list(WHOLE_UNIT_CURRENCIES),
         "movement_kinds": [name for name in movements.__all__ if name.islower()],
-        **guards.parameters(),
-        **touched.WHOLE,
     }
 
 

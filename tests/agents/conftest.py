@@ -18,7 +18,7 @@ from tests.cast import Api, Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
 from tests.swaps.conftest import DOLLAR, ETHER, Venue
-from tests.swaps.ground import Ground, grounds, place
+from tests.swaps.ground import Ground, ground_of, place
 
 __all__ = ["DOLLAR", "ETHER", "place"]
 TOKEN = "USDC_SETH"
@@ -106,9 +106,7 @@ def stock(place: Venue, shop: Shop) -> None:
     open_till(shop, place.token)
 
 
-@pytest.fixture(scope="module")
-def ground(django_db_setup: None, django_db_blocker: Any) -> Iterator[Ground]:
-    yield from grounds(django_db_blocker, stock)
+ground = ground_of(stock)
 
 
 @pytest.fixture

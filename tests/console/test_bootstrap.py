@@ -62,11 +62,16 @@ def test_the_committed_files_name_no_package_index() -> None:
 def test_what_a_command_imports_is_compiled_for_the_next_one_whatever_the_shell_says(
     tmp_path: Path,
 ) -> None:
+    # It ends where the environment is read: all that is imported is compiled here.
     told = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": str(tmp_path)}
     command = [sys.executable, str(bootstrap.ROOT / "manage.py"), "version"]
-    subprocess.run(command, env={**os.environ, **told}, capture_output=True, check=True)
-    assert list(tmp_path.rglob("settings.*.pyc")), (
-        "config/settings.py is compiled anew at every start"
+    wrong = {"TILLGATE_ENV": "nowhere"}
+    run = subprocess.run(
+        command, env={**os.environ, **told, **wrong}, capture_output=True, text=True, check=False
+    )
+    assert "TILLGATE_ENV must be" in run.stderr
+    assert list(tmp_path.rglob("environment.*.pyc")), (
+        "config/environment.py is compiled anew at every start"
     )
 
 

@@ -1,5 +1,8 @@
-"""Processes without a port show that their loop turns, whatever else is away; a worker is ended
-only when Redis is there and it doesn't answer."""
+"""Processes without a port show that their loop turns; a worker is ended only when Redis is there
+and it doesn't answer.
+
+That loops turn while Redis is away is told of the processes of tests/console/test_exporters.py.
+"""
 
 import os
 import socket
@@ -14,7 +17,7 @@ import yaml
 from apps.core import liveness
 from apps.core.liveness import Liveness
 from config.alive import AGE_SECONDS_MAX
-from tests.stack import ROOT, wait_for
+from tests.stack import ROOT
 
 CHART = ROOT / "deploy/helm/tillgate/templates/processes.yaml"
 AWAY = "redis://127.0.0.1:9/0"
@@ -67,24 +70,6 @@ def test_the_watchdog_of_systemd_hears_of_it(
         manager.setblocking(False)
         with pytest.raises(BlockingIOError):
             manager.recv(100)
-
-
-def test_beat_turns_while_redis_is_away(tmp_path: Path) -> None:
-    file = tmp_path / "alive"
-    beat = [str(Path(sys.executable).parent / "celery"), "-A", "config.celery", "beat"]
-    process = subprocess.Popen(
-        [*beat, "--pidfile=", "--schedule", str(tmp_path / "schedule")],
-        cwd=ROOT,
-        env={**os.environ, "ALIVE_FILE": str(file), "REDIS_URL": AWAY},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        wait_for(file.exists, bool)
-        assert process.poll() is None
-    finally:
-        process.kill()
-        process.wait()
 
 
 def probe(name: str) -> str:

@@ -1,5 +1,6 @@
 """Four processes, four roles: each does its work as its own, and none can do another's."""
 
+import re
 from typing import Any
 
 import pytest
@@ -92,16 +93,25 @@ FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("role", "statement"), [(role, statement) for roles, statement in FORBIDDEN for role in roles]
-)
-def test_what_a_role_can_not_do(db: None, role: str, statement: str) -> None:
-    with (
-        acting_as(role),
-        pytest.raises(ProgrammingError, match=r"must be owner|permission denied"),
-        transaction.atomic(),
-    ):
-        connection.cursor().execute(statement)
+def is_refused(statement: str) -> bool:
+    """Whether the role that is being acted as can't do it."""
+    try:
+        with transaction.atomic():
+            connection.cursor().execute(statement)
+    except ProgrammingError as error:
+        return bool(re.search(r"must be owner|permission denied", str(error)))
+    return False
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_what_a_role_can_not_do(db: None, role: str) -> None:
+    with acting_as(role):
+        done = [
+            statement
+            for roles, statement in FORBIDDEN
+            if role in roles and not is_refused(statement)
+        ]
+    assert done == []
 
 
 def test_every_table_says_what_each_role_may_do_with_it(db: None) -> None:

@@ -67,7 +67,13 @@ def test_a_locale_writes_as_babels_own_does(name: str) -> None:
     assert shown(ours) == shown(theirs)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("ar_AE", "en", "ja") else pytest.mark.whole)
+        for name in NAMES
+    ],
+)
 def test_what_is_left_out_is_read_when_it_is_asked_for(name: str) -> None:
     theirs = Locale.parse(name)
     for part in ("territories", "languages", "unit_patterns", "date_fields", "time_zones"):

@@ -2,12 +2,13 @@
 on the API with a session."""
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from apps.access import passkeys, second_factor, stepup
+from apps.access import passkeys, stepup
 from apps.access.access import Access
 from apps.access.models import AgentCredential, SecondFactor, WaitingPeriodSettings
 from apps.agents.models import AgentPayoutCap
@@ -33,6 +34,8 @@ from apps.swaps.models import AutoSwap, Swap
 from tests import make
 from tests.cast import Cast, person, shop_of
 from tests.dashboard.browse import Browser, hidden_fields, next_code, text
+from tests.dashboard.conftest import with_coins
+from tests.stage import standing
 
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 OTHER = "0x8617E340B3D01FA5F11F306F4090FD50E238070D"
@@ -48,17 +51,36 @@ PAYOUT = {"asset_id": "SETH", "amount": "0.1", "destination": "", "destination_a
 Step = tuple[str, dict[str, Any]]
 
 
-@pytest.fixture
-def rich(cast: Cast) -> Cast:
-    make.store_coins(cast.bakery.store, "SETH", 10**18)
-    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    return cast
+@dataclass
+class Begun:
+    """A store with coins, its owner and her session, in which a code was given a moment ago, for
+    what needs none of its own."""
+
+    cast: Cast
+    alice: Browser
+
+
+def begin() -> Begun:
+    cast = with_coins()
+    assert cast.bakery.test, "its key is made once"
+    return Begun(cast, Browser(cast.alice).prove())
+
+
+@pytest.fixture(scope="module")
+def begun(django_db_setup: None, django_db_blocker: Any) -> Iterator[Begun]:
+    yield from standing(django_db_blocker, begin)
 
 
 @pytest.fixture
-def alice(rich: Cast) -> Browser:
-    """With a code that was given a moment ago, for what needs none of its own."""
-    return Browser(rich.alice).prove()
+def rich(begun: Begun, db: None) -> Cast:
+    return begun.cast.again()
+
+
+@pytest.fixture
+def alice(begun: Begun, rich: Cast) -> Browser:
+    browser = begun.alice.again()
+    browser.user = rich.alice
+    return browser
 
 
 def reviewed(browser: Browser, path: str, **fields: str) -> Step:
@@ -291,8 +313,8 @@ def test_the_code_of_an_act_opens_nothing_else_nowhere_else(rich: Cast) -> None:
     assert Payout.objects.count() == 1
 
 
-def test_without_a_second_factor_nothing_is_asked(cast: Cast) -> None:
-    made = Browser(cast.alice).post(
+def test_without_a_second_factor_nothing_is_asked(rich: Cast) -> None:
+    made = Browser(rich.charlie).post(
         "payouts/destinations/wallet", network="sepolia", address=ADDRESS
     )
     assert made.status_code == 303 and Destination.objects.count() == 1

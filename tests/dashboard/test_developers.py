@@ -50,29 +50,22 @@ def test_keys_of_the_other_mode_are_not_listed(cast: Cast) -> None:
     assert "Only in test" not in text(browser.get("api-keys"))
 
 
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
-        ({"name": " "}, "Name can’t be blank."),
-        ({"name": "x" * 101}, "Name is too long (maximum is 100 characters)."),
-        ({"key_type": "golden"}, "Key_type must be secret or publishable."),
-        ({"scopes": ["payments:steal"]}, "Scopes contains unknown scopes: payments:steal."),
-    ],
-)
-def test_a_refused_key_form_says_why(fields: dict[str, Any], sentence: str, cast: Cast) -> None:
+def test_a_refused_key_form_makes_no_key(cast: Cast) -> None:
     before = ApiKey.objects.count()
     answer = Browser(cast.alice).post(
-        "api-keys/new", **{"name": "a", "key_type": "secret", "scopes": [], **fields}
+        "api-keys/new", name="x" * 101, key_type="secret", scopes=["payments:read"]
     )
-    assert answer.status_code == 422 and sentence in text(answer)
+    assert answer.status_code == 422
+    assert "Name is too long (maximum is 100 characters)." in text(answer)
     assert ApiKey.objects.count() == before
 
 
-@pytest.mark.parametrize("path", ["api-keys/new", "agents/new"])
-def test_nothing_is_granted_before_a_person_ticks_it(path: str, cast: Cast) -> None:
-    page = Browser(cast.alice).prove().get(path).content.decode()
-    boxes = re.findall(r'<input type="checkbox" name="scopes"[^>]*>', page)
-    assert len(boxes) >= 8 and not any("checked" in box for box in boxes)
+def test_nothing_is_granted_before_a_person_ticks_it(cast: Cast) -> None:
+    browser = Browser(cast.alice).prove()
+    for path in ("api-keys/new", "agents/new"):
+        page = browser.get(path).content.decode()
+        boxes = re.findall(r'<input type="checkbox" name="scopes"[^>]*>', page)
+        assert len(boxes) >= 8 and not any("checked" in box for box in boxes), path
 
 
 def test_a_key_is_revoked_after_asking(cast: Cast) -> None:
@@ -319,9 +312,11 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
     assert Delivery.objects.count() == before + 1
 
 
-@pytest.mark.parametrize(
-    ("begins", "ends", "name", "sentence"),
-    [
+def test_what_is_wrong_about_a_range_is_said_at_its_input(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    make_endpoint(browser)
+    path = f"webhooks/{Endpoint.objects.get().pk}/resend"
+    for begins, ends, name, sentence in (
         ("", "", "from", "Choose a start and an end."),
         ("2026-01-01", "x", "from", "Choose a start and an end."),
         ("2026-01-01T00:00", "x", "to", "Choose a start and an end."),
@@ -331,34 +326,26 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
             "to",
             "The end of the range is before its start.",
         ),
-    ],
-)
-def test_what_is_wrong_about_a_range_is_said_at_its_input(
-    cast: Cast, begins: str, ends: str, name: str, sentence: str
-) -> None:
-    browser = Browser(cast.alice)
-    make_endpoint(browser)
-    answer = browser.post(
-        f"webhooks/{Endpoint.objects.get().pk}/resend", **{"from": begins, "to": ends}
-    )
-    page = text(answer)
-    assert answer.status_code == 422 and f'id="{name}-error" role="alert">{sentence}<' in page
-    assert (
-        f'required value="{begins}"' in page
-        and f'aria-describedby="{name}-error" autofocus' in page
-    )
+    ):
+        answer = browser.post(path, **{"from": begins, "to": ends})
+        page = text(answer)
+        told = f'id="{name}-error" role="alert">{sentence}<'
+        assert answer.status_code == 422 and told in page, (begins, ends)
+        assert f'required value="{begins}"' in page, (begins, ends)
+        assert f'aria-describedby="{name}-error" autofocus' in page, (begins, ends)
 
 
-@pytest.mark.parametrize(
-    ("begins", "ends"),
-    [("2020-01-01T00:00", "2020-01-02T00:00"), ("9999-12-31T23:59", "9999-12-31T23:59")],
-)
-def test_a_range_without_events_sends_none(cast: Cast, begins: str, ends: str) -> None:
+def test_a_range_without_events_sends_none(cast: Cast) -> None:
     browser = Browser(cast.alice)
     make_endpoint(browser)
     path = f"webhooks/{Endpoint.objects.get().pk}"
-    browser.post(f"{path}/resend", **{"from": begins, "to": ends})
-    assert "There are no events to resend in this period." in text(browser.get(path))
+    for begins, ends in (
+        ("2020-01-01T00:00", "2020-01-02T00:00"),
+        ("9999-12-31T23:59", "9999-12-31T23:59"),
+    ):
+        browser.post(f"{path}/resend", **{"from": begins, "to": ends})
+        shown = text(browser.get(path))
+        assert "There are no events to resend in this period." in shown, begins
 
 
 def test_a_range_of_too_many_events_is_refused_at_its_end(

@@ -21,7 +21,6 @@ from apps.links.models import PaymentLink
 from apps.payments.models import PaymentAddress
 from apps.payouts.services.destinations import add_bank, add_wallet
 from apps.stores.models import Role
-from apps.stores.roles import INSPECT, MANAGE
 from apps.webhooks.models import Event
 from tests.cast import Cast, assemble
 from tests.dashboard.browse import Browser, text
@@ -209,14 +208,6 @@ def test_an_empty_list_has_a_file_of_its_columns_alone(listed: Listed) -> None:
     for case in CASES:
         if not case.record and case.page not in OF_BOTH_MODES:
             assert rows_of(browser.get(listed.path(case.file, ""))) == [], case
-
-
-def test_the_file_of_a_list_of_developers_is_not_for_accountants(listed: Listed) -> None:
-    browser = Browser(joined(listed.cast, Role.ACCOUNTANT))
-    for case in CASES:
-        page = next(page for page in PAGES if page.name == case.file)
-        answer = browser.get(listed.path(case.file, case.record))
-        assert (answer.status_code == 403) is (page.permission in (INSPECT, MANAGE)), case.file
 
 
 def test_the_file_has_what_the_filters_of_the_page_leave(listed: Listed) -> None:

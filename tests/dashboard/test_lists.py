@@ -222,16 +222,17 @@ def test_payments_are_filtered_by_coin_network_amount_and_customer(cast: Cast) -
     small = payment(api, amount="5.00")["reference"]
     large = payment(api, amount="500.00")["reference"]
     customer = records.customer(api, email="new@rye.example")["id"]
-    found = browser.get("payments").context["table"]
-    assert len(found.rows) == 3
-    assert references(browser.get("payments?coin=ETH")) == [bought]
-    assert references(browser.get("payments?network=sepolia&coin=ETH")) == [bought]
-    assert references(browser.get("payments?min=100")) == [large]
-    assert small in references(browser.get("payments?max=5")) and large not in references(
-        browser.get("payments?max=5")
-    )
-    assert references(browser.get("payments?min=1,000")) == []
-    assert references(browser.get(f"payments?customer={customer}")) == []
+    for query, found in (
+        ("", {bought, small, large}),
+        ("coin=ETH", {bought}),
+        ("network=sepolia&coin=ETH", {bought}),
+        ("min=100", {large}),
+        ("max=5", {small}),
+        ("min=1,000", set()),
+        (f"customer={customer}", set()),
+    ):
+        answer = browser.get(f"payments?{query}", headers=PART)
+        assert set(references(answer)) == found, query
     ann = Browser(cast.alice).get("customers?q=ann@rye.example").context["window"].rows[0].pk
     answer = browser.get(f"payments?customer={ann}&status=completed")
     assert references(answer) == [bought] and "Customer: ann@rye.example" in text(answer)

@@ -16,11 +16,12 @@ from tests import make
 from tests.cast import Shop, person, shop_of
 from tests.payouts.test_lanes import rounds, status
 from tests.swaps.conftest import ETHER, Venue, is_exact
-from tests.swaps.ground import bakery, ground, place
+from tests.swaps.ground import bakery, ground_of, place
 from tests.swaps.test_sweeps import paid_in
 
-__all__ = ["bakery", "ground", "place"]
+__all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
+ground = ground_of()
 # Takes coins for nothing when nobody pays for gas, as in an estimate, and burns all its gas when it
 # is mined.
 TRAP = "0x" + "7a" * 20

@@ -25,11 +25,12 @@ from tests.cast import Shop, person, shop_of
 from tests.chain.local import FORWARDER
 from tests.chain.test_deposits import CONTRACT
 from tests.swaps.conftest import DOLLAR, ETHER, Venue, is_exact
-from tests.swaps.ground import bakery, ground, place
+from tests.swaps.ground import bakery, ground_of, place
 from tests.swaps.test_sweeps import paid_in
 
-__all__ = ["bakery", "ground", "place"]
+__all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
+ground = ground_of()
 CROWD = 8
 
 

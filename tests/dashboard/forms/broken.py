@@ -43,6 +43,10 @@ class World:
     def begun(cls) -> "World":
         cast = assemble()
         assert cast.bakery.test and cast.bob, "made once for all forms"
+        Asset.objects.filter(pk="USDC_SETH").update(
+            contract_address="0x" + "01" * 20, is_active=True
+        )
+        make.store_coins(cast.bakery.store, "SETH", 10**18)
         return cls(cast, Browser(cast.alice).prove())
 
     def again(self) -> "World":
@@ -55,13 +59,6 @@ class World:
     @property
     def access(self) -> Access:
         return self.cast.bakery.owner_access("test")
-
-    def rich(self) -> "World":
-        Asset.objects.filter(pk="USDC_SETH").update(
-            contract_address="0x" + "01" * 20, is_active=True
-        )
-        make.store_coins(self.cast.bakery.store, "SETH", 10**18)
-        return self
 
     def destination(self) -> str:
         return f"wallet:{add_wallet(self.cast.bakery.store, 'test', 'sepolia', WALLET).pk}"

@@ -21,13 +21,13 @@ DAYS = {
 
 def schedule_fields(**changed: str) -> Callable[[World], Fields]:
     usual = {"asset_id": "SETH", "frequency": "weekly", "minimum_fiat_currency": "EUR"}
-    return lambda world: {**usual, "destination": world.rich().destination(), **changed}
+    return lambda world: {**usual, "destination": world.destination(), **changed}
 
 
 MONEY = (
     Broken(
         "payout_create",
-        lambda world: world.rich() and "payouts/new",
+        at("payouts/new"),
         {"asset_id": "SETH", "amount": "x", "destination_address": WALLET},
         "amount",
         "Amount must be a decimal number of coins with at most 18 places.",
@@ -99,7 +99,7 @@ MONEY = (
     Broken("approval_reject", World.held, {"reason": ""}, "reason", "A rejection needs a reason."),
     Broken(
         "swap_create",
-        lambda world: world.rich() and "swaps/new",
+        at("swaps/new"),
         {**SWAP, "amount": "x"},
         "amount",
         "Amount must be a decimal number of coins with at most 18 places.",

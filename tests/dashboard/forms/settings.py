@@ -92,7 +92,7 @@ SETTINGS = (
     Broken(
         "settings_auto_swap",
         at("settings/auto-swap"),
-        lambda world: {"target_asset_id": "NOPE"} if world.rich() else {},
+        {"target_asset_id": "NOPE"},
         "target_asset_id",
         "Choose one of the stablecoins offered.",
     ),
