@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dev import bootstrap
+from dev import bootstrap, package_index
 
 
 def test_one_requirement_is_read_with_all_its_hashes_and_nothing_else() -> None:
@@ -23,6 +23,25 @@ def test_one_requirement_is_read_with_all_its_hashes_and_nothing_else() -> None:
     assert sum(1 for line in lines if "==" in line) == 1
 
 
+# What pip says of the file of the test below.
+PRINTED = r"""
+:env:.disable-pip-version-check='1'
+:env:.find-links='/wheels'
+global.extra-index-url='\nhttps://two.invalid/simple\nhttps://three.invalid/simple'
+global.index-url='https://one.invalid/simple'
+"""
+INDEXES = {
+    "UV_DEFAULT_INDEX": "https://one.invalid/simple",
+    "UV_INDEX": "https://two.invalid/simple https://three.invalid/simple",
+}
+
+
+def test_uv_is_told_the_index_that_pip_prints() -> None:
+    found = package_index.for_uv(PRINTED)
+    assert found.items() >= {**INDEXES, "UV_FIND_LINKS": "/wheels"}.items()
+
+
+@pytest.mark.whole
 def test_uv_is_told_the_index_that_pip_is_configured_for(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -36,9 +55,7 @@ def test_uv_is_told_the_index_that_pip_is_configured_for(
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     found = bootstrap._uv_index()
-    assert found["UV_DEFAULT_INDEX"] == "https://one.invalid/simple"
-    assert found["UV_INDEX"] == "https://two.invalid/simple https://three.invalid/simple"
-    assert found["UV_FIND_LINKS"] == str(tmp_path)
+    assert found.items() >= {**INDEXES, "UV_FIND_LINKS": str(tmp_path)}.items()
 
 
 def test_the_committed_files_name_no_package_index() -> None:

@@ -11,16 +11,16 @@ from dev import migration_rules
 
 pytestmark = pytest.mark.django_db
 LOCK_TIMEOUT = migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop)
-SHORT_WORD = models.Index(fields=["reference"], name="rules_test")
-NOT_EMPTY = models.CheckConstraint(condition=~models.Q(reference=""), name="rules_test")
-UNIQUE = models.UniqueConstraint(fields=["reference"], name="rules_test")
+SHORT_WORD = models.Index(fields=["template"], name="rules_test")
+NOT_EMPTY = models.CheckConstraint(condition=~models.Q(template=""), name="rules_test")
+UNIQUE = models.UniqueConstraint(fields=["template"], name="rules_test")
 
 
 @pytest.fixture(scope="module")
-def payments() -> ProjectState:
+def newest() -> ProjectState:
     """The models as the newest migrations have them, made once: a copy takes them along."""
     state = MigrationLoader(None).project_state()
-    assert state.apps.get_model("payments", "payment")
+    assert state.apps.get_model("core", "outgoingmail")
     return state
 
 
@@ -29,7 +29,7 @@ def rules(
     *operations: Operation,
     atomic: bool = True,
     unused_since: str = "",
-    app: str = "payments",
+    app: str = "core",
 ) -> set[str]:
     """The names of the rules that refuse a migration with these operations."""
     attributes = {"operations": list(operations), "atomic": atomic, "unused_since": unused_since}
@@ -42,21 +42,21 @@ def raw(sql: str) -> Operation:
 
 
 def with_field(field: models.Field, name: str = "note") -> Operation:  # type: ignore[type-arg]
-    return migrations.AddField("payment", name, field)
+    return migrations.AddField("outgoingmail", name, field)
 
 
 @pytest.mark.parametrize(
     ("operation", "rule"),
     [
-        (migrations.AddIndex("payment", SHORT_WORD), "require-concurrent-index-creation"),
-        (migrations.AddConstraint("payment", NOT_EMPTY), "constraint-missing-not-valid"),
-        (migrations.AddConstraint("payment", UNIQUE), "disallowed-unique-constraint"),
-        (migrations.RemoveField("payment", "reference"), "ban-drop-column"),
-        (migrations.RenameField("payment", "reference", "code"), "renaming-column"),
-        (migrations.DeleteModel("testpayment"), "ban-drop-table"),
-        (migrations.AlterModelTable("payment", "bill"), "renaming-table"),
+        (migrations.AddIndex("outgoingmail", SHORT_WORD), "require-concurrent-index-creation"),
+        (migrations.AddConstraint("outgoingmail", NOT_EMPTY), "constraint-missing-not-valid"),
+        (migrations.AddConstraint("outgoingmail", UNIQUE), "disallowed-unique-constraint"),
+        (migrations.RemoveField("outgoingmail", "template"), "ban-drop-column"),
+        (migrations.RenameField("outgoingmail", "template", "code"), "renaming-column"),
+        (migrations.DeleteModel("rowturn"), "ban-drop-table"),
+        (migrations.AlterModelTable("outgoingmail", "letter"), "renaming-table"),
         (
-            migrations.AlterField("payment", "reference", models.CharField(max_length=2)),
+            migrations.AlterField("outgoingmail", "template", models.CharField(max_length=2)),
             "changing-column-type",
         ),
         (with_field(models.CharField(max_length=9, default="")), "ban-drop-default"),
@@ -96,15 +96,15 @@ def with_field(field: models.Field, name: str = "note") -> Operation:  # type: i
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_what_would_stop_the_service_is_refused(
-    payments: ProjectState, operation: Operation, rule: str
+    newest: ProjectState, operation: Operation, rule: str
 ) -> None:
-    assert rule in rules(payments, LOCK_TIMEOUT, operation)
+    assert rule in rules(newest, LOCK_TIMEOUT, operation)
 
 
-def test_a_migration_that_may_wait_for_a_lock_says_for_how_long(payments: ProjectState) -> None:
+def test_a_migration_that_may_wait_for_a_lock_says_for_how_long(newest: ProjectState) -> None:
     operation = with_field(models.CharField(max_length=9, null=True))
-    assert rules(payments, operation) == {"require-lock-timeout"}
-    assert rules(payments, LOCK_TIMEOUT, operation) == set()
+    assert rules(newest, operation) == {"require-lock-timeout"}
+    assert rules(newest, LOCK_TIMEOUT, operation) == set()
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_migration_that_may_wait_for_a_lock_says_for_how_long(payments: Projec
             ),
             "other_store",
         ),
-        migrations.AlterField("payment", "status", models.CharField(max_length=255)),
+        migrations.AlterField("outgoingmail", "status", models.CharField(max_length=255)),
         raw("ALTER TABLE payments_payment ADD CONSTRAINT rules_test CHECK (true) NOT VALID"),
         raw("ALTER TABLE payments_payment VALIDATE CONSTRAINT rules_test"),
         raw("ALTER TABLE payments_payment DROP CONSTRAINT rules_test"),
@@ -141,34 +141,34 @@ def test_a_migration_that_may_wait_for_a_lock_says_for_how_long(payments: Projec
         ),
     ],
 )
-def test_what_stops_nothing_passes(payments: ProjectState, operation: Operation) -> None:
-    assert rules(payments, LOCK_TIMEOUT, operation) == set()
+def test_what_stops_nothing_passes(newest: ProjectState, operation: Operation) -> None:
+    assert rules(newest, LOCK_TIMEOUT, operation) == set()
 
 
-def test_only_indexes_are_built_without_a_transaction(payments: ProjectState) -> None:
+def test_only_indexes_are_built_without_a_transaction(newest: ProjectState) -> None:
     index = raw("CREATE INDEX CONCURRENTLY rules_test ON payments_payment (reference)")
-    assert rules(payments, index, atomic=False) == set()
+    assert rules(newest, index, atomic=False) == set()
     column = raw('ALTER TABLE payments_payment ADD COLUMN "note" text')
-    assert "not-atomic" in rules(payments, column, atomic=False)
+    assert "not-atomic" in rules(newest, column, atomic=False)
 
 
-def test_a_release_that_is_out_may_have_stopped_using_a_column(payments: ProjectState) -> None:
-    operation = migrations.RemoveField("payment", "reference")
+def test_a_release_that_is_out_may_have_stopped_using_a_column(newest: ProjectState) -> None:
+    operation = migrations.RemoveField("outgoingmail", "template")
     released = sorted(migration_rules.releases())[0]
-    assert rules(payments, LOCK_TIMEOUT, operation, unused_since=released) == set()
-    assert rules(payments, LOCK_TIMEOUT, operation, unused_since="99.0.0") == {"unused-since"}
+    assert rules(newest, LOCK_TIMEOUT, operation, unused_since=released) == set()
+    assert rules(newest, LOCK_TIMEOUT, operation, unused_since="99.0.0") == {"unused-since"}
     # What blocks others does so whatever release it is.
-    index = migrations.AddIndex("payment", SHORT_WORD)
-    assert rules(payments, LOCK_TIMEOUT, index, unused_since=released) == {
+    index = migrations.AddIndex("outgoingmail", SHORT_WORD)
+    assert rules(newest, LOCK_TIMEOUT, index, unused_since=released) == {
         "require-concurrent-index-creation"
     }
 
 
-def test_a_finding_says_what_to_do_instead(payments: ProjectState) -> None:
-    operations = [LOCK_TIMEOUT, migrations.RemoveField("payment", "reference")]
+def test_a_finding_says_what_to_do_instead(newest: ProjectState) -> None:
+    operations = [LOCK_TIMEOUT, migrations.RemoveField("outgoingmail", "template")]
     attributes = {"operations": operations}
-    migration = type("Migration", (migrations.Migration,), attributes)("9999_test", "payments")
-    (finding,) = migration_rules.refused_of(migration, payments)
-    assert str(finding).startswith("payments 9999_test: ban-drop-column: ")
-    assert 'DROP COLUMN "reference"' in str(finding)
+    migration = type("Migration", (migrations.Migration,), attributes)("9999_test", "core")
+    (finding,) = migration_rules.refused_of(migration, newest)
+    assert str(finding).startswith("core 9999_test: ban-drop-column: ")
+    assert 'DROP COLUMN "template"' in str(finding)
     assert str(finding).endswith("instead: stop using it in one release, drop it in the next")

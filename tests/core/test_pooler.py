@@ -99,7 +99,7 @@ from apps.core.db import locks
 inside, most, turns = [], [], []
 
 def work(number):
-    for _ in range(20):
+    for _ in range(8):
         with locks.try_hold(locks.Turn.CHAIN_SENDER, "pooled") as is_mine:
             if is_mine:
                 inside.append(number)

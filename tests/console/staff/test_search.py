@@ -121,7 +121,7 @@ def test_a_search_reads_as_little_of_many_stores_and_payments_as_of_few(
         "settlement_amount_cents": "100 + mod(n, 7)",
         "idempotency_key": "NULL",
     }
-    copies(Payment, made, "payments_payment s, generate_series(1, 10000) n")
+    copies(Payment, made, "payments_payment s, generate_series(1, 6000) n")
     many = read()
     assert {typed: many[typed] for typed in many if many[typed] > few[typed] + READ_MORE_MAX} == {}
 
