@@ -4,10 +4,16 @@ from typing import Any
 
 from django.db import transaction
 
+from apps.access import sessions
 from apps.assets.models import Asset
+from apps.audit.grants import WEB
 from apps.chain.models import Deposit
 from apps.chain.simulated import put
 from apps.core import clock
+from apps.core.db import tenancy
+from apps.core.models import Mode
+from apps.dashboard.attention import PER_PAGE
+from apps.dashboard.inbox import Inbox
 from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
 from apps.payments.services.settle import settle_payment
@@ -17,12 +23,19 @@ from apps.webhooks.services.endpoints import register_endpoint
 from tests import auditing, make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser
+from tests.roles import acting_as
 
 DAY = 86_400
 
 
 def told(browser: Browser) -> list[str]:
-    return [line.notice.title for line in browser.get("attention").context["lines"]]
+    """The titles that the page would show to whoever has signed in; the page itself is `only`'s."""
+    session = browser.client.session
+    member = sessions.member_of(browser.user, session)
+    assert browser.user is not None and member is not None
+    with acting_as(WEB), tenancy.within(tenancy.of([member.store], list(Mode))):
+        lines = Inbox(sessions.access_as(browser.user, member, session)).lines(PER_PAGE)
+    return [line.notice.title for line in lines]
 
 
 def only(browser: Browser) -> Any:
