@@ -14,11 +14,18 @@ from apps.core import clock, posting
 from apps.webhooks import pruning
 from apps.webhooks.delivery import queue, sender
 from apps.webhooks.models import Attempt, Delivery, Endpoint, Event
+from apps.webhooks.requests import EndpointRequest
+from apps.webhooks.services.endpoints import register_endpoint
 from tests.cast import Api, Cast
 from tests.dashboard.browse import Browser, text
 from tests.make import payment
 
 EVENTS = ["payment_intent.completed", "payment_intent.created"]
+
+
+def registered(cast: Cast) -> Endpoint:
+    asked = EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=EVENTS)
+    return register_endpoint(cast.bakery.access(), asked).endpoint
 
 
 def make_endpoint(browser: Browser, **fields: Any) -> Any:
@@ -156,8 +163,7 @@ def test_a_refused_endpoint_form_says_why_at_each_input_and_keeps_what_was_typed
 
 def test_an_endpoint_is_turned_off_and_on(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
-    endpoint = Endpoint.objects.get()
+    endpoint = registered(cast)
     for to in ("disabled", "active"):
         assert (
             browser.post(f"webhooks/{endpoint.pk}/switch", to=to).headers["Location"]
@@ -178,8 +184,7 @@ def test_a_replaced_secret_is_a_new_one_shown_once(cast: Cast) -> None:
 
 def test_a_test_event_is_queued_for_this_endpoint(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
-    endpoint = Endpoint.objects.get()
+    endpoint = registered(cast)
     browser.post(f"webhooks/{endpoint.pk}/test", event_type="invoice.paid")
     delivery = Delivery.objects.select_related("event").get()
     assert delivery.is_test and delivery.event.type == "invoice.paid"
@@ -190,8 +195,7 @@ def test_a_test_event_is_queued_for_this_endpoint(cast: Cast) -> None:
 
 def test_a_delivery_is_sent_again_only_when_it_can_be(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
-    endpoint = Endpoint.objects.get()
+    endpoint = registered(cast)
     made = payment(cast.bakery.test)
     delivery = Delivery.objects.get(endpoint=endpoint)
     assert "payment_intent.created" in text(browser.get(f"payments/{made['id']}"))
@@ -206,7 +210,7 @@ def test_a_delivery_is_sent_again_only_when_it_can_be(cast: Cast) -> None:
 
 def test_a_delivery_shows_what_was_sent_and_what_each_attempt_brought(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
+    registered(cast)
     payment(cast.bakery.test)
     delivery = Delivery.objects.select_related("event").get()
     path = f"webhooks/{delivery.endpoint_id}/deliveries/{delivery.pk}"
@@ -258,7 +262,7 @@ def test_an_attempt_goes_with_its_delivery(cast: Cast) -> None:
 
 def test_the_page_of_an_event_asks_as_much_for_many_deliveries_as_for_one(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
+    registered(cast)
     payment(cast.bakery.test)
     delivery = Delivery.objects.get()
 
@@ -289,8 +293,7 @@ def test_the_page_of_an_event_asks_as_much_for_many_deliveries_as_for_one(cast: 
 
 def test_a_deleted_endpoint_is_gone_after_asking(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
-    endpoint = Endpoint.objects.get()
+    endpoint = registered(cast)
     assert "permanently removed" in text(browser.get(f"webhooks/{endpoint.pk}/delete"))
     browser.post(f"webhooks/{endpoint.pk}/delete")
     assert browser.get(f"webhooks/{endpoint.pk}").status_code == 404
@@ -298,8 +301,7 @@ def test_a_deleted_endpoint_is_gone_after_asking(cast: Cast) -> None:
 
 def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
     browser = Browser(cast.bob)
-    make_endpoint(browser)
-    endpoint = Endpoint.objects.get()
+    endpoint = registered(cast)
     payment(cast.bakery.test)
     before = Delivery.objects.count()
     shown = text(browser.get(f"webhooks/{endpoint.pk}"))
@@ -314,7 +316,7 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
 
 def test_what_is_wrong_about_a_range_is_said_at_its_input(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
+    registered(cast)
     path = f"webhooks/{Endpoint.objects.get().pk}/resend"
     for begins, ends, name, sentence in (
         ("", "", "from", "Choose a start and an end."),
@@ -337,7 +339,7 @@ def test_what_is_wrong_about_a_range_is_said_at_its_input(cast: Cast) -> None:
 
 def test_a_range_without_events_sends_none(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
+    registered(cast)
     path = f"webhooks/{Endpoint.objects.get().pk}"
     for begins, ends in (
         ("2020-01-01T00:00", "2020-01-02T00:00"),
@@ -352,7 +354,7 @@ def test_a_range_of_too_many_events_is_refused_at_its_end(
     cast: Cast, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
+    registered(cast)
     monkeypatch.setattr("apps.webhooks.services.deliveries.RESEND_MAX", 1)
     for _ in range(2):
         payment(cast.bakery.test)
@@ -364,8 +366,7 @@ def test_a_range_of_too_many_events_is_refused_at_its_end(
 
 def test_nothing_is_sent_again_to_an_endpoint_that_is_off(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
-    endpoint = Endpoint.objects.get()
+    endpoint = registered(cast)
     browser.post(f"webhooks/{endpoint.pk}/switch", to="disabled")
     assert "Resend events" not in text(browser.get(f"webhooks/{endpoint.pk}"))
     browser.post(
@@ -379,7 +380,7 @@ def test_nothing_is_sent_again_to_an_endpoint_that_is_off(cast: Cast) -> None:
 
 def test_why_a_delivery_got_no_answer_is_said_in_words_with_its_code(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    make_endpoint(browser)
+    registered(cast)
     payment(cast.bakery.test)
     delivery = Delivery.objects.get()
     Delivery.objects.update(status="failed", error="name_not_resolved", attempts=10)

@@ -134,30 +134,21 @@ def test_a_range_ends_today_and_this_month_is_compared_with_the_same_days() -> N
     assert told("month", date(2026, 1, 5))[1] == (date(2025, 12, 1), date(2025, 12, 5))
 
 
-@pytest.mark.parametrize(
-    ("zone", "paid_at", "days_ago"),
-    [
-        ("Pacific/Kiritimati", time(0, 30), 0),
-        ("Pacific/Kiritimati", time(23, 30), 1),
-        ("America/Los_Angeles", time(0, 30), 0),
-        ("America/Los_Angeles", time(23, 30), 1),
-    ],
-)
-def test_days_of_the_chart_begin_at_the_readers_midnight(
-    bakery: Shop, zone: str, paid_at: time, days_ago: int
-) -> None:
-    User.objects.filter(pk=bakery.owner.pk).update(time_zone=zone)
-    today = bakery.access().now().astimezone(ZoneInfo(zone)).date()
-    day = today - timedelta(days=days_ago)
+def test_days_of_the_chart_begin_at_the_readers_midnight(bakery: Shop) -> None:
     made = paid(bakery.test, amount="10.00")
-    moment = datetime.combine(day, paid_at, ZoneInfo(zone))
-    Payment.objects.filter(pk=made["id"]).update(created_at=moment)
-    answer = Browser(bakery.owner).get("?range=7")
-    context = answer.context
-    by_day = {bar.day: bar.cents for bar in context["overview"].chart.bars}
-    assert max(by_day) == today and by_day[day] == sum(by_day.values()) == 1000
-    name = zone_name(timezone.localtime(timezone=ZoneInfo(zone)))
-    assert f"Day ({name})" in text(answer)
+    for zone in ("Pacific/Kiritimati", "America/Los_Angeles"):
+        User.objects.filter(pk=bakery.owner.pk).update(time_zone=zone)
+        for paid_at, days_ago in ((time(0, 30), 0), (time(23, 30), 1)):
+            today = bakery.access().now().astimezone(ZoneInfo(zone)).date()
+            day = today - timedelta(days=days_ago)
+            moment = datetime.combine(day, paid_at, ZoneInfo(zone))
+            Payment.objects.filter(pk=made["id"]).update(created_at=moment)
+            answer = Browser(bakery.owner).get("?range=7")
+            by_day = {bar.day: bar.cents for bar in answer.context["overview"].chart.bars}
+            assert max(by_day) == today, (zone, paid_at)
+            assert by_day[day] == sum(by_day.values()) == 1000, (zone, paid_at)
+            name = zone_name(timezone.localtime(timezone=ZoneInfo(zone)))
+            assert f"Day ({name})" in text(answer)
 
 
 def test_a_day_is_as_long_as_the_zone_makes_it() -> None:

@@ -139,17 +139,15 @@ def test_a_new_address_counts_when_its_link_was_opened(cast: Cast) -> None:
     assert Browser().post(path).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("email", "password", "sentence"),
-    [
+def test_what_a_new_address_needs(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    for email, password, sentence in (
         ("no address", PASSWORD, "That is not an email address."),
         ("a\x00@example.com", PASSWORD, "That is not an email address."),
         (NEW, "wrong", "Your current password is incorrect."),
-    ],
-)
-def test_what_a_new_address_needs(cast: Cast, email: str, password: str, sentence: str) -> None:
-    answer = Browser(cast.alice).post("security/email", email=email, password=password)
-    assert answer.status_code == 422 and sentence in text(answer)
+    ):
+        answer = browser.post("security/email", email=email, password=password)
+        assert answer.status_code == 422 and sentence in text(answer), email
     assert not OutgoingMail.objects.exists()
 
 

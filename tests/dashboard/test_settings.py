@@ -40,9 +40,11 @@ def store(cast: Cast) -> Store:
     return Store.objects.get(pk=cast.bakery.store.pk)
 
 
-def picture(size: tuple[int, int] = (60, 30), kind: str = "PNG", **options: Any) -> bytes:
+def picture(
+    size: tuple[int, int] = (60, 30), kind: str = "PNG", mode: str = "RGB", **options: Any
+) -> bytes:
     made = io.BytesIO()
-    Image.new("RGB", size, "#8a2be2").save(made, kind, **options)
+    Image.new(mode, size, "#8a2be2").save(made, kind, **options)
     return made.getvalue()
 
 
@@ -211,7 +213,7 @@ def test_what_is_no_small_raster_picture_is_refused(cast: Cast) -> None:
         ("svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
         ("cut gif", b"GIF89a\x01"),
         ("bmp", picture(kind="BMP")),
-        ("too many pixels", picture((4097, 4097))),
+        ("too many pixels", picture((4097, 4097), mode="1")),
         ("too many bytes", b"\x89PNG" + b"0" * 1024 * 1024),
     ):
         assert upload(browser, content).status_code == 422, name
