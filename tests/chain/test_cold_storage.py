@@ -8,7 +8,6 @@ import pytest
 from django.core.management import call_command
 
 from apps.assets.models import Asset
-from apps.audit import verify
 from apps.audit.custody import COLD_NAME
 from apps.chain.keys import bip32, bip39, keystores
 from apps.chain.models import OutgoingTransaction
@@ -171,29 +170,30 @@ def test_an_xpub_gives_each_transfer_an_address_of_its_own(desk: Desk, settings:
     assert cold_storage.addresses("SETH") == {first, second, cold_storage.address("SETH", 2)}
 
 
-@pytest.mark.parametrize(
-    ("to", "reference", "complaint"),
-    [
+def test_no_row_adds_an_address(desk: Desk) -> None:
+    """Approved as it may be: the signer believes the settings of its own environment."""
+    wanted = [
         ("0x" + "d1" * 20, "SETH:0", "The destination is not the asset's cold address"),
         (COLD, "ETH:0", "It is no transfer to cold storage"),
         (COLD, "SETH:x", "It is no transfer to cold storage"),
-    ],
-)
-def test_no_row_adds_an_address(desk: Desk, to: str, reference: str, complaint: str) -> None:
-    """Approved as it may be: the signer believes the settings of its own environment."""
-    row = sender.request(
-        chain_id="sepolia",
-        asset_id="SETH",
-        to=to,
-        amount_atomic=ETHER,
-        purpose="cold",
-        reference=reference,
-        mode="test",
-        at=clock.real_now(),
-    )
+    ]
+    rows = [
+        sender.request(
+            chain_id="sepolia",
+            asset_id="SETH",
+            to=to,
+            amount_atomic=ETHER,
+            purpose="cold",
+            reference=reference,
+            mode="test",
+            at=clock.real_now(),
+        )
+        for to, reference, _ in wanted
+    ]
     desk.work()
-    row.refresh_from_db()
-    assert (row.status, row.reason, desk.balance(to)) == ("failed", complaint, 0)
+    for row, (to, _, complaint) in zip(rows, wanted, strict=True):
+        row.refresh_from_db()
+        assert (row.status, row.reason, desk.balance(to)) == ("failed", complaint, 0)
 
 
 def test_no_cap_and_no_alarm_counts_it(desk: Desk, settings: Any) -> None:
@@ -252,7 +252,7 @@ def test_coins_that_are_missing_in_cold_storage_are_found(desk: Desk) -> None:
     desk.chain.mine(3)
     desk.watcher.read()
 
-    [found] = verify.findings(check_chain=True)
+    [found] = auditing.breaches(check_chain=True)
 
     assert (found.invariant, found.detail[-4:]) == (COLD_NAME, ": -5")
 

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.core import clock
 from tests.sending.conftest import World
+from tests.whole import usually
 
 pytestmark = pytest.mark.chain
 
@@ -110,7 +111,7 @@ def test_transfers_survive_whatever_happens(world: World) -> None:
 
 
 LIMITS = settings(
-    max_examples=12,
+    max_examples=usually(short=6, whole=12),
     stateful_step_count=14,
     deadline=None,
     suppress_health_check=list(HealthCheck),

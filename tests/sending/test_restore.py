@@ -95,7 +95,7 @@ def test_tokens_are_recognised_too(
     assert (status(again)[0], status(other)[0], held(token, to)) == ("confirmed", "confirmed", 16)
 
 
-@pytest.mark.parametrize("asset_id", ["SETH", TOKEN])
+@pytest.mark.parametrize("asset_id", ["SETH", pytest.param(TOKEN, marks=pytest.mark.whole)])
 def test_what_bears_its_gas_is_recognized_though_gas_has_another_price(
     world: World, restored: Callable[[], None], token: str, asset_id: str
 ) -> None:

@@ -80,18 +80,18 @@ def statuses(rows: list[OutgoingTransaction]) -> set[str]:
 
 
 class TestSharing:
-    def test_thirty_transfers_are_shared_evenly_and_each_arrives_once(self, two: World) -> None:
+    def test_twelve_transfers_are_shared_evenly_and_each_arrives_once(self, two: World) -> None:
         first = {number: lane(number).next_nonce for number in (0, 1)}
         two.automine(False)
-        rows = [two.ask(1000 + number) for number in range(30)]
+        rows = [two.ask(1000 + number) for number in range(12)]
         two.work()
-        assert senders(rows) == {two.hot: 15, SECOND.address: 15}
+        assert senders(rows) == {two.hot: 6, SECOND.address: 6}
         two.automine(True)
         two.finish()
         assert statuses(rows) == {"confirmed"}
         assert {two.balance(row.to_address) - row.amount_atomic for row in rows} == {0}
         for number, address in ((0, two.hot), (1, SECOND.address)):
-            assert lane(number).next_nonce == used(two, address) == first[number] + 15
+            assert lane(number).next_nonce == used(two, address) == first[number] + 6
 
     @pytest.mark.whole
     def test_signers_at_once_use_each_nonce_of_a_wallet_once(self, two: World) -> None:
