@@ -21,15 +21,29 @@ def fresh(row: OutgoingTransaction) -> OutgoingTransaction:
 
 
 class TestATransfer:
-    def test_native_coins_arrive_and_the_fee_is_known(self, world: World) -> None:
+    def test_native_coins_arrive_and_once_buried_the_app_that_asked_finds_fee_and_end_once(
+        self, world: World
+    ) -> None:
         to = world.stranger()
         before = world.balance(world.hot)
         row = world.ask(ETHER // 2, to)
-        world.finish()
+        world.work()
+        world.mine()
+        sender.run_due()
+        assert (fresh(row).status, world.balance(to)) == ("submitted", ETHER // 2)
+        assert not sender.unhandled("test_payment")
+
+        world.mine(3)
+        sender.run_due()
         row = fresh(row)
-        assert (row.status, world.balance(to)) == ("confirmed", ETHER // 2)
+        assert row.status == "confirmed"
         assert before - world.balance(world.hot) == ETHER // 2 + row.network_fee_atomic
         assert row.tx_hash == world.raw_transfers(to)[0]["hash"]
+        assert not sender.unhandled("payout")
+        (found,) = sender.unhandled("test_payment")
+        assert found.pk == row.pk
+        sender.mark_handled(found)
+        assert not sender.unhandled("test_payment")
 
     def test_tokens_arrive(self, world: World, token: str, held: Callable[[str, str], int]) -> None:
         to = world.stranger()
@@ -37,29 +51,17 @@ class TestATransfer:
         world.finish()
         assert (fresh(row).status, held(token, to)) == ("confirmed", 25 * 10**6)
 
-    def test_it_is_submitted_until_enough_blocks_are_on_top(self, world: World) -> None:
-        row = world.ask()
-        world.work()
-        world.mine()
-        world.work()
-        assert fresh(row).status == "submitted"
-        world.mine(3)
-        world.work()
-        assert fresh(row).status == "confirmed"
-
-    def test_the_same_request_twice_is_one_transfer(self, world: World) -> None:
+    def test_the_same_request_twice_is_one_transfer_and_for_something_else_refused(
+        self, world: World
+    ) -> None:
         to = world.stranger()
         first, second = (world.ask(5, to, reference="one") for _ in range(2))
         assert first.pk == second.pk
-        world.finish()
-        world.finish()
-        assert world.balance(to) == 5
-
-    def test_the_same_reference_for_something_else_is_refused(self, world: World) -> None:
-        to = world.stranger()
-        world.ask(5, to, reference="one")
         with pytest.raises(ValueError, match="already"):
             world.ask(6, to, reference="one")
+        world.finish()
+        world.work()
+        assert world.balance(to) == 5
 
     def test_a_request_that_is_rolled_back_sends_nothing(self, world: World) -> None:
         to = world.stranger()
@@ -73,19 +75,6 @@ class TestATransfer:
             ask_and_fail()
         world.finish()
         assert world.balance(to) == 0
-
-
-class TestTheAppThatAsked:
-    def test_it_finds_the_end_once(self, world: World) -> None:
-        row = world.ask()
-        world.work()
-        assert not sender.unhandled("test_payment")
-        world.finish()
-        assert not sender.unhandled("payout")
-        (found,) = sender.unhandled("test_payment")
-        assert found.pk == row.pk
-        sender.mark_handled(found)
-        assert not sender.unhandled("test_payment")
 
 
 class TestAReceipt:
