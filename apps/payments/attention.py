@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any, TypedDict
 
 from django.contrib.postgres.aggregates import JSONBAgg
-from django.db.models import Exists, F, OuterRef, QuerySet, Subquery, TextField
+from django.db.models import Case, Exists, F, OuterRef, QuerySet, Subquery, TextField, Value, When
 from django.db.models.functions import Cast, JSONObject
 
 from apps.chain.models import Deposit, UnmatchedTransfer
@@ -58,8 +58,11 @@ _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATU
 def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
     """Confirmed, neither accepted nor sent back; `rate` is the locked one of its payment, None for
     another coin."""
-    # Looked up by its key: joined, the deposits of all stores may be gone through in that order.
+    # Looked up by its key: joined, the deposits of all stores may be gone through in that order. As
+    # a case PostgreSQL expects half of them: of fewer it reads and sorts all before it shows some.
     deposit = Deposit.objects.filter(pk=OuterRef("deposit_id"), status=Deposit.Status.CONFIRMED)
+    its_own = Subquery(deposit.values("pk")[:1])
+    is_confirmed = Case(When(deposit=its_own, then=Value(True)), default=Value(False))
     its_asset = Deposit.objects.filter(pk=OuterRef(OuterRef("deposit_id"))).values("asset")[:1]
     has_refund = Refund.objects.filter(
         payment=OuterRef("payment"),
@@ -72,9 +75,9 @@ def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
         "exchange_rate"
     )[:1]
     rows = LateDeposit.objects.filter(store_id=viewer.store_id, mode=viewer.mode, accepted_at=None)
-    rows = rows.filter(
-        ~Exists(has_refund), deposit=Subquery(deposit.values("pk")[:1])
-    ).select_related("payment", "deposit__asset")
+    rows = rows.filter(~Exists(has_refund), is_confirmed).select_related(
+        "payment", "deposit__asset"
+    )
     return rows.annotate(rate=Subquery(rate)).order_by("-created_at")
 
 
