@@ -20,11 +20,15 @@ _READS = re.compile(r"\s*\(?\s*(SELECT|WITH|UPDATE|DELETE|INSERT)\b", re.IGNOREC
 _LISTS = re.compile(r"(%s|\$\d+)(::\w+)?(, (%s|\$\d+)(::\w+)?)+")
 
 
+Known = dict[tuple[str, str], int]
+
+
 class Reading:
     """What was read, and how often it was asked, by statement: those that differ in the length of a
-    list are one."""
+    list are one. What is known of a statement with the same values isn't asked again."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Known | None) -> None:
+        self._known = known
         self.buffers = Counter[str]()
         self.runs = Counter[str]()
 
@@ -35,7 +39,7 @@ class Reading:
         if not many:
             for part in self._parts(statement, values):
                 name = _LISTS.sub("%s, …", part.strip())
-                self.buffers[name] += self._ask(part, values or None)
+                self.buffers[name] += self._found(part, values or None)
                 self.runs[name] += 1
         return run(text, values, many, context)
 
@@ -44,6 +48,14 @@ class Reading:
         """A message may hold several statements, where values have names."""
         parts = statement.split(";") if isinstance(values, dict) or not values else [statement]
         return [part for part in parts if _READS.match(part)]
+
+    def _found(self, text: str, values: Any) -> int:
+        if self._known is None:
+            return self._ask(text, values)
+        key = (text, repr(values))
+        if key not in self._known:
+            self._known[key] = self._ask(text, values)
+        return self._known[key]
 
     @staticmethod
     def _ask(text: str, values: Any) -> int:
@@ -76,9 +88,9 @@ def _buffers_of_any(cursor: "psycopg.Cursor[Any]", text: str, values: list[Any])
 
 
 @contextmanager
-def reading() -> Iterator[Reading]:
-    """What is read within."""
-    found = Reading()
+def reading(known: Known | None = None) -> Iterator[Reading]:
+    """What is read within. `known` is of rows that don't change meanwhile."""
+    found = Reading(known)
     with connection.cursor() as cursor:
         # What workers read in parallel is their sum anyway; without them plans stay the same.
         cursor.execute("SET max_parallel_workers_per_gather = 0")

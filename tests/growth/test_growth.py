@@ -1,8 +1,9 @@
 """A service grows without slowing: with eight times the rows no periodic job, figure, probe or
 claim, and no page, list, search or summary, reads more of the database.
 
-One town grows to both sizes: in every table that a payment touches, over stores and a year, with
-books that are sound.
+A town and one that was founded with it grow to both sizes: in every table that a payment touches,
+over stores and a year, with books that are sound. Of the smaller one is measured what the larger
+one's cost alone doesn't settle.
 """
 
 import uuid
@@ -22,7 +23,7 @@ from tests.growth import job_costs, page_costs
 from tests.growth.buffers import GROWTH_MAX, reading
 from tests.growth.catalog import ask
 from tests.growth.reports import month_report
-from tests.growth.seed import GrowingTown, town
+from tests.growth.seed import BESIDE, GrowingTown, town, within
 
 # Settings of a session, and VACUUM, which a pooler refuses.
 pytestmark = pytest.mark.direct
@@ -55,22 +56,35 @@ def place(django_db_setup: None, django_db_blocker: Any) -> Iterator[GrowingTown
 
 
 @pytest.fixture(scope="module")
-def findings(place: GrowingTown) -> set[str]:
-    """The invariants that are broken in the smaller town."""
-    place.grow(FEW)
-    return {verdict.name for verdict in verify.verdicts() if verdict.findings}
+def smaller(place: GrowingTown) -> Iterator[GrowingTown]:
+    """Beside a place where nothing has grown yet."""
+    with place.beside() as other:
+        with within(BESIDE):
+            other.grow(FEW)
+        yield other
 
 
 @pytest.fixture(scope="module")
-def sizes(place: GrowingTown, findings: set[str]) -> tuple[Size, Size]:
-    return measured(place, FEW), measured(place, MANY)
+def findings(smaller: GrowingTown) -> set[str]:
+    """The invariants that are broken in the smaller town."""
+    with within(BESIDE):
+        return {verdict.name for verdict in verify.verdicts() if verdict.findings}
 
 
-def measured(place: GrowingTown, payments: int) -> Size:
-    place.grow(payments)
-    place.put_in_order()
+@pytest.fixture(scope="module")
+def sizes(place: GrowingTown, smaller: GrowingTown, findings: set[str]) -> tuple[Size, Size]:
+    place.grow(MANY)
+    many = measured(place)
+    with within(BESIDE):
+        return measured(smaller, many), many
+
+
+def measured(place: GrowingTown, beside: Size | None = None) -> Size:
+    """What only its cost beside that of another town tells, if there is one, or all."""
     rows = {name: ask(f"SELECT count(*) FROM {name}")[0][0] for name in GROWING}
-    return Size(place.payments, rows, job_costs.measured(place), page_costs.measured(place))
+    jobs = job_costs.measured(place, job_costs.in_question(beside.jobs) if beside else None)
+    pages = page_costs.measured(place, page_costs.in_question(beside.pages) if beside else None)
+    return Size(place.payments, rows, jobs, pages)
 
 
 def test_a_town_is_sound(findings: set[str]) -> None:
@@ -84,7 +98,8 @@ def test_it_grows_in_every_table(sizes: tuple[Size, Size]) -> None:
     assert {name: many.rows[name] for name in GROWING if many.rows[name] < 3 * few.rows[name]} == {}
 
 
-def test_its_calls_are_spread_over_the_days_of_the_request_log(place: GrowingTown) -> None:
+@pytest.mark.usefixtures("sizes")
+def test_its_calls_are_spread_over_the_days_of_the_request_log() -> None:
     found = ask("SELECT DISTINCT tableoid::regclass::text FROM access_requestentry")
     days = {part.name for part in partitions.partitions(REQUEST_LOG) if part.start}
 
@@ -92,7 +107,8 @@ def test_its_calls_are_spread_over_the_days_of_the_request_log(place: GrowingTow
     assert {name for (name,) in found} <= days
 
 
-def test_its_payments_are_spread_over_stores_and_over_a_year(place: GrowingTown) -> None:
+@pytest.mark.usefixtures("sizes")
+def test_its_payments_are_spread_over_stores_and_over_a_year() -> None:
     shares = ask("SELECT count(*) FROM payments_payment GROUP BY store_id ORDER BY 1 DESC")
     (months,) = ask("SELECT count(DISTINCT date_trunc('month', created_at)) FROM payments_payment")
 

@@ -15,6 +15,9 @@ from apps.webhooks.delivery import queue
 from config.celery import PERIODIC, app
 from config.followers import JOBS_BY_MODE
 
+# It wakes threads that send; what they ask for first is the claim.
+SENDING = {"webhooks.deliver_due"}
+
 
 def _job(name: str, mode: str) -> Callable[[], object]:
     return lambda: app.tasks[name].run(**({"mode": mode} if mode else {}))
