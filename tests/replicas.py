@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 
 from apps.audit.grants import ROLES
+from dev import template_database
 from dev.ports import free_port
 from tests.stack import wait_for
 
@@ -192,9 +193,7 @@ class OtherCluster(StreamingReplica):
         self._run("initdb", "-D", self.data, "-U", OWNER, *options)
         with (self.data / "postgresql.conf").open("a") as file:
             file.write("wal_level = logical\nfsync = off\ntimezone = 'UTC'\n")
-        if self._above:
-            page = self._above // TRANSACTIONS_OF_PAGE + 1
-            self._run("pg_resetwal", "-x", page * TRANSACTIONS_OF_PAGE, "-D", self.data)
+        number_from(self, self._above)
 
     def __init__(self, url: str, name: str = "other", above: int = 0) -> None:
         self._above = above
@@ -204,3 +203,32 @@ class OtherCluster(StreamingReplica):
             self.ask(f"CREATE ROLE {role} NOLOGIN")
         self.ask(f"CREATE DATABASE {wanted}")
         self.database = wanted
+
+
+class MigratedCluster(StreamingReplica):
+    """A cluster of its own beside the server of an address: what every server of the tests begins
+    as, with its roles and a database of the same name, migrated or empty. Its transactions have
+    numbers above one, if it is told."""
+
+    def __init__(self, url: str, *, above: int = 0, is_empty: bool = False) -> None:
+        self._above = above
+        super().__init__(url, "migrated")
+        wanted, self.database = self.database, OWNER
+        template = "template1" if is_empty else template_database.DATABASE
+        self.ask(f"CREATE DATABASE {wanted} TEMPLATE {template}")
+        self.database = wanted
+
+    def _fill(self, source: str) -> None:
+        template = template_database.TEMPLATES / template_database.state() / "postgres"
+        command = ["cp", "-a", "--reflink=auto", str(template), str(self.data)]
+        subprocess.run(command, check=True)
+        with (self.data / "postgresql.conf").open("a") as file:
+            file.write("wal_level = logical\nfsync = off\ntimezone = 'UTC'\n")
+        number_from(self, self._above)
+
+
+def number_from(cluster: StreamingReplica, above: int) -> None:
+    """Before it has started."""
+    if above:
+        page = above // TRANSACTIONS_OF_PAGE + 1
+        cluster._run("pg_resetwal", "-x", page * TRANSACTIONS_OF_PAGE, "-D", cluster.data)

@@ -12,6 +12,7 @@ from tests.faults import agents
 
 RESUME_SECONDS = 60.0
 PAID_SECONDS = 60.0
+PAUSE_SECONDS = 0.5
 ROUNDS = 12
 ETHER = 10**18
 DOLLAR = 10**6
@@ -21,8 +22,6 @@ TOKEN = "USDC_SETH"
 
 
 def open_store(url: str) -> dict[str, Any]:
-    from django.core.management import call_command
-
     from apps.assets.models import Asset, Chain
     from apps.assets.rates import refresh
     from apps.chain.keys.seeds import Seed
@@ -34,7 +33,6 @@ def open_store(url: str) -> dict[str, Any]:
     from tests import make
     from tests.cast import assemble
 
-    call_command("migrate", verbosity=0)
     refresh()
     Chain.objects.filter(pk=CHAIN).update(required_confirmations=2)
     wallet = DemoWallet(url, CHAIN_KEYS["test"])
@@ -97,6 +95,7 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
         until = time.monotonic() + PAID_SECONDS
         while not Payment.objects.filter(pk=payment.pk, status=Payment.Status.COMPLETED).exists():
             assert time.monotonic() < until, "the payment was not completed"
+            time.sleep(PAUSE_SECONDS)
             round(url)
     if kind == "x402":
         wish["body"] = agents.signed(url, facts, number)

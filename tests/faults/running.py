@@ -14,6 +14,7 @@ from typing import Any
 
 from dev.demo.runner import jobs, of_role
 from dev.ports import free_port
+from tests.forks import Forks
 from tests.stack import OWN, ROOT, wait_for
 
 KEEPER = """
@@ -26,11 +27,15 @@ print(json.dumps({name: os.environ.get(name, "") for name in names}), flush=True
 sys.stdin.read()
 """
 STARTER = "from dev import embedded; embedded.ensure(mode=embedded.DEMO)"
+MANAGE = """
+from django.core.management import execute_from_command_line
+execute_from_command_line({arguments!r})
+"""
 
 
 class Stack:
     """Web, worker, beat and watcher as processes that can be killed one by one, on services that
-    stay. `own` is what else the processes are told."""
+    stay, whose database comes migrated. `own` is what else the processes are told."""
 
     def __init__(self, own: Mapping[str, str] | None = None) -> None:
         self.folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")
@@ -58,7 +63,7 @@ class Stack:
             if value
         }
         self.log = (Path(self.folder.name) / "log").open("w")
-        self.manage("migrate", "--verbosity", "0")
+        self._forks: tuple[Forks, dict[str, str]] | None = None
         self.manage("set_asset", "ETH", "--confirmations", "3")
         self.processes: dict[str, subprocess.Popen[str]] = {}
 
@@ -74,16 +79,21 @@ class Stack:
         )
 
     def manage(self, *arguments: str) -> Any:
-        run = subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            cwd=ROOT,
-            env=self.environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        """A command of an operator, in a fork."""
+        run = self._loaded().run(MANAGE.format(arguments=["manage.py", *arguments]))
         assert run.returncode == 0, run.stdout + run.stderr
         return json.loads(run.stdout) if "--json" in arguments else run.stdout
+
+    def _loaded(self) -> Forks:
+        """What is forked: it has read the settings that are told now."""
+        if self._forks is None or self._forks[1] != self.environ:
+            self._end_forks()
+            self._forks = Forks(self.environ), dict(self.environ)
+        return self._forks[0]
+
+    def _end_forks(self) -> None:
+        if self._forks is not None:
+            self._forks[0].end()
 
     def commands(self) -> dict[str, list[str]]:
         programs = Path(sys.executable).parent
@@ -162,6 +172,7 @@ class Stack:
     def close(self) -> None:
         for name in list(self.processes):
             self.kill(name)
+        self._end_forks()
         assert self.keeper.stdin is not None
         self.keeper.stdin.close()
         self.keeper.wait(30)

@@ -4,6 +4,7 @@ too, and nothing is lost or doubled."""
 import random
 from collections import Counter
 from collections.abc import Iterator
+from itertools import cycle
 
 import pytest
 
@@ -14,7 +15,8 @@ from tests.stack import Remote, mine, wait_for
 from tests.webhooks.receivers import Receiver
 from tests.whole import usually
 
-PAYMENTS = usually(short=6, whole=12)
+VICTIMS = ("worker", "beat", "watcher")
+PAYMENTS = usually(short=len(VICTIMS), whole=12)
 # Before which payment what is gone for a moment; `python -m tests.faults.outages` leaves them away
 # for longer.
 LOSSES = {PAYMENTS // 3: Stack.lose_database, 2 * PAYMENTS // 3: Stack.lose_redis}
@@ -60,7 +62,7 @@ def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
     wallet = DemoWallet(url, CHAIN_KEYS["live"])
 
     payments = []
-    for number in range(PAYMENTS):
+    for number, victim in zip(range(PAYMENTS), cycle(VICTIMS)):
         if number in LOSSES:
             LOSSES[number](stack)
         payment = api.payment()
@@ -71,7 +73,6 @@ def test_killed_processes_lose_and_double_nothing(stack: Stack) -> None:
         )
         wallet.send(entry["address"], int(entry["crypto_amount_atomic"]))
         payments.append(payment)
-        victim = chance.choice(["worker", "beat", "watcher"])
         stack.kill(victim)
         mine(url, chance.randint(0, 2))
         stack.start(victim)

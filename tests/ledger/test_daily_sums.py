@@ -11,7 +11,6 @@ import pytest
 from django.db import connection, transaction
 
 from apps.access.access import Access
-from apps.audit import verify
 from apps.core.days import Days
 from apps.core.models import RowTurn
 from apps.ledger import movements
@@ -22,6 +21,7 @@ from apps.payments.tasks import sum_days
 from apps.platforms.services.overview import fees_earned
 from apps.reports import selectors
 from apps.reports.selectors import AssetSums, Extent, ReportLine
+from tests.auditing import found_of
 from tests.ledger.books import COIN, Books
 
 FIRST = datetime(2026, 3, 1, tzinfo=UTC)
@@ -120,11 +120,7 @@ def told(books: Books) -> Told:
 
 
 def broken() -> list[str]:
-    return [
-        verdict.name
-        for verdict in verify.verdicts()
-        if verdict.name == "daily_sums_true" and verdict.findings
-    ]
+    return [finding.invariant for finding in found_of("daily_sums_true")]
 
 
 def sum_all() -> None:

@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any, NamedTuple
 
 import psycopg
@@ -15,11 +17,14 @@ from django.db import connection
 from dev import embedded, template_database
 from tests import postgres
 from tests.federation import Federation, own_sums
-from tests.replicas import StreamingReplica
+from tests.replicas import MigratedCluster
 from tests.stack import ROOT
+from tests.whole import usually
 
 pytestmark = [pytest.mark.direct, pytest.mark.federated]
-SECONDS = 4
+# So many figures of each server are seen to change, and so long that may take.
+FIGURES = usually(short=36, whole=360)
+SECONDS = 60
 NAME = "federated_test"
 
 
@@ -28,7 +33,7 @@ class Servers(NamedTuple):
 
     urls: dict[str, str]
     federation: Federation
-    second: StreamingReplica
+    second: MigratedCluster
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +46,7 @@ def servers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Servers]:
             own.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)".encode())
             own.execute(f"CREATE DATABASE {NAME} TEMPLATE {template_database.DATABASE}".encode())
         first = postgres.direct_url(NAME)
-        second = StreamingReplica(first)
-        second.promote()
+        second = MigratedCluster(first)
         federation = Federation({"01": first, "02": second.url})
         yield Servers({"01": first, "02": second.url}, federation, second)
         connection.close()
@@ -55,7 +59,7 @@ def servers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Servers]:
 def poster(servers: Servers, shard: str) -> "subprocess.Popen[str]":
     own = {"DATABASE_URL": servers.urls[shard], "SHARD": shard, "TILLGATE_ENV": "test"}
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.shards.posting", str(SECONDS)],
+        [sys.executable, "-m", "tests.shards.posting"],
         env={**os.environ, **own},
         cwd=ROOT,
         stdin=subprocess.PIPE,
@@ -64,19 +68,26 @@ def poster(servers: Servers, shard: str) -> "subprocess.Popen[str]":
     )
 
 
-def test_books_of_two_servers_balance_in_every_snapshot_while_both_are_posted_to(
-    servers: Servers,
-) -> None:
-    posters = {shard: poster(servers, shard) for shard in servers.urls}
-    for process in posters.values():
-        assert process.stdout and process.stdout.readline() == "ready\n"
+def go_on(posters: "dict[str, subprocess.Popen[str]]") -> None:
+    """They begin, or they end."""
     for process in posters.values():
         assert process.stdin
         process.stdin.write("\n")
         process.stdin.flush()
-    seen: dict[str, set[object]] = {shard: set() for shard in posters}
-    with psycopg.connect(servers.federation.url) as reading:
-        while any(process.poll() is None for process in posters.values()):
+
+
+def test_books_of_two_servers_balance_in_every_snapshot_while_both_are_posted_to(
+    servers: Servers,
+) -> None:
+    seen: dict[str, set[object]] = {shard: set() for shard in servers.urls}
+    with ExitStack() as running, psycopg.connect(servers.federation.url) as reading:
+        posters = {shard: running.enter_context(poster(servers, shard)) for shard in servers.urls}
+        for process in posters.values():
+            assert process.stdout and process.stdout.readline() == "ready\n"
+        go_on(posters)
+        until = time.monotonic() + SECONDS
+        while any(len(figures) < FIGURES for figures in seen.values()):
+            assert time.monotonic() < until, seen
             with reading.transaction():
                 balance = reading.execute("SELECT * FROM trial_balance").fetchall()
                 again = reading.execute(
@@ -88,9 +99,9 @@ def test_books_of_two_servers_balance_in_every_snapshot_while_both_are_posted_to
             assert [row for row in balance if row[5] != 0] == []
             for shard, _, _, _, credits_atomic, _ in balance:
                 seen[shard].add(credits_atomic)
-    said = {shard: json.loads(process.communicate()[0]) for shard, process in posters.items()}
+        go_on(posters)
+        said = {shard: json.loads(process.communicate()[0]) for shard, process in posters.items()}
 
-    assert all(len(figures) > 3 for figures in seen.values()), seen
     assert [said[shard]["broken"] for shard in said] == [[], []]
     assert all(said[shard]["posted"] > 10 for shard in said)
     for shard in servers.urls:
