@@ -86,8 +86,6 @@ def test_compose_runs_each_process_once_and_publishes_only_the_web_and_its_proxy
 
 FOLDERS = """
 import json, os
-import django
-django.setup()
 from django.conf import settings
 from config.celery import app
 options = [storage.get("OPTIONS", {}) for storage in settings.STORAGES.values()]
