@@ -1,12 +1,12 @@
 """What was locked when a payment was made stays as it was sealed: whoever changes it later, even
 past every rule, is found."""
 
-import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db import DatabaseError, connection, transaction
 
 from apps.core import clock
 from apps.payments import seals
@@ -14,16 +14,18 @@ from apps.payments.models import Payment, PaymentSeal
 from apps.stores.seals import seal_lines
 from tests import auditing, make
 from tests.auditing import found_of
-from tests.cast import Shop
+from tests.cast import Shop, assemble
 from tests.console.test_verify_ledger import tamper
+from tests.stage import standing
 
 
 def broken() -> list[str]:
     return [item.subject for item in found_of("payments_sealed")]
 
 
-@pytest.fixture
-def sealed(bakery: Shop) -> Shop:
+def two_seals() -> Shop:
+    """Of three payments, and of two."""
+    bakery = assemble().bakery
     for number in range(3):
         make.payment(bakery.test, key=f"key {number}")
     seal_lines(clock.real_now())
@@ -32,6 +34,16 @@ def sealed(bakery: Shop) -> Shop:
     make.payment(bakery.test)
     assert seals.seal_payments(clock.real_now()) == 1
     return bakery
+
+
+@pytest.fixture(scope="module")
+def stage(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
+    yield from standing(django_db_blocker, two_seals)
+
+
+@pytest.fixture
+def sealed(stage: Shop, db: None) -> Shop:
+    return stage.again()
 
 
 def test_what_is_sealed_stands_and_nothing_is_sealed_twice(sealed: Shop) -> None:
@@ -128,36 +140,9 @@ def test_no_change_of_a_seal_is_taken(sealed: Shop) -> None:
         "DELETE FROM payments_paymentseal",
         "TRUNCATE payments_paymentseal",
     ):
-        with pytest.raises(Exception, match="append-only"), connection.cursor() as cursor:
-            cursor.execute(f"SAVEPOINT one; {statement}")
-        with connection.cursor() as cursor:
-            cursor.execute("ROLLBACK TO one")
-
-
-def test_who_has_drawn_a_number_and_not_committed_is_waited_for(
-    django_db_setup: None, django_db_blocker: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Lines of history are numbered before they are committed: a seal must not end behind one that
-    is still to come."""
-    monkeypatch.setattr(seals, "WAIT_SECONDS", 0.3)
-    drawn = threading.Event()
-    go_on = threading.Event()
-
-    def slow() -> None:
-        with connection.cursor() as cursor:
-            cursor.execute("BEGIN; SELECT pg_current_xact_id()")
-            drawn.set()
-            go_on.wait(30)
-            cursor.execute("ROLLBACK")
-        connection.close()
-
-    with django_db_blocker.unblock():
-        thread = threading.Thread(target=slow)
-        thread.start()
-        assert drawn.wait(30)
-        while_it_writes = seals._horizon()
-        go_on.set()
-        thread.join(30)
-        monkeypatch.setattr(seals, "WAIT_SECONDS", 30)
-
-        assert (while_it_writes, seals._horizon() is not None) == (None, True)
+        with (
+            pytest.raises(DatabaseError, match="append-only"),
+            transaction.atomic(),
+            connection.cursor() as cursor,
+        ):
+            cursor.execute(statement)

@@ -68,7 +68,7 @@ def test_many_payouts_of_a_part_of_the_balance_are_as_many_as_it_is_enough_for(w
     assert (held.available_atomic, held.reserved_atomic) == (0, 10**18)
 
 
-WORKERS = usually(short=4, whole=6)
+WORKERS = usually(short=3, whole=6)
 
 
 def own(world: Cast) -> Any:
@@ -120,13 +120,13 @@ def test_two_runs_at_once_pay_once(world: Cast) -> None:
 
 
 def test_several_workers_bring_a_payout_to_its_end_once(world: Cast) -> None:
-    for _ in range(5):
+    for _ in range(3):
         make.payout(world.bakery.test, 10**16)
     together([advance_payouts] * WORKERS)
     make.advance(world.bakery.test, 61)
     together([advance_payouts] * WORKERS)
     assert set(own(world).values_list("status", "is_simulated")) == {("confirmed", True)}
-    assert balances(world.bakery.store.pk, "test")["SETH"].available_atomic == 10**18 - 5 * 10**16
+    assert balances(world.bakery.store.pk, "test")["SETH"].available_atomic == 10**18 - 3 * 10**16
 
 
 def test_two_approvers_at_once_let_it_go_once(world: Cast) -> None:

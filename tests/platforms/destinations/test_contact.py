@@ -33,11 +33,10 @@ from tests.platforms.destinations.makers import (
     verified,
     wrong,
 )
-from tests.platforms.makers import VERIFICATION, Platform, refusal
+from tests.platforms.makers import VERIFICATION, Platform, Sub, refusal
 
 
-def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_the_contact_stops_it_once_without_signing_in(platform: Platform, merchant: Sub) -> None:
     page = named(platform, merchant)
     (letter,) = letters()
     path = stop_in(letter)
@@ -64,10 +63,10 @@ def test_the_contact_stops_it_once_without_signing_in(platform: Platform) -> Non
 
 
 def test_with_a_shard_its_pages_stand_behind_it_and_those_without_open_the_same(
-    platform: Platform, settings: Any
+    platform: Platform, merchant: Sub, settings: Any
 ) -> None:
     settings.SHARD = "1Z"
-    page = named(platform, verified(platform))
+    page = named(platform, merchant)
     stop = stop_in(letters()[-1])
 
     assert page.startswith("/onboarding/destination/1Z~")
@@ -80,8 +79,8 @@ def test_with_a_shard_its_pages_stand_behind_it_and_those_without_open_the_same(
 
 def test_what_a_code_hurried_can_still_be_stopped_until_it_would_have_been_usable(
     platform: Platform,
+    merchant: Sub,
 ) -> None:
-    merchant = verified(platform)
     page = named(platform, merchant)
     (letter,) = letters()
     Client().post(page, {"code": code_in(letter)})
@@ -91,8 +90,9 @@ def test_what_a_code_hurried_can_still_be_stopped_until_it_would_have_been_usabl
     )
 
 
-def test_a_link_stops_nothing_later_and_none_can_be_made_up(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_a_link_stops_nothing_later_and_none_can_be_made_up(
+    platform: Platform, merchant: Sub
+) -> None:
     page = named(platform, merchant)
     path = stop_in(letters()[0])
     with later(hours=25):
@@ -107,8 +107,7 @@ def test_a_link_stops_nothing_later_and_none_can_be_made_up(platform: Platform) 
 # --- the code ---
 
 
-def test_the_contacts_code_makes_it_usable_at_once(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_the_contacts_code_makes_it_usable_at_once(platform: Platform, merchant: Sub) -> None:
     page = named(platform, merchant)
     (letter,) = letters()
     answer = Client().post(page, {"code": code_in(letter)})
@@ -133,8 +132,8 @@ def test_the_contacts_code_makes_it_usable_at_once(platform: Platform) -> None:
 
 def test_a_code_is_tried_five_times_lives_half_an_hour_and_is_kept_as_a_hash(
     platform: Platform,
+    merchant: Sub,
 ) -> None:
-    merchant = verified(platform)
     page = named(platform, merchant)
     code = code_in(letters()[0])
     row = DestinationConfirmation.objects.get()
@@ -155,8 +154,9 @@ def test_a_code_is_tried_five_times_lives_half_an_hour_and_is_kept_as_a_hash(
         assert Client().post(page, {"code": code}).status_code == 422
 
 
-def test_a_code_confirms_nothing_but_what_it_was_sent_for(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_a_code_confirms_nothing_but_what_it_was_sent_for(
+    platform: Platform, merchant: Sub
+) -> None:
     first = named(platform, merchant)
     second = named(platform, merchant, OTHER)
     code, _ = (code_in(letter) for letter in letters())
@@ -167,8 +167,7 @@ def test_a_code_confirms_nothing_but_what_it_was_sent_for(platform: Platform) ->
     )
 
 
-def test_a_new_code_ends_the_one_before_and_few_are_sent(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_a_new_code_ends_the_one_before_and_few_are_sent(platform: Platform, merchant: Sub) -> None:
     page = named(platform, merchant)
     until = saved(merchant).usable_from
     assert Client().post(f"{page}/send").status_code == 422, "a minute has not passed"
@@ -186,11 +185,10 @@ def test_a_new_code_ends_the_one_before_and_few_are_sent(platform: Platform) -> 
 
 
 def test_what_the_contact_could_not_be_told_of_is_not_saved(
-    platform: Platform, settings: Any
+    platform: Platform, merchant: Sub, settings: Any
 ) -> None:
     few = settings.LETTER_LIMITS["destination_named"]._replace(by_store=2, in_all=2)
     settings.LETTER_LIMITS = {**settings.LETTER_LIMITS, "destination_named": few}
-    merchant = verified(platform)
     for _ in range(2):
         named(platform, merchant, make.fresh_address())
     answer = name(minted(platform, merchant))
@@ -233,8 +231,9 @@ def test_before_a_person_approved_the_details_nothing_counts(platform: Platform)
         assert pay(merchant, destination_address=WALLET).status_code == 201
 
 
-def test_details_sent_later_change_no_contact_before_they_are_approved(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_details_sent_later_change_no_contact_before_they_are_approved(
+    platform: Platform, merchant: Sub
+) -> None:
     assert platform.attest(merchant.id, contact_email="me@platform.example").status_code == 201
     page = named(platform, merchant)
     with later(minutes=2):
@@ -280,8 +279,8 @@ def test_live_business_details_name_a_contact(platform: Platform) -> None:
 # --- the page ---
 
 
-def test_pages_are_private_and_wrong_tokens_are_limited(platform: Platform) -> None:
-    page = named(platform, verified(platform))
+def test_pages_are_private_and_wrong_tokens_are_limited(platform: Platform, merchant: Sub) -> None:
+    page = named(platform, merchant)
     buckets.client().flushdb()
     answer = Client().get(page)
     assert (answer["Cache-Control"], answer["X-Robots-Tag"], answer["Referrer-Policy"]) == (

@@ -28,13 +28,13 @@ from tests.platforms.destinations.makers import (
     text,
     verified,
 )
-from tests.platforms.makers import Platform
+from tests.platforms.makers import Platform, Sub
 
 
 def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_could_stop_it(
     platform: Platform,
+    merchant: Sub,
 ) -> None:
-    merchant = verified(platform)
     page = named(platform, merchant)
     (letter,) = letters()
     assert letter.to == [CONTACT] and WALLET in letter.body and "Alice's Bakery" in letter.body
@@ -49,8 +49,9 @@ def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_cou
         assert "The waiting period is over" in text(Client().get(page))
 
 
-def test_a_schedule_that_a_platform_makes_to_it_pays_nothing_yet(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_a_schedule_that_a_platform_makes_to_it_pays_nothing_yet(
+    platform: Platform, merchant: Sub
+) -> None:
     named(platform, merchant)
     body = {
         "asset_id": "ETH",
@@ -66,9 +67,8 @@ def test_a_schedule_that_a_platform_makes_to_it_pays_nothing_yet(platform: Platf
     assert answer.status_code == 422 and WAITS.search(answer.content.decode())
 
 
-def test_a_platforms_people_who_act_for_it_gain_no_more(platform: Platform) -> None:
+def test_a_platforms_people_who_act_for_it_gain_no_more(platform: Platform, merchant: Sub) -> None:
     """A session of the platform's owner, with a code for each act."""
-    merchant = verified(platform)
     named(platform, merchant)
     owner = Browser(platform.shop.owner).prove()
     owner.switch("live")
@@ -112,8 +112,9 @@ def test_it_waits_as_long_as_the_accounts_setting_says_and_never_not_at_all(
     assert len(letters()) == 1
 
 
-def test_a_platform_changes_no_waiting_time_of_its_account(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_a_platform_changes_no_waiting_time_of_its_account(
+    platform: Platform, merchant: Sub
+) -> None:
     for api in (merchant.live, platform.live):
         api.patch(
             f"/platform/accounts/{merchant.id}", {"account": {"cooling_hours": 0, "name": "Other"}}
@@ -121,8 +122,9 @@ def test_a_platform_changes_no_waiting_time_of_its_account(platform: Platform) -
     assert WaitingPeriodSettings.of(merchant.store).cooling_hours == 24
 
 
-def test_test_mode_waits_for_nothing_and_writes_to_nobody(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_test_mode_waits_for_nothing_and_writes_to_nobody(
+    platform: Platform, merchant: Sub
+) -> None:
     token = platform.mint(merchant.id, purpose="payout_destination").json()["token"]
     answer = Client().post(
         f"/onboarding/{token}/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET}
@@ -135,8 +137,7 @@ def test_test_mode_waits_for_nothing_and_writes_to_nobody(platform: Platform) ->
     )
 
 
-def test_a_bank_account_waits_too(platform: Platform) -> None:
-    merchant = verified(platform)
+def test_a_bank_account_waits_too(platform: Platform, merchant: Sub) -> None:
     sent = {
         "kind": "bank",
         "currency": "EUR",
