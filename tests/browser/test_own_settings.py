@@ -43,6 +43,7 @@ def test_a_person_sees_times_of_their_browser_and_chooses_a_zone(
     judged(page, f"profile-ugly-{width}")
 
 
+@pytest.mark.whole  # in dashboard/test_settings.py and test_every_page.py of the suite
 @pytest.mark.parametrize(("width", "dark"), VIEWS)
 def test_a_store_tells_who_it_is_and_who_may_embed_it(
     world: Cast, open_page: OpenPage, width: int, dark: bool

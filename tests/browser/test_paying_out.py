@@ -1,5 +1,5 @@
-"""The rooms of payouts in a real browser, as one story: a wallet, a payout, one that failed, a
-schedule. Wide, and dark on a phone."""
+"""The rooms of payouts in a real browser: a wallet, a payout, one that failed, and a schedule.
+Wide, and dark on a phone."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from apps.core import buckets, clock
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
 from apps.payouts.services.bank_reviews import verify_bank
-from apps.payouts.services.destinations import add_bank
+from apps.payouts.services.destinations import add_bank, add_wallet
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.models import User
 from tests import make
@@ -21,6 +21,7 @@ from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.dashboard.browse import next_code
 
+LOOKS = [("desktop", 1280, False), ("phone-dark", 390, True)]
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 
@@ -56,9 +57,7 @@ class Story:
         self.see(heading, name, fine_again)
 
 
-@pytest.mark.parametrize(
-    ("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)]
-)
+@pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
 def test_a_merchant_pays_out(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
 ) -> None:
@@ -85,7 +84,6 @@ def test_a_merchant_pays_out(
 
     send(story)
     fail_and_retry(story)
-    keep_a_schedule(story, world)
 
 
 def send(story: Story) -> None:
@@ -120,7 +118,14 @@ def fail_and_retry(story: Story) -> None:
     story.see_again("Payouts", "list")
 
 
-def keep_a_schedule(story: Story, world: Cast) -> None:
+@pytest.mark.whole  # in dashboard/test_payout_schedules.py and test_every_page.py of the suite
+@pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
+def test_a_merchant_keeps_a_schedule(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
+    make.store_coins(world.bakery.store, "SETH", 10**18)
+    second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    add_wallet(world.bakery.store, "test", "sepolia", WALLET, "The cold one")
     verify_bank(
         add_bank(
             world.bakery.store,
@@ -130,7 +135,8 @@ def keep_a_schedule(story: Story, world: Cast) -> None:
             account="DE89370400440532013000",
         )
     )
-    story.go("payouts/schedules/new")
+    page = open_page("/dashboard/payouts/schedules/new", width=width, dark=dark, person=world.alice)
+    story = Story(page, look, world.alice)
     story.page.get_by_label("Frequency").select_option("weekly")
     story.choose_the_wallet()
     story.see("Add test schedule", "schedule-new")

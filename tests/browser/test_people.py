@@ -61,6 +61,7 @@ def test_somebody_is_invited_reads_the_letter_and_joins(
     expect(box.get_by_text("Welcome to Alice's Bakery.")).to_be_visible()
 
 
+@pytest.mark.whole  # in the suite in test_every_page.py
 @pytest.mark.parametrize("look", ["wide", "phone", "dark"])
 def test_the_rooms_about_people_and_apps_can_be_used_everywhere(
     world: Cast, open_page: OpenPage, folder: None, look: str

@@ -36,8 +36,9 @@ def see(page: Page, heading: str, name: str) -> None:
     shoot(page, name)
 
 
+@pytest.mark.whole  # in platforms/test_rooms.py and test_every_page.py of the suite
 @pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
-def test_a_platform_adds_a_merchant_who_onboards_by_a_link(
+def test_a_platform_adds_a_merchant_and_makes_a_link(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
 ) -> None:
     change_store(world.bakery.store, is_platform=True)
@@ -50,8 +51,6 @@ def test_a_platform_adds_a_merchant_who_onboards_by_a_link(
     see(page, "Onboarding link", f"platform-link-new-{look}")
     page.get_by_role("button", name="Create link").click()
     see(page, "Onboarding link created", f"platform-link-{look}")
-    token = page.locator("#url").inner_text().rpartition("/")[2]
-    onboard(open_page(f"/onboarding/{token}", width=width, dark=dark), look)
     for path in ("platform", "platform/accounts", "platform/payments"):
         turn_to(page, f"/dashboard/{path}")
         fine(page)
@@ -59,7 +58,13 @@ def test_a_platform_adds_a_merchant_who_onboards_by_a_link(
     assert Store.objects.get(platform=world.bakery.store).name == "Corner Shop"
 
 
-def onboard(page: Page, look: str) -> None:
+@pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
+def test_a_merchant_onboards_by_a_link(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
+    platform = platform_of(world.bakery)
+    token = platform.mint(platform.sub(kyc=False).id, return_url=None).json()["token"]
+    page = open_page(f"/onboarding/{token}", width=width, dark=dark)
     see(page, "Your business", f"onboarding-business-{look}")
     page.get_by_label("Legal business name").fill("Corner Shop GmbH")
     page.get_by_label("Country").select_option("DE")
@@ -137,6 +142,7 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     look_at(page, "Destination removed", f"live-stopped-{look}", script=script)
 
 
+@pytest.mark.whole  # in dashboard/test_agents.py and test_every_page.py of the suite
 @pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
 def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool

@@ -32,6 +32,7 @@ def test_an_owner_closes_the_store(
     judged(page, f"closed-store-{width}")
 
 
+@pytest.mark.whole  # in access/test_account_closing.py and test_every_page.py of the suite
 @pytest.mark.parametrize(("width", "dark"), [(390, False), (1280, True)])
 def test_a_person_closes_their_account(
     world: Cast, open_page: OpenPage, width: int, dark: bool

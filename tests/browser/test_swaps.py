@@ -29,6 +29,7 @@ def dollars(world: Cast) -> Iterator[Cast]:
     )
 
 
+@pytest.mark.whole  # in dashboard/test_swaps.py and test_every_page.py of the suite
 @pytest.mark.parametrize(
     ("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)]
 )
