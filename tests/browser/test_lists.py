@@ -60,8 +60,9 @@ def test_lists_and_a_payment_are_fine_at_every_width(
     ],
 )
 def test_columns_and_filters_are_chosen_with_and_without_script(
-    world: Cast, open_page: OpenPage, ugly: str, script: bool
+    world: Cast, open_page: OpenPage, script: bool
 ) -> None:
+    payment(world.bakery.test, amount="1200.00")
     page = signed_in(open_page, world, "/dashboard/payments", script=script)
     page.locator("summary", has_text="Columns").click()
     page.get_by_label("Fee", exact=True).check()

@@ -26,7 +26,7 @@ def trickling(server: str) -> Iterator[Trickling]:
     before.close()
 
 
-@pytest.fixture(params=["phone", "desk"])
+@pytest.fixture(params=["phone", pytest.param("desk", marks=pytest.mark.whole)])
 def size(request: pytest.FixtureRequest) -> dict[str, int]:
     sizes = {"phone": {"width": 390, "height": 660}, "desk": {"width": 1280, "height": 900}}
     return sizes[request.param]

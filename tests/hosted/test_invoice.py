@@ -329,7 +329,9 @@ def test_invoice_and_receipt_are_tagged_pdfs_of_the_same_figures(bakery: Shop) -
     )  # type: ignore[index]
     assert file_of(made, "receipt").status_code == 404
     r.pay(bakery.test, made)
-    said = text_of(file_of(made, "receipt"))
+    answer = file_of(made, "receipt")
+    assert answer["Content-Disposition"] == 'attachment; filename="receipt-2026-7-x.pdf"'
+    said = text_of(answer)
     for part in ("Test receipt", "Paid", "€11.90", "Payments received", "0x"):
         assert part in said, part
 
