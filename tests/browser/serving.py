@@ -35,10 +35,12 @@ class Server(StaticFilesHandler):
 
     def serve(self, request: HttpRequest) -> HttpResponse | FileResponse:
         """No file changes while the tests run."""
-        if request.path == AXE_ADDRESS:
-            answer = FileResponse(AXE_FILE.open("rb"), content_type="text/javascript")
-        else:
-            answer = super().serve(request)
+        is_axe = request.path == AXE_ADDRESS
+        answer = (
+            FileResponse(AXE_FILE.open("rb"), content_type="text/javascript")
+            if is_axe
+            else super().serve(request)
+        )
         answer.headers["Cache-Control"] = KEPT
         return answer
 
