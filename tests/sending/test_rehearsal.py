@@ -355,7 +355,8 @@ def a_dump_that_breaks_off_leaves_the_database_empty(
     dump = backup / "database.dump"
     described = manifest.read(backup)
     whole = dump.read_bytes()
-    dump.write_bytes(whole[: len(whole) // 2])
+    # Of a small database most is the list of what is in it, without which nothing is begun.
+    dump.write_bytes(whole[:-1000])
     files = [
         File(dump.name, dump.stat().st_size, digest_of(dump)),
         *(file for file in described.files if file.name != dump.name),
