@@ -162,8 +162,11 @@ def retired_in(text: str) -> Iterator[tuple[int, str]]:
     """The line and the words, also where a sentence is wrapped within them."""
     flat = re.sub(r"\s", " ", text)
     wide = re.sub(r" +", " ", flat)
+    matches = list(PATTERN.finditer(wide))
+    if not matches:
+        return
     places = [at for at, item in enumerate(flat) if not (item == " " and flat[at - 1 : at] == " ")]
-    for found in PATTERN.finditer(wide):
+    for found in matches:
         yield text.count("\n", 0, places[found.start()]) + 1, found[0]
 
 

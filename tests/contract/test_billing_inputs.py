@@ -34,19 +34,19 @@ def test_every_odd_input_has_its_answer(cast: Cast) -> None:
 def test_a_number_of_html_or_of_a_path_harms_no_page_letter_or_file(cast: Cast) -> None:
     api = cast.bakery.test
     browser = Browser(cast.alice)
-    for number in (HTML, UPWARD):
-        made = r.opened(api, custom_number=number, customer_id=r.customer(api, name=HTML)["id"])
-        assert r.ok(r.act(api, made["id"], "send"))["status"] == "open"
-        pages = [
-            Client().get(f"/invoice/{made['public_token']}"),
-            browser.get(f"invoices/{made['id']}"),
-            browser.get("invoices"),
-        ]
-        assert [page.status_code for page in pages] == [200, 200, 200]
-        assert all(HTML.encode() not in page.content for page in pages)
-        file = browser.get(f"invoices/{made['id']}/file")
-        assert file.content.startswith(b"%PDF") and "/" not in file.headers["Content-Disposition"]
-        assert "<" not in file.headers["Content-Disposition"]
+    owner = r.customer(api, name=HTML)["id"]
+    made = r.opened(api, custom_number=UPWARD + HTML, customer_id=owner)
+    assert r.ok(r.act(api, made["id"], "send"))["status"] == "open"
+    pages = [
+        Client().get(f"/invoice/{made['public_token']}"),
+        browser.get(f"invoices/{made['id']}"),
+        browser.get("invoices"),
+    ]
+    assert [page.status_code for page in pages] == [200, 200, 200]
+    assert all(HTML.encode() not in page.content for page in pages)
+    file = browser.get(f"invoices/{made['id']}/file")
+    assert file.content.startswith(b"%PDF")
+    assert not {"/", "<"} & set(file.headers["Content-Disposition"])
     cells = b"".join(browser.get("customers.csv").streaming_content).decode()
     assert HTML in cells  # a spreadsheet shows it as text
 
@@ -54,7 +54,7 @@ def test_a_number_of_html_or_of_a_path_harms_no_page_letter_or_file(cast: Cast) 
 def test_a_letter_that_is_asked_for_again_and_again_leaves_once(cast: Cast) -> None:
     made = r.opened(cast.bakery.test)
     before = OutgoingMail.objects.count()
-    for _ in range(20):
+    for _ in range(6):
         assert r.act(cast.bakery.test, made["id"], "send").status_code in (200, 429)
     assert OutgoingMail.objects.count() - before in (1, 2)  # a new minute may begin on the way
     assert Invoice.objects.get(pk=made["id"]).status == "open"

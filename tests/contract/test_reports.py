@@ -1,11 +1,13 @@
 """/reports: the order of the checks, their sentences, polling, reuse, retries and the index."""
 
+from copy import copy
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from apps.core import clock
+from apps.core.ids import new_id
 from apps.reports import states
 from apps.reports.models import Report
 from apps.reports.services import request as requesting
@@ -195,17 +197,26 @@ def test_a_store_has_a_limited_number_of_reports_under_way(bakery: Shop, monkeyp
     assert ask(bakery.test, last, last).status_code == 202
 
 
+def asked_earlier(row: Report, days: int) -> Report:
+    """The same of a range that began earlier, asked for so many days before."""
+    earlier = copy(row)
+    earlier.pk = new_id()
+    earlier.period_from -= timedelta(days=days)
+    earlier.created_at -= timedelta(days=days)
+    return earlier
+
+
 def test_the_index_has_the_fifty_newest_of_the_store_and_mode(cast: Cast) -> None:
     api = cast.bakery.test
     last = through(cast.bakery.test)
-    made = [
-        ask(api, last - timedelta(days=n), last, format="csv", currency="USD").json()["report_id"]
-        for n in range(50)
-    ]
+    ask(api, last, last, format="csv", currency="USD")
     generate_due()
+    made = [Report.objects.get()]
+    made += [asked_earlier(made[0], days) for days in range(1, 50)]
+    Report.objects.bulk_create(made[1:])
     newest = ask(api, last, last, TYPES[1]).json()["report_id"]
     reports = api.get("/reports").json()["reports"]
-    assert [report["id"] for report in reports] == [newest, *reversed(made[1:])]
+    assert [report["id"] for report in reports] == [newest, *(str(row.pk) for row in made[:-1])]
     assert (
         cast.strangers.test.get("/reports").json()["reports"]
         == cast.bakery.live.get("/reports").json()["reports"]
