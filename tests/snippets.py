@@ -226,6 +226,9 @@ def _run_steps(
     """The page's own code is one process, which waits after each block: programs between its blocks
     are started meanwhile."""
     own = [block for block in blocks if not block.program]
+    for block in blocks:
+        if block.program:  # so that it is compiled with the page's own code
+            (reader.folder / block.program).write_text(reader.own(block.code))
     main = running.enter_context(Program(_command(own, reader, delivery), reader))
     receivers: list[Program] = []
     number = 0
@@ -248,14 +251,16 @@ def _run_steps(
 def _started(block: Snippet, reader: Reader) -> Program:
     """A receiver, once it listens."""
     name = block.program
-    (reader.folder / name).write_text(reader.own(block.code))
+    file = reader.folder / name
+    if file.read_text() != (code := reader.own(block.code)):  # with what the page has made since
+        file.write_text(code)
+        if block.language == "ts":
+            npm.compile_typescript(reader.folder, name)
     commands = {
         "python": [sys.executable, name],
         "ts": ["node", name.replace(".ts", ".js")],
         "php": ["php", "-S", f"127.0.0.1:{reader.port}", name],
     }
-    if block.language == "ts":
-        npm.compile_typescript(reader.folder, name)
     program = Program(commands[block.language], reader)
     wait_for(lambda: _listens(reader.port) or program.has_ended, bool, SECONDS)
     assert not program.has_ended, f"{block.place}\n{program.text}"
@@ -295,7 +300,7 @@ def _typescript(blocks: Sequence[Snippet], reader: Reader, first: str) -> list[s
     for block in blocks:
         parts += [f"// {block.place}", reader.own(block.code), "await _step();"]
     (reader.folder / "page.ts").write_text("\n".join([*parts, "process.exit(0);"]))
-    npm.compile_typescript(reader.folder, "page.ts")
+    npm.compile_typescript(reader.folder, *(path.name for path in reader.folder.glob("*.ts")))
     return ["node", "page.js"]
 
 

@@ -152,8 +152,8 @@ def _fetch(place: Path) -> None:
     assert done.returncode == 0, done.stderr[-4000:]
 
 
-def compile_typescript(folder: Path, name: str) -> None:
-    """Type-check `name` as strictly as the package itself, and write the JavaScript beside it."""
+def compile_typescript(folder: Path, *names: str) -> None:
+    """Type-check files as strictly as the package itself, and write the JavaScript beside them."""
     options = [
         "--strict",
         "--target",
@@ -172,4 +172,4 @@ def compile_typescript(folder: Path, name: str) -> None:
         str(package() / "node_modules" / "@types"),
         "--skipLibCheck",
     ]
-    run([str(package() / "node_modules" / ".bin" / "tsc"), *options, *types, name], folder)
+    run([str(package() / "node_modules" / ".bin" / "tsc"), *options, *types, *names], folder)

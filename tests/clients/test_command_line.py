@@ -2,7 +2,6 @@
 their own computer."""
 
 import json
-import os
 import re
 import shutil
 import stat
@@ -10,7 +9,6 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import stripe
@@ -20,6 +18,8 @@ from werkzeug import Request, Response
 
 from tests.clients import wheel
 from tests.clients.commands import SECONDS, Commands
+from tests.clients.loaded import Loaded
+from tests.clients.terminal import Terminal
 from tests.stack import Demo
 from tests.whole import usually
 
@@ -29,38 +29,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel.install(tmp_path_factory.mktemp("cli"), "[cli]").parent / "tillgate"
 
 
-class Terminal:
-    """A home of its own."""
-
-    def __init__(self, commands: Commands, program: Path, home: Path, **environment: str) -> None:
-        self.commands = commands
-        self.program = program
-        self.home = home
-        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
-        self.environment = {**kept, "HOME": str(home), "BROWSER": "true", **environment}
-
-    def __call__(
-        self, *arguments: str, input: str = "", code: int = 0, **environment: str
-    ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [self.program, *arguments],
-            env={**self.environment, **environment},
-            input=input,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-        assert done.returncode == code, (
-            f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        )
-        return done
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self(*arguments, "--json").stdout)
-
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        return self.commands.start([self.program, *arguments], self.environment)
+@pytest.fixture(scope="module")
+def loaded(program: Path) -> Iterator[Loaded]:
+    running = Loaded(program)
+    yield running
+    running.end()
 
 
 @pytest.fixture
@@ -69,9 +42,9 @@ def key(demo: Demo) -> str:
 
 
 @pytest.fixture
-def stranger(commands: Commands, program: Path, tmp_path: Path) -> Terminal:
+def stranger(commands: Commands, program: Path, loaded: Loaded, tmp_path: Path) -> Terminal:
     """Has signed in nowhere."""
-    return Terminal(commands, program, tmp_path)
+    return Terminal(commands, program, tmp_path, loaded)
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +82,7 @@ def listening(terminal: Terminal, *arguments: str) -> tuple[subprocess.Popen[str
 def test_from_an_empty_folder_to_a_verified_webhook(
     terminal: Terminal, receiver: HTTPServer
 ) -> None:
+    terminal.loaded = None
     got: list[Request] = []
 
     def take(request: Request) -> Response:
