@@ -41,7 +41,7 @@ def have_addresses(count: int) -> None:
 def make_blocks(chain: Any, count: int) -> None:
     from eth_abi.abi import encode
 
-    from tests.chain.local import LOGGER
+    from tests.chain.local import ACCOUNTS, LOGGER
 
     chain.put(LOGGER, USDC)
     chain.call("evm_setAutomine", False)
@@ -49,9 +49,9 @@ def make_blocks(chain: Any, count: int) -> None:
         for place in range(EACH):
             number = (FIRST_INDEX if place % 10 == 0 else 2**80) + (block * EACH + place) % SIZES[0]
             to = f"0x{number:040x}"
-            chain.send(to, 1 + place, sender=place % 10, gas=hex(60_000))
+            chain.send(to, 1 + place, sender=place % ACCOUNTS, gas=hex(60_000))
             data = "0x" + encode(["address", "uint256"], [to, 5 + place]).hex()
-            chain.send(USDC, data=data, sender=place % 10, gas=hex(60_000))
+            chain.send(USDC, data=data, sender=place % ACCOUNTS, gas=hex(60_000))
         chain.mine(1)
 
 

@@ -20,6 +20,7 @@ from dev import anvil
 from dev.ports import free_port
 
 SEPOLIA_ID = 11155111
+ACCOUNTS = 5  # half of anvil's time to start goes into the keys of the usual ten
 ARTIFACT = Path(__file__).parents[2] / "dev" / "demo" / "tokens" / "DevToken.json"
 # Sends the coins of the call to the address in the first word.
 FORWARDER = "0x5f5f5f5f345f355af100"
@@ -43,7 +44,8 @@ class Node:
         port = free_port()
         self.url = f"http://127.0.0.1:{port}"
         self.began = time.monotonic()
-        command = [program, "--port", str(port), "--chain-id", str(chain_id), "--quiet", *options]
+        usual = ["--port", str(port), "--chain-id", str(chain_id), "--quiet"]
+        command = [program, *usual, "--accounts", str(ACCOUNTS), *options]
         self.process = subprocess.Popen(
             command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

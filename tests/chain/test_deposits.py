@@ -12,7 +12,7 @@ from apps.chain.models import Block, Deposit, Head
 from apps.chain.selectors import BLOCK_ON_ITS_WAY, confirmations, is_caught_up
 from apps.core import clock
 from tests.chain.conftest import Reader, make_address
-from tests.chain.local import FORWARDER, LOGGER, REVERTER, LocalChain
+from tests.chain.local import ACCOUNTS, FORWARDER, LOGGER, REVERTER, LocalChain
 from tests.whole import usually
 
 pytestmark = pytest.mark.chain
@@ -171,7 +171,8 @@ def test_hundreds_of_payments_in_one_block_are_each_counted(
 ) -> None:
     chain.call("evm_setAutomine", False)
     hashes = {
-        chain.send(address, 1 + place, sender=place % 10, gas=hex(21_000)) for place in range(PAID)
+        chain.send(address, 1 + place, sender=place % ACCOUNTS, gas=hex(21_000))
+        for place in range(PAID)
     }
     chain.mine(1)
     before = watcher_calls(watcher)
