@@ -1,8 +1,6 @@
 """What the server has counted, whichever of its processes is asked."""
 
-import os
 import re
-import signal
 
 from django.conf import settings
 
@@ -28,8 +26,7 @@ def test_every_process_tells_the_sum_of_all(web: Web) -> None:
 
 def test_what_a_process_counted_stays_when_it_is_gone(web: Web) -> None:
     before = counted(web)
-    lost = min(web.workers())
-    os.kill(lost, signal.SIGKILL)
+    lost = web.lose_a_worker()
     wait_for(web.workers, lambda found: lost not in found and len(found) > 1)
 
     def counted_again() -> float:

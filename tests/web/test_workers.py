@@ -1,8 +1,5 @@
 """The web process outlives its workers."""
 
-import os
-import signal
-
 from dev.demo import runner
 from tests.stack import wait_for
 from tests.web.wire import Web
@@ -11,8 +8,7 @@ from tests.web.wire import Web
 def test_a_killed_worker_comes_back_and_the_others_go_on_answering(web: Web) -> None:
     before = web.workers()
     assert len(before) == 2
-    lost = min(before)
-    os.kill(lost, signal.SIGKILL)
+    lost = web.lose_a_worker()
     wait_for(web.workers, lambda now: lost not in now)
 
     def answers() -> int:

@@ -2,12 +2,18 @@
 
 import http.client
 import json
+import os
+import signal
 import socket
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.stack import wait_for
+
+# The server's own interval is three and a half.
+RESPAWN_SECONDS = 5.0
 LOCALHOST = b"Host: localhost"
 
 
@@ -65,6 +71,23 @@ class Web:
             else (f"Content-Length: {len(body)}".encode(), b"Content-Type: application/json")
         )
         return self.begin(method, path, *lines, *told, body=body or b"").answer()
+
+    def lose_a_worker(self) -> int:
+        """Kill one. Of several that end shortly after each other the server says that they crash
+        in a loop, and ends."""
+        wait_for(lambda: self._youngest_seconds(), lambda age: age > RESPAWN_SECONDS, 30)
+        lost = min(self.workers())
+        os.kill(lost, signal.SIGKILL)
+        return lost
+
+    def _youngest_seconds(self) -> float:
+        """How long ago the last of the workers began."""
+        up = float(Path("/proc/uptime").read_text().split()[0])
+        begun = [
+            int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+            for pid in self.workers()
+        ]
+        return up - max(begun) / os.sysconf("SC_CLK_TCK")
 
     def workers(self) -> set[int]:
         """The processes that answer."""
