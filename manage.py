@@ -22,6 +22,7 @@ WITHOUT_SERVICES = {
     "startapp",
     "collectstatic",
     "openapi",
+    "docs",
 }
 # Objects that are freed in cycles before the collector looks for them: starting makes hundreds of
 # thousands that stay.

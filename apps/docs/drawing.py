@@ -15,7 +15,7 @@ from msgspec import Struct
 from apps.docs import tree
 from apps.docs.catalogs import errors, events
 from apps.docs.markdown import Heading, address_of, render
-from apps.docs.reference import groups, objects, page_of
+from apps.docs.reference import groups, objects, page_of, usual
 from apps.docs.site import DocsHit, DocsLink, DocsMenu, DocsPage, Site
 
 FOLDER = settings.BASE_DIR / "docs" / "guide"
@@ -62,9 +62,10 @@ def _sources() -> Iterator[Source]:
             yield _source(
                 section.title, entry, _CATALOG.sub(lambda match: CATALOGS[match[1]](), text)
             )
+    every = usual(description)
     for group in groups():
         entry = tree.DocsEntry(f"reference/{group.slug}", group.title)
-        yield _source("API reference", entry, page_of(group, description))
+        yield _source("API reference", entry, page_of(group, description, every))
     yield _source("API reference", tree.OBJECTS, objects(description))
     changelog = (settings.BASE_DIR / "CHANGELOG.md").read_text()
     yield _source("Look up", tree.CHANGELOG, changes_of(changelog))

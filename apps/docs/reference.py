@@ -4,7 +4,7 @@ the API's description and examples."""
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -46,10 +46,11 @@ def groups() -> list[OperationGroup]:
     return all_groups
 
 
-def page_of(group: OperationGroup, description: Schema) -> str:
+def page_of(group: OperationGroup, description: Schema, every: Mapping[str, str]) -> str:
+    """`every` is what each status usually means, which an operation doesn't repeat."""
     parts = [f"# {group.title}", _contents(group)]
     for operation in group.operations:
-        parts += list(_operation(operation, description))
+        parts += list(_operation(operation, description, every))
     return "\n\n".join(parts) + "\n"
 
 
@@ -67,7 +68,9 @@ def _contents(group: OperationGroup) -> str:
     )
 
 
-def _operation(operation: ApiOperation, description: Schema) -> Iterator[str]:
+def _operation(
+    operation: ApiOperation, description: Schema, every: Mapping[str, str]
+) -> Iterator[str]:
     described: Schema = description["paths"][f"/api/v2{operation.path}"][operation.method.lower()]
     yield f"## {operation.title}"
     yield f"`{operation.method} /api/v2{operation.path}`"
@@ -94,7 +97,7 @@ def _operation(operation: ApiOperation, description: Schema) -> Iterator[str]:
     yield "### Example"
     yield samples(operation.method, example, _credential(operation, described))
     yield _answer(example)
-    own = list(_own_refusals(described, description))
+    own = list(_own_refusals(described, every))
     if own:
         yield "### Errors"
         yield "\n".join(["| status | when |", "|---|---|", *own])
@@ -133,9 +136,8 @@ def _may_be_shortened(value: Any) -> bool:
     return False
 
 
-def _own_refusals(described: Schema, description: Schema) -> Iterator[str]:
+def _own_refusals(described: Schema, every: Mapping[str, str]) -> Iterator[str]:
     """What this operation says beyond what every one says."""
-    every = usual(description)
     for status, answer in described["responses"].items():
         if status >= "400" and answer["description"] != every[status]:
             yield f"| `{status}` | {answer['description']} |"

@@ -146,6 +146,11 @@ class ViewSchema(AutoSchema):
         }
         return {**self._successes(), **refused}
 
+    def _is_list_view(self, serializer: Any = None) -> bool:
+        """Every answer names its whole shape, lists too: the library guesses nothing, which it
+        would do anew for each status."""
+        return False
+
     def _successes(self) -> dict[Any, OpenApiResponse]:
         documents = answers(self.view, self.view.route, self.method)
         if documents.get(200) is Pdf:
