@@ -8,10 +8,9 @@ from django.test import Client
 
 from apps.access import sessions
 from apps.core import clock
-from apps.stores.models import User
 from tests.access.matrix.lines import Line
 from tests.access.matrix.world import World
-from tests.dashboard.browse import Browser, text
+from tests.dashboard.browse import text
 from tests.stage import empty_buckets
 
 REFUSALS = {
@@ -82,11 +81,14 @@ def ask(
     return outcome(answer)
 
 
-def signed_in(world: World, user: User, mode: str, *, is_recent: bool) -> Client:
-    browser = Browser(user).known()
+def signed_in(world: World, role: str, mode: str, *, has_factor: bool, is_recent: bool) -> Client:
+    """The one session of that person, in the world's store and this mode, with a code that was
+    taken just now or with none."""
+    browser = world.browsers[role, has_factor].again()
     session = browser.client.session
     session[sessions.STORE_KEY] = str(world.store.pk)
     session[sessions.MODE_KEY] = mode
+    session.pop(sessions.PROOF_KEY, None)
     if is_recent:
         session[sessions.PROOF_KEY] = {
             "at": clock.real_now().isoformat(),

@@ -86,7 +86,7 @@ def test_a_person_may_what_the_table_says(world: World, lines: list[Line]) -> No
         if not asked:
             continue
         client = signed_in(
-            world, world.people[role, factor != "none"], mode, is_recent=factor == "recent"
+            world, role, mode, has_factor=factor != "none", is_recent=factor == "recent"
         )
         for line in asked:
             allowed = reasons(line.row, role, factor, mode)

@@ -25,6 +25,7 @@ from tests import make
 from tests.access.matrix.lines import ADDRESS, OTHER
 from tests.cast import Api, Cast, assemble, person
 from tests.contract.oauth.apps import App
+from tests.dashboard.browse import Browser
 
 COIN = {"test": "SETH", "live": "ETH"}
 DOLLARS = {"test": "USDC_SETH", "live": "ETH_USDC"}
@@ -40,6 +41,7 @@ class World:
     store: Store
     names: dict[str, dict[str, Any]]  # mode -> name -> id
     people: dict[tuple[str, bool], User]  # role, whether they have a second factor
+    browsers: dict[tuple[str, bool], Browser]  # theirs
 
     def fill(self, value: Any, mode: str) -> Any:
         if isinstance(value, str):
@@ -224,4 +226,5 @@ def one_of_everything() -> World:
             "account": account.pk,
         }
         names[mode] = {**of_mode(cast, mode), **shared, "family": family}
-    return World(cast, store, names, people)
+    browsers = {who: Browser(user).known() for who, user in people.items()}
+    return World(cast, store, names, people, browsers)
