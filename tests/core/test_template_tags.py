@@ -5,13 +5,14 @@ import re
 from datetime import UTC, datetime
 from decimal import Decimal
 
+import heroicons
 import pytest
 from babel.numbers import get_minus_sign_symbol
 from django.template import Context, Template
 from django.utils import translation
 from django.utils.html import strip_tags
 
-from apps.core import clock, money
+from apps.core import clock, icons, money
 from apps.core.badges import all_badges
 from apps.core.templatetags import tillgate
 from apps.payments.models import Payment
@@ -223,6 +224,14 @@ def test_an_icon_is_drawn_once_for_each_size_and_label() -> None:
         )
         == 3
     )
+
+
+@pytest.mark.parametrize(("style", "size"), [("micro", 16), ("mini", 20), ("outline", 24)])
+@pytest.mark.parametrize("name", ["check", "bars-3"])
+def test_an_icon_is_what_the_library_draws(name: str, style: str, size: int) -> None:
+    attributes = {"class": "icon", "aria-label": '"><b'}
+    drawn = icons.drawn(style, name, size, attributes)
+    assert drawn == heroicons._render_icon(style, name, size, {**attributes})
 
 
 def test_an_icon_with_a_label_is_read_aloud_and_one_without_is_not() -> None:

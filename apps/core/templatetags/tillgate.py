@@ -10,7 +10,6 @@ import re
 from datetime import date, datetime
 from functools import lru_cache
 
-import heroicons
 from babel.numbers import (
     format_compact_currency,
     format_currency,
@@ -33,7 +32,7 @@ from django.utils.translation import (
     ngettext_lazy,
 )
 
-from apps.core import money
+from apps.core import icons, money
 from apps.core.badges import QUIET, all_badges, coin_badge, coin_sign
 from apps.core.moments import (
     as_utc,
@@ -473,7 +472,7 @@ def _drawn_icon(name: str, size: int, label: str) -> SafeString:
         if label
         else {"aria-hidden": "true"}
     )
-    drawn = heroicons._render_icon(style, name, size, {"class": "icon", **spoken})
+    drawn = icons.drawn(style, name, size, {"class": "icon", **spoken})
     return mark_safe(drawn)  # noqa: S308  the library's own markup; ElementTree escapes the attributes
 
 
