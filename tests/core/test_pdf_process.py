@@ -113,6 +113,12 @@ def test_it_knows_no_secrets() -> None:
     assert told <= set(process._ENVIRONMENT)
 
 
+def test_it_starts_no_process_to_find_its_libraries() -> None:
+    render_apart(PAGE.format("x"))
+    fields = Path(f"/proc/{kept()}/stat").read_text().rpartition(")")[2].split()
+    assert fields[8] == "0"  # pages that its children have touched
+
+
 def test_one_that_takes_too_long_is_given_up_and_the_next_is_drawn(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

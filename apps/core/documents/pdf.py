@@ -5,6 +5,10 @@ With a file inside it is made for archives too (PDF/A-3a). Nothing is fetched, w
 names: only what stands in it as a data: URI is drawn. Fonts are the system's.
 """
 
+import ctypes.util
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -25,11 +29,26 @@ class Inside:
     vocabulary: Vocabulary
 
 
+@contextmanager
+def _without_a_search() -> Iterator[None]:
+    """WeasyPrint tries several names for each of its libraries, and Python searches for each by
+    running ldconfig, the compiler and the linker: fifty processes. On Linux one of the names is
+    that by which the system itself loads it."""
+    search = ctypes.util.find_library
+    if sys.platform == "linux":
+        ctypes.util.find_library = lambda name: None
+    try:
+        yield
+    finally:
+        ctypes.util.find_library = search
+
+
 def render(html: str, inside: Inside | None = None) -> bytes:
     """A whole HTML document as PDF."""
     # Loading it finds Pango on the system; whoever makes no PDF must not need that.
-    import weasyprint
-    from weasyprint.urls import URLFetcher
+    with _without_a_search():
+        import weasyprint
+        from weasyprint.urls import URLFetcher
 
     class OnlyData(URLFetcher):  # type: ignore[misc]  # the library has no types
         """Refuses every address; WeasyPrint leaves out what it could not get."""
