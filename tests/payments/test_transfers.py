@@ -87,7 +87,7 @@ def test_a_payment_that_takes_both_coins_stays_balanced_whatever_becomes_of_the_
         act(transfer, payment)
         make.advance(cast.bakery.test, 200)
         payment.refresh_from_db()
-        assert reconcile(payment) == FINAL
+        assert reconcile(payment.pk) == FINAL
         assert made["status"] == payment.status == "completed"
         told = cast.bakery.test.get(f"/payments/{payment.pk}").json()["financials"]
         assert (told["refunded_amount"], told["gross_amount"]) == ("0.00", "10.00")

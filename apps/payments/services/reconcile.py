@@ -2,6 +2,7 @@
 minute of each change."""
 
 from collections import Counter
+from uuid import UUID
 
 from apps.core import clock
 from apps.core.rows import Job
@@ -21,13 +22,12 @@ _DEPOSIT = ("deposit__tx_hash", "deposit__log_index", "deposit__asset_id", "depo
 
 def reconcile_due() -> int:
     """The sweep: check every intent that changed since its last check; how many there were."""
-    tasks = ReconciliationTask.objects.filter(is_due=True)
-    due = Payment.objects.filter(pk__in=tasks.values("pk"))
-    due = due.select_related("store").order_by("pk")
-    return JOB.walk(due, reconcile)
+    # By the few that wait alone: joined to all there are, these may be read from end to end.
+    due = ReconciliationTask.objects.filter(is_due=True).order_by("payment_id")
+    return JOB.walk(due.values_list("payment_id", flat=True), reconcile)
 
 
-def reconcile(payment: Payment) -> str:
+def reconcile(payment_id: UUID) -> str:
     """Check one intent and keep the result; staff's `closed` stands while the figures agree with
     what they closed.
 
@@ -36,17 +36,17 @@ def reconcile(payment: Payment) -> str:
     """
     # Whoever changes what it brought holds this lock too, so that what is kept here is what the
     # books say.
-    Payment.objects.select_for_update(no_key=True).get(pk=payment.pk)
+    locked = Payment.objects.select_for_update(no_key=True, of=("self",))
+    payment = locked.select_related("store").get(pk=payment_id)
     at = clock.now(payment.store, payment.mode)
     received = received_by(payment)
     status = _verdict(payment, received)
     if payment.reconciliation_status == CLOSED and status == DISPUTED:
         status = CLOSED
-    checked = Payment.objects.filter(pk=payment.pk, updated_at=payment.updated_at)
-    is_kept = checked.update(
+    Payment.objects.filter(pk=payment.pk).update(
         reconciliation_status=status, reconciled_at=at, reconciliation_due=False
     )
-    if is_kept and payment.completed_at is not None:
+    if payment.completed_at is not None:
         keep_net(payment)
     return status
 
