@@ -38,11 +38,22 @@ FROM payments_payment p LEFT JOIN payments_paymentnet n ON n.payment_id = p.id
 CHANGES_AT_ONCE = 1_000_000
 
 
+def rate_days() -> None:
+    """A service that ran for the year has a rate of each of its days, and of those that the clocks
+    of its stores have come to."""
+    columns = "asset_id, currency, rate, source, as_of"
+    ask(
+        f"INSERT INTO assets_dailyrate (day, {columns}) SELECT d.day::date, {columns}"
+        " FROM assets_dailyrate r CROSS JOIN generate_series(r.day - 370, r.day + 10,"
+        " interval '1 day') d (day) WHERE r.day = (SELECT max(day) FROM assets_dailyrate"
+        " WHERE day <= (now() AT TIME ZONE 'UTC')::date) ON CONFLICT DO NOTHING"
+    )
+
+
 def keep_up(lanes: int) -> None:
     ask("ANALYZE ledger_account, ledger_entry, ledger_movement, payments_payment")
     _count()
     _count_merchants()
-    _rate_days()
     _fold()
     _sum_days()
     _sum_hours()
@@ -72,18 +83,6 @@ def _count() -> None:
 def _count_merchants() -> None:
     ask("TRUNCATE stores_countedmerchant, stores_merchantcount")
     ask(import_module("apps.stores.migrations.0004_merchants_counted").FILL)
-
-
-def _rate_days() -> None:
-    """A service that ran for the year has a rate of each of its days, and of those that the clocks
-    of its stores have come to."""
-    columns = "asset_id, currency, rate, source, as_of"
-    ask(
-        f"INSERT INTO assets_dailyrate (day, {columns}) SELECT d.day::date, {columns}"
-        " FROM assets_dailyrate r CROSS JOIN generate_series(r.day - 370, r.day + 10,"
-        " interval '1 day') d (day) WHERE r.day = (SELECT max(day) FROM assets_dailyrate"
-        " WHERE day <= (now() AT TIME ZONE 'UTC')::date) ON CONFLICT DO NOTHING"
-    )
 
 
 def _fold() -> None:

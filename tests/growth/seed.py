@@ -28,7 +28,7 @@ from tests.growth import world
 from tests.growth.catalog import OF_STORES, Table, ask, keys_of, tables
 from tests.growth.copies import FIRST_ID, Copier
 from tests.growth.filling import without_indexes
-from tests.growth.kept_up import keep_up
+from tests.growth.kept_up import keep_up, rate_days
 from tests.growth.work import SENDING, work
 from tests.growth.world import World
 
@@ -244,6 +244,7 @@ def founded(payments_max: int, lanes: int = 1) -> GrowingTown:
     sold = _at_rest(known)
     world.wait(place)
     waiting = _at_rest(known)
+    rate_days()
     parts = {
         "store": _of_store(place, waiting),
         "settled": _added(opened, settled),
