@@ -214,8 +214,11 @@ class MigratedCluster(StreamingReplica):
         self._above = above
         super().__init__(url, "migrated")
         wanted, self.database = self.database, OWNER
-        template = "template1" if is_empty else template_database.DATABASE
-        self.ask(f"CREATE DATABASE {wanted} TEMPLATE {template}")
+        self.ask(
+            f"CREATE DATABASE {wanted}"
+            if is_empty
+            else f"ALTER DATABASE {template_database.DATABASE} RENAME TO {wanted}"
+        )
         self.database = wanted
 
     def _fill(self, source: str) -> None:
