@@ -28,7 +28,10 @@ sys.stdin.read()
 """
 STARTER = "from dev import embedded; embedded.ensure(mode=embedded.DEMO)"
 MANAGE = """
+from django.conf import settings
 from django.core.management import execute_from_command_line
+for name, value in {settings!r}.items():
+    setattr(settings, name, value)
 execute_from_command_line({arguments!r})
 """
 
@@ -78,9 +81,10 @@ class Stack:
             **options,
         )
 
-    def manage(self, *arguments: str) -> Any:
-        """A command of an operator, in a fork."""
-        run = self._loaded().run(MANAGE.format(arguments=["manage.py", *arguments]))
+    def manage(self, *arguments: str, **settings: str) -> Any:
+        """A command of an operator, in a fork, with `settings` in place of what was read."""
+        script = MANAGE.format(arguments=["manage.py", *arguments], settings=settings)
+        run = self._loaded().run(script)
         assert run.returncode == 0, run.stdout + run.stderr
         return json.loads(run.stdout) if "--json" in arguments else run.stdout
 

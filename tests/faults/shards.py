@@ -82,23 +82,22 @@ class Server:
         hot = wallet["hot_wallets"]["test"]
         local_chain.call(self.chain, "anvil_setBalance", hot, hex(2 * COINS))
 
-    def new_store(self, name: str) -> str:
+    def new_store(self, name: str, **settings: str) -> str:
         """The secret key of a store's test mode."""
         email = f"{name.lower()}-{self.shard}@example.com"
         made = self.stack.manage(
             *("create_store", "--name", name, "--email", email),
             *("--password", "pw-0123456789", "--json"),
+            **settings,
         )
         return str(made["keys"]["test"]["secret"])
 
     def looking_like(self, shard: str) -> tuple[str, str]:
         """A key and a payment's reference of this server that look as if they were of another
         shard."""
-        self.stack.environ["SHARD"] = shard
-        key = self.new_store("Bob")
-        reference = self.stack.manage("shell", "--command", PAYMENT.format(key=key)).split()[-1]
-        self.stack.environ["SHARD"] = self.shard
-        return key, reference
+        key = self.new_store("Bob", SHARD=shard)
+        command = ("shell", "--command", PAYMENT.format(key=key))
+        return key, self.stack.manage(*command, SHARD=shard).split()[-1]
 
     def start(self, names: Iterable[str] = ()) -> None:
         for name in names or self.stack.commands():
