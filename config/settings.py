@@ -52,7 +52,6 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "heroicons",
     "django_prometheus",
     "apps.core",
     "apps.stores",
