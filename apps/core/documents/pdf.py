@@ -7,10 +7,10 @@ names: only what stands in it as a data: URI is drawn. Fonts are the system's.
 
 import ctypes.util
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 from apps.core.documents.metadata import ACCESSIBLE, Vocabulary, add_to
@@ -29,26 +29,28 @@ class Inside:
     vocabulary: Vocabulary
 
 
-@contextmanager
-def _without_a_search() -> Iterator[None]:
-    """WeasyPrint tries several names for each of its libraries, and Python searches for each by
-    running ldconfig, the compiler and the linker: fifty processes. On Linux one of the names is
-    that by which the system itself loads it."""
+@cache
+def _weasyprint() -> Any:
+    """The library, which finds Pango on the system when it is loaded: whoever makes no PDF must not
+    need that.
+
+    It tries several names for each of its libraries, and Python searches for each by running
+    ldconfig, the compiler and the linker: fifty processes. On Linux one of the names is that by
+    which the system itself loads it.
+    """
     search = ctypes.util.find_library
     if sys.platform == "linux":
         ctypes.util.find_library = lambda name: None
     try:
-        yield
+        return import_module("weasyprint")
     finally:
         ctypes.util.find_library = search
 
 
 def render(html: str, inside: Inside | None = None) -> bytes:
     """A whole HTML document as PDF."""
-    # Loading it finds Pango on the system; whoever makes no PDF must not need that.
-    with _without_a_search():
-        import weasyprint
-        from weasyprint.urls import URLFetcher
+    weasyprint = _weasyprint()
+    from weasyprint.urls import URLFetcher
 
     class OnlyData(URLFetcher):  # type: ignore[misc]  # the library has no types
         """Refuses every address; WeasyPrint leaves out what it could not get."""
