@@ -112,6 +112,9 @@ def test_those_who_lead_are_the_best_or_all_are_compared(
 
 def test_eight_times_the_merchants_read_no_more(platform: Store) -> None:
     """Thirty days of merchants that are alike, and a week of some that sell more than most do."""
+    with connection.cursor() as cursor:
+        # An index that others' rows, rolled back, made almost a level higher would grow by it here.
+        cursor.execute("TRUNCATE payments_soldsum, payments_soldspan, payments_platformsum")
     sold_sums.move_newest_days(today())
 
     def sold(merchants: range) -> "Sales":
@@ -123,7 +126,7 @@ def test_eight_times_the_merchants_read_no_more(platform: Store) -> None:
 
     spans = ((29, 0), (6, 0))
     read: list[list[int]] = []
-    for merchants in (range(1, 250), range(250, 2_000)):
+    for merchants in (range(1, 125), range(125, 1_000)):
         sell(platform, sold(merchants))
         read.append([])
         for days in spans:
