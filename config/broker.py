@@ -3,8 +3,14 @@
 from typing import NamedTuple
 from urllib.parse import quote
 
+from kombu.transport import TRANSPORT_ALIASES
+
 from apps.core.redis_address import SentinelAddress, is_by_sentinel, parse_sentinel
 
+# Loaded when somebody connects.
+TRANSPORT_ALIASES.update(
+    redis="config.channels:Transport", sentinel="config.channels:SentinelTransport"
+)
 _OPTIONS: dict[str, object] = {
     "visibility_timeout": 900,
     "socket_connect_timeout": 1,

