@@ -2,6 +2,7 @@
 are the queue."""
 
 import os
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,7 +10,7 @@ from apps.core.imports import without
 
 with without("cffi", "yaml"):  # C declarations and formats of messages that we don't use
     from celery import Celery
-    from celery.signals import celeryd_after_setup, worker_before_create_process
+    from celery.signals import celeryd_after_setup, task_postrun, worker_before_create_process
     from kombu import Exchange, Queue
 
 from apps.core import redis_client  # noqa: F401  # before kombu loads all of it
@@ -59,6 +60,8 @@ app.conf.update(
     timezone="UTC",
     beat_scheduler="config.beat:Scheduler",
     beat_schedule_filename=str(VAR_DIR / "beat-schedule"),
+    # Celery itself would close the database's connection before and after every job (decision 512).
+    CELERY_DB_REUSE_MAX=sys.maxsize,
 )
 app.autodiscover_tasks(
     [
@@ -97,6 +100,20 @@ def _share_memory_with_children(**_: Any) -> None:
     writes to it."""
     memory.share_heaps()
     memory.freeze_loaded()
+
+
+@task_postrun.connect
+def _look_after_connections(task: Any, **_: Any) -> None:
+    """The next job has the same connections, but for one that failed: its server may be another's
+    standby by now."""
+    from django.db import connections
+
+    if task.request.is_eager:
+        return
+    for connection in connections.all(initialized_only=True):
+        if connection.errors_occurred:
+            connection.close()
+        connection.close_if_unusable_or_obsolete()
 
 
 SECOND = 1.0

@@ -107,6 +107,31 @@ def heartbeats_age() -> float:
         return float(cursor.fetchone()[0] or 10**6)
 
 
+KEPT_SECONDS = 2.0
+_KEPT = """
+SELECT pid FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND query LIKE '%%INTO core_heartbeat%%''jobs''%%'
+AND query_start - backend_start > make_interval(secs => %s)
+"""
+
+
+def kept_connections() -> set[int]:
+    """Connections by which a job wrote its heartbeat long after they had been opened."""
+    with connection.cursor() as cursor:
+        cursor.execute(_KEPT, [KEPT_SECONDS])
+        return {pid for (pid,) in cursor.fetchall()}
+
+
+@alone
+def test_a_job_has_the_connection_of_the_one_before_until_it_is_gone(
+    ports: dict[str, int],
+) -> None:
+    kept = wait_for(kept_connections, bool, START_SECONDS)
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_terminate_backend(pid) FROM unnest(%s) pid", [list(kept)])
+    wait_for(kept_connections, lambda others: bool(others - kept), START_SECONDS)
+
+
 @alone
 def test_jobs_follow_a_failover(sentinels: Sentinels, ports: dict[str, int]) -> None:
     wait_for(heartbeats_age, lambda seconds: seconds < 5, START_SECONDS)
