@@ -29,7 +29,7 @@ from typing import Any, TextIO
 
 from apps.core import local_chain
 from apps.core.local_chain import CHAIN_IDS, ETHEREUM, NAMES_VARIABLE, SEPOLIA, local_chains
-from dev import anvil, processes, template_database, waiting
+from dev import anvil, processes, scratch, template_database, waiting
 from dev.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -219,7 +219,7 @@ def _postgres(folder: ServicesFolder, name: str) -> str:
     # Its own lock is one file in /tmp for everybody, which belongs to the first user of the
     # machine.
     PostgresServer._lock = type(PostgresServer._lock)(folder.path / ".postgres.lock")
-    data = folder.path / "postgres"
+    data = _data_of(folder)
     if folder.mode == TEST and data.exists() and not template_database.is_of_this_state(data):
         _open_server(data, folder.mode).stop()  # one may have outlived its tests
         shutil.rmtree(data)
@@ -227,9 +227,29 @@ def _postgres(folder: ServicesFolder, name: str) -> str:
         template_database.copy(data, lambda path: _open_server(path, TEST))
         _configure_postgres(data, folder.mode)
     server = _open_server(data, folder.mode)
-    folder.stops.append(server.stop)
+    folder.stops.append(lambda: _close_server(server, data))
     _make_database(server.get_uri(), folder.mode)
     return str(server.get_uri(database="tillgate"))
+
+
+def _data_of(folder: ServicesFolder) -> Path:
+    """Of a worker of a test run it is in memory where there is room, with a link in its place."""
+    place = folder.path / "postgres"
+    if folder.mode != TEST or not test_worker() or scratch.place() != scratch.MEMORY:
+        return place
+    data = scratch.MEMORY / f"tillgate-{os.getuid()}-{_digest(folder.path)}"
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place)
+    place.unlink(missing_ok=True)
+    place.symlink_to(data)
+    return data
+
+
+def _close_server(server: Any, data: Path) -> None:
+    """Nothing stays in memory."""
+    server.stop()
+    if scratch.is_in_memory(data):
+        shutil.rmtree(data)
 
 
 def _open_server(data: Path, mode: str) -> Any:
@@ -353,16 +373,17 @@ def _socket_path(path: Path) -> str:
     """The path itself, or a short one in the temporary folder when the system could not bind it."""
     if len(os.fsencode(path)) <= SOCKET_PATH_MAX:
         return str(path)
-    short = (
-        Path(tempfile.gettempdir())
-        / f"tillgate-{os.getuid()}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:16]}"
-    )
+    short = Path(tempfile.gettempdir()) / f"tillgate-{os.getuid()}-{_digest(path)}"
     short.mkdir(mode=0o700, exist_ok=True)
     if short.stat().st_uid != os.getuid():
         raise processes.StartFailed(
             f"{short} belongs to somebody else; set TILLGATE_VAR to a folder with a shorter path"
         )
     return str(short / path.name)
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
 
 
 def _redis_answers(path: str) -> bool:

@@ -15,7 +15,7 @@ from urllib.parse import parse_qs, urlsplit
 import psycopg
 
 from apps.audit.grants import ROLES
-from dev import template_database
+from dev import scratch, template_database
 from dev.ports import free_port
 from tests.stack import wait_for
 
@@ -36,7 +36,7 @@ class StreamingReplica:
         self.port = port or free_port()
         port_of_source = int(parse_qs(parts.query).get("port", [parts.port or 5432])[0])
         source = f"host={host} port={port_of_source} user={OWNER} application_name={name}"
-        self.folder = Path(tempfile.mkdtemp(prefix="tgr", dir="/tmp"))
+        self.folder = Path(tempfile.mkdtemp(prefix="tgr", dir=scratch.place()))
         self._user: str | None = None
         if os.geteuid() == 0:  # as which PostgreSQL refuses to run
             self._user = (Path(host) / f".s.PGSQL.{port_of_source}").owner()

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import requests
 
 from apps.core import local_chain
-from dev import embedded
+from dev import embedded, scratch
 from dev.ports import free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -87,9 +87,7 @@ class Demo:
     def __init__(self) -> None:
         self.moved = time.monotonic()
         self.told = 0
-        self.folder = tempfile.TemporaryDirectory(
-            prefix="tg", dir="/tmp"
-        )  # socket paths must stay short
+        self.folder = tempfile.TemporaryDirectory(prefix="tg", dir=scratch.place())
         self.port = free_port()
         environ = {name: value for name, value in os.environ.items() if name not in OWN}
         self.log = (Path(self.folder.name) / "demo.log").open("w")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dev import embedded
+from dev import embedded, scratch
 from tests.stack import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,7 +20,7 @@ PROGRAM = """
 import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from apps.core import local_chain
-from dev import embedded
+from dev import embedded, scratch
 embedded.ensure(services=(embedded.REDIS, local_chain.SEPOLIA))
 addresses = {name: os.environ.get(name) for name in (embedded.REDIS, local_chain.SEPOLIA)}
 print(json.dumps(addresses), flush=True)
@@ -156,3 +156,21 @@ def test_a_database_that_recovers_from_a_crash_on_a_slow_machine_is_waited_for(
 
     embedded._wait_for_postgres(start, tmp_path)
     assert not found
+
+
+@pytest.mark.parametrize(("free_min", "is_in_memory"), [(0, True), (2**60, False)])
+def test_a_workers_database_is_in_memory_where_there_is_plenty_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, free_min: int, is_in_memory: bool
+) -> None:
+    monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
+    monkeypatch.setattr(scratch, "FREE_MIN_BYTES", free_min)
+    scratch.place.cache_clear()
+    place = tmp_path / "postgres"
+    try:
+        with (tmp_path / ".users").open("a+") as lock:
+            folder = embedded.ServicesFolder(tmp_path, embedded.TEST, lock)
+            data = embedded._data_of(folder)
+    finally:
+        scratch.place.cache_clear()
+    assert scratch.is_in_memory(data) is place.is_symlink() is is_in_memory
+    assert place.resolve() == data.resolve()

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dev import embedded
+from dev import embedded, scratch
 from tests.faults import agents, children
 from tests.faults.children import CHAIN
 
@@ -70,7 +70,7 @@ class World:
     worker and to kill it in there."""
 
     def __init__(self) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="tgk", dir="/tmp")
+        self.folder = tempfile.TemporaryDirectory(prefix="tgk", dir=scratch.place())
         os.environ |= {
             "TILLGATE_VAR": str(Path(self.folder.name) / "test"),
             "TILLGATE_ENV": "test",

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dev import scratch
 from dev.demo.runner import jobs, of_role
 from dev.ports import free_port
 from tests.forks import Forks
@@ -41,7 +42,7 @@ class Stack:
     stay, whose database comes migrated. `own` is what else the processes are told."""
 
     def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        self.folder = tempfile.TemporaryDirectory(prefix="tg", dir="/tmp")
+        self.folder = tempfile.TemporaryDirectory(prefix="tg", dir=scratch.place())
         base = {name: value for name, value in os.environ.items() if name not in OWN}
         self.port = free_port()
         self.base_url = f"http://localhost:{self.port}"

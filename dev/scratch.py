@@ -1,0 +1,33 @@
+"""Where what is made for a run and gone after it lies: in memory, on a machine with plenty of it.
+
+A database is a thousand files, and tests make many: a file system on disk takes half a minute of
+the processor to create them.
+"""
+
+import shutil
+from functools import cache
+from pathlib import Path
+
+MEMORY = Path("/dev/shm")
+DISK = Path("/tmp")  # short, as the paths of sockets must be
+FREE_MIN_BYTES = 8 * 2**30
+
+
+@cache
+def place() -> Path:
+    """The same for as long as the process lives."""
+    return MEMORY if _free_bytes() >= FREE_MIN_BYTES else DISK
+
+
+def is_in_memory(path: Path) -> bool:
+    return path.resolve().is_relative_to(MEMORY)
+
+
+def _free_bytes() -> int:
+    """Of the file system in memory, which may be small, and of the machine, which may be full."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        available = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+        return min(shutil.disk_usage(MEMORY).free, int(available) * 1024)
+    except (OSError, StopIteration):
+        return 0
