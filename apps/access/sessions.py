@@ -5,11 +5,20 @@ import json
 from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.contrib.sessions.models import Session
-from django.db.models import F, JSONField, Model, Q, QuerySet, UUIDField
+from django.db.models import (
+    BooleanField,
+    ExpressionWrapper,
+    F,
+    JSONField,
+    Model,
+    Q,
+    QuerySet,
+    UUIDField,
+)
 
 from apps.access import new_browsers
 from apps.access.access import RECENT, Access
@@ -31,6 +40,7 @@ SEEN_AT_KEY = "seen_at"
 LIFETIME = timedelta(hours=12)
 IDLE = timedelta(minutes=30)
 KEPT = timedelta(days=30)
+STORES_SHOWN_MAX = 50
 _SEEN_RESOLUTION = timedelta(minutes=1)
 
 
@@ -44,7 +54,18 @@ def is_alive(session: Mapping[str, Any], at: datetime) -> bool:
     from elsewhere."""
     if _age(session, BEGAN_AT_KEY, at) >= LIFETIME or _age(session, SEEN_AT_KEY, at) >= IDLE:
         return False
-    return SIGN_IN_KEY not in session or _row_of(session).filter(ended_at=None).exists()
+    return SIGN_IN_KEY not in session or _is_open(UUID(session[SIGN_IN_KEY]))
+
+
+def _is_open(sign_in_id: UUID) -> bool:
+    return bool(_finding_open().rows(id=sign_in_id))
+
+
+@cache
+def _finding_open() -> Statement:
+    """Every request of a session asks for it, so it's drawn up once."""
+    rows = SignIn.objects.filter(pk=Blank("id", UUIDField()), ended_at=None)
+    return statement_of(rows.values_list("pk"))
 
 
 def touch(session: MutableMapping[str, Any], at: datetime) -> None:
@@ -129,12 +150,15 @@ def member_of(user: Any, session: Mapping[str, Any]) -> Member | None:
 
 
 def _first_membership(user: User) -> Member | None:
-    order = (F("store__deleted_at").asc(nulls_first=True), "created_at")
-    return memberships(user).order_by(*order).first()
+    return _read_membership(_finding_first_membership().rows(user_id=user.pk))
 
 
 def _membership_in(store_id: str, user: User) -> Member | None:
     rows = _finding_membership().rows(user_id=user.pk, store_id=UUID(store_id))
+    return _read_membership(rows)
+
+
+def _read_membership(rows: list[tuple[Any, ...]]) -> Member | None:
     if not rows:
         return None
     fields, store_fields = (
@@ -161,6 +185,36 @@ def _finding_membership() -> Statement:
     down the fifty columns than all else that lets a person in."""
     rows = memberships(Blank("user_id", UUIDField()))
     return statement_of(rows.filter(store_id=Blank("store_id", UUIDField())))
+
+
+@cache
+def _finding_first_membership() -> Statement:
+    """Of whoever has chosen no store, which is most people with one."""
+    order = (F("store__deleted_at").asc(nulls_first=True), "created_at")
+    return statement_of(memberships(Blank("user_id", UUIDField())).order_by(*order)[:1])
+
+
+class ChoosableStore(NamedTuple):
+    """A store that a person can look at, as they choose among theirs."""
+
+    store_id: UUID
+    name: str
+    is_closed: bool
+
+
+def stores_of(user: User) -> list[ChoosableStore]:
+    """By name, the first STORES_SHOWN_MAX of them."""
+    return [ChoosableStore(*row) for row in _finding_stores().rows(user_id=user.pk)]
+
+
+@cache
+def _finding_stores() -> Statement:
+    """Every page of the dashboard offers them, so it's drawn up once."""
+    rows = memberships(Blank("user_id", UUIDField())).select_related(None)
+    is_closed = ExpressionWrapper(Q(store__deleted_at__isnull=False), BooleanField())
+    in_order = rows.annotate(is_closed=is_closed).order_by("store__name", "store_id")
+    columns = ("store_id", "store__name", "is_closed")
+    return statement_of(in_order.values_list(*columns)[:STORES_SHOWN_MAX])
 
 
 def memberships(user: User | Blank) -> "QuerySet[Member]":

@@ -27,8 +27,12 @@ def signed_payment_of(viewer: Viewer, payment: Payment) -> SignedPayment | None:
 
 def has_agents(viewer: Viewer) -> bool:
     """Whether any software was ever given a credential of this store and mode."""
-    credentials: QuerySet[AgentCredential] = AgentCredential.objects.visible_to(viewer)
-    return credentials.exists()
+    return agents_visible_to(viewer).exists()
+
+
+def agents_visible_to(viewer: Viewer) -> "QuerySet[AgentCredential]":
+    rows: QuerySet[AgentCredential] = AgentCredential.objects.visible_to(viewer)
+    return rows
 
 
 def tokens_of(access: Access) -> tuple[list[Asset], list[Asset]]:

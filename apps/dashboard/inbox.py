@@ -260,10 +260,15 @@ class Inbox:
         """The number beside Home, empty without one: on pages that show no rows it may be
         KEPT_SECONDS old."""
         if "counts" not in self.__dict__:
-            badge = value_cache.get(self._key)
+            badge = self._kept_badge
             if isinstance(badge, str):
                 return badge
         return _badge(self.counts)
+
+    @cached_property
+    def _kept_badge(self) -> object:
+        """A page has two side bars."""
+        return value_cache.get(self._key)
 
     def forget(self) -> None:
         """What this person has just done may have resolved something."""

@@ -28,11 +28,11 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.urls.resolvers import URLPattern
 from django.utils import timezone, translation
+from django.utils.functional import SimpleLazyObject
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.access import sessions, stepup
 from apps.access.access import Access
-from apps.agents.selectors import has_agents
 from apps.core import buckets, clock, regions
 from apps.core.acting import ActorKind, become
 from apps.core.documents import drawings
@@ -41,10 +41,10 @@ from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.web.forms import sentences as sentences
 from apps.core.web.middleware import client_address
 from apps.dashboard import appearance
+from apps.dashboard.frame import frame_of
 from apps.dashboard.inbox import Inbox
-from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM, menu_of
-from apps.payouts.services import approval_decisions
-from apps.stores import notifications, profile, roles
+from apps.dashboard.navigation import menu_of
+from apps.stores import profile, roles
 from apps.stores.models import Member, User
 from apps.stores.test_clock import clock_of
 
@@ -67,7 +67,6 @@ View = Callable[..., Answer]
 ZONE_COOKIE = "time_zone"  # what the browser says of itself (static/js/dashboard.js)
 EVERYBODY = "everybody"
 SIGNED_IN = "signed in"
-STORES_SHOWN_MAX = 50
 
 
 @dataclass(frozen=True)
@@ -311,19 +310,21 @@ def show(
         return render(
             request, template, {"frame": "dashboard/bare.html", **(context or {})}, status=status
         )
-    frame = {
+    frame = SimpleLazyObject(lambda: frame_of(request.access, member))
+    around = {
         "access": request.access,
         "member": member,
         "may": {permission: roles.may(member.role, permission) for permission in roles.TABLE},
         "test_clock": None if request.access.is_live else clock_of(request.access.store),
-        "menu": menu_of(member.role, request.path, without=_unused(request.access)),
-        "memberships": _memberships(request.person),
+        # A part of a page, which HTMX asks for, shows none of these.
+        "menu": SimpleLazyObject(lambda: menu_of(member.role, request.path, without=frame.unused)),
+        "own_stores": SimpleLazyObject(lambda: sessions.stores_of(request.person)),
+        "unread": SimpleLazyObject(lambda: frame.unread_count),
         "initials": _initials(request.person),
-        "unread": notifications.unread(member, request.access.mode),
         "theme": appearance.theme_of(request),
         "inbox": inbox_of(request),
     }
-    return render(request, template, {**frame, **(context or {})}, status=status)
+    return render(request, template, {**around, **(context or {})}, status=status)
 
 
 def inbox_of(request: PageRequest) -> Inbox:
@@ -333,24 +334,10 @@ def inbox_of(request: PageRequest) -> Inbox:
     return request.inbox
 
 
-def _unused(access: Access) -> set[str]:
-    """What this store has no use for yet: Settings lead to it, the side bar doesn't."""
-    used = {
-        APPROVALS: approval_decisions.are_shown(access),
-        PLATFORM: access.store.is_platform,
-        AGENTS: has_agents(access),
-    }
-    return {name for name, is_used in used.items() if not is_used}
-
-
 def _initials(person: User) -> str:
     """Two letters at most, of the name or else of the address."""
     words = person.name.split() or [person.email]
     return "".join(word[0] for word in [words[0], *words[1:][-1:]]).upper()
-
-
-def _memberships(person: User) -> "models.QuerySet[Member]":
-    return sessions.memberships(person).order_by("store__name", "store_id")[:STORES_SHOWN_MAX]
 
 
 def go(name: str, *arguments: object) -> HttpResponse:

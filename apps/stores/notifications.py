@@ -8,18 +8,16 @@ Only live mode is emailed: the pages of test mode show theirs.
 import uuid
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from functools import cache
 from typing import Any, NamedTuple
 
 from django.core import signing
 from django.db import transaction
-from django.db.models import CharField, DateTimeField, Exists, OuterRef, Q, QuerySet, UUIDField
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.core import clock, jobs, mail
-from apps.core.db.sql import Blank, Statement, statement_of
 from apps.core.errors import NotFound
 from apps.core.messages.fields import is_uuid
-from apps.core.models import Mode
+from apps.core.models import Mode, Viewer
 from apps.core.rows import Job
 from apps.stores import roles
 from apps.stores.models import Member, Store, User
@@ -239,31 +237,18 @@ def _shown(store_id: Any, user_id: Any, rows: "QuerySet[Notification]") -> "Quer
 _UNASKED = [name for name, kind in KINDS.items() if not kind.is_shown]
 
 
-def unread(member: Member, mode: str) -> int:
-    """How many of the newest the member hasn't seen in a mode, 99 at most."""
-    rows = _finding_unread().rows(
-        store_id=member.store_id,
-        user_id=member.user_id,
-        mode=mode,
-        since=read_until(member, mode) or member.created_at,
-    )
-    return len(rows)
+def unread_since(member: Member, mode: str) -> datetime:
+    """From when on the member hasn't seen what was told in a mode."""
+    return read_until(member, mode) or member.created_at
 
 
-@cache
-def _finding_unread() -> Statement:
-    """Every page of the dashboard asks for them, so it's drawn up once."""
-    store_id = Blank("store_id", UUIDField())
+def unread_by(viewer: Viewer, user_id: Any, since: Any) -> "QuerySet[Notification]":
+    """What somebody hasn't seen of the newest; of it UNREAD_MAX are counted."""
     rows = Notification.objects.filter(
-        store_id=store_id,
-        mode=Blank("mode", CharField()),
-        created_at__gt=Blank("since", DateTimeField()),
+        store_id=viewer.store_id, mode=viewer.mode, created_at__gt=since
     )
     newest = rows.order_by("-created_at").values("pk")[:NEWEST_MAX]
-    visible = _shown(
-        store_id, Blank("user_id", UUIDField()), Notification.objects.filter(pk__in=newest)
-    )
-    return statement_of(visible.values_list("pk", flat=True)[:UNREAD_MAX])
+    return _shown(viewer.store_id, user_id, Notification.objects.filter(pk__in=newest))
 
 
 def mark_read(member: Member, mode: str) -> None:

@@ -2,6 +2,8 @@
 theme."""
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.access.services import create_agent_credential
 from apps.core import clock
@@ -13,6 +15,7 @@ from tests.cast import Cast, person
 from tests.dashboard.browse import Browser, text
 
 UNUSED = {"approvals", "platform", "agents"}
+FRAME_TABLES = {"stores_notification", "payouts_approvalrule", "access_agentcredential"}
 PLAIN = [
     "Home",
     "Payments",
@@ -103,6 +106,19 @@ def test_the_store_menu_opens_a_new_store_for_who_has_one_only(cast: Cast) -> No
     shown = text(Browser(cast.alice).get("payments"))
     assert 'href="/dashboard/stores/new"' in shown
     assert shown.count('name="store_id"') == 1
+
+
+def test_a_part_of_a_page_asks_nothing_for_the_frame_around_it(cast: Cast) -> None:
+    browser = Browser(cast.alice).known()
+    with CaptureQueriesContext(connection) as whole:
+        assert browser.get("payments").context["unread"] == 0
+    with CaptureQueriesContext(connection) as part:
+        browser.get("payments", headers={"HX-Request": "true"})
+    asked = [
+        {table for table in FRAME_TABLES if any(table in query["sql"] for query in seen)}
+        for seen in (whole.captured_queries, part.captured_queries)
+    ]
+    assert asked == [FRAME_TABLES, set()]
 
 
 def test_live_mode_says_so_as_loudly_as_test_mode(cast: Cast) -> None:

@@ -48,8 +48,13 @@ def _above_cents(rule: ApprovalRule, at: datetime) -> int | None:
 
 
 def rule_of(viewer: Viewer) -> ApprovalRule | None:
-    rule: ApprovalRule | None = ApprovalRule.objects.visible_to(viewer).first()
-    return rule
+    return rules_visible_to(viewer).first()
+
+
+def rules_visible_to(viewer: Viewer) -> "QuerySet[ApprovalRule]":
+    """One at most."""
+    rows: QuerySet[ApprovalRule] = ApprovalRule.objects.visible_to(viewer)
+    return rows
 
 
 def rules_on(store_id: uuid.UUID) -> bool:

@@ -1,0 +1,73 @@
+"""What the frame of every page asks about the store, in one statement: for what the side bar has a
+line, and how much the bell counts."""
+
+from collections import Counter
+from functools import cache
+from typing import Any, NamedTuple
+
+from django.db.models import CharField, DateTimeField, QuerySet, UUIDField, Value
+
+from apps.access.access import Access
+from apps.agents.selectors import agents_visible_to
+from apps.core.db.sql import Blank, Statement, statement_of
+from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM
+from apps.payouts.services import approval_decisions, approval_rules
+from apps.stores import notifications
+from apps.stores.models import Member
+
+UNREAD = "unread"
+
+
+class Frame(NamedTuple):
+    """`unused` is what this store has no use for yet: Settings lead to it, the side bar doesn't."""
+
+    unused: set[str]
+    unread_count: int
+
+
+def frame_of(access: Access, member: Member) -> Frame:
+    counts = _counts(access, member)
+    used = {
+        APPROVALS: bool(counts[APPROVALS]) and approval_decisions.are_shown(access),
+        PLATFORM: access.store.is_platform,
+        AGENTS: bool(counts[AGENTS]),
+    }
+    return Frame({name for name, is_used in used.items() if not is_used}, counts[UNREAD])
+
+
+def _counts(access: Access, member: Member) -> Counter[str]:
+    rows = _asking().rows(
+        store_id=access.store_id,
+        mode=access.mode,
+        user_id=member.user_id,
+        since=notifications.unread_since(member, access.mode),
+    )
+    return Counter(name for (name,) in rows)
+
+
+class _Anybody(NamedTuple):
+    """A viewer of whom nothing is known yet."""
+
+    store_id: Any
+    mode: Any
+
+
+@cache
+def _asking() -> Statement:
+    """Says the name of each that there is, UNREAD once for each notification."""
+    viewer = _Anybody(Blank("store_id", UUIDField()), Blank("mode", CharField()))
+    unread = notifications.unread_by(
+        viewer, Blank("user_id", UUIDField()), Blank("since", DateTimeField())
+    )
+    return statement_of(
+        _named(UNREAD, unread, notifications.UNREAD_MAX).union(
+            _named(APPROVALS, approval_rules.rules_visible_to(viewer), 1),
+            _named(AGENTS, agents_visible_to(viewer), 1),
+            all=True,
+        )
+    )
+
+
+def _named(name: str, rows: "QuerySet[Any]", limit: int) -> Any:
+    names = rows.order_by().annotate(kind_name=Value(name, CharField()))
+    return names.values_list("kind_name", flat=True)[:limit]
