@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -67,3 +68,24 @@ def test_what_production_imports_is_what_production_installs() -> None:
         if name in missing
     }
     assert found == set()
+
+
+def test_what_mypy_leaves_out_is_used_by_libraries_alone() -> None:
+    """Whatever of it our code called would not be checked."""
+    mypy = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]
+    read, left_out = (
+        "|".join(
+            re.escape(name.removesuffix(".*"))
+            for override in mypy["overrides"]
+            if override.get("follow_imports") == how
+            for name in override["module"]
+        )
+        for how in ("normal", "skip")
+    )
+    used = re.compile(rf"^\s*(?:from|import) (?!(?:{read})\b)(?:{left_out})\b", re.MULTILINE)
+    assert used.search("from mcp.client.stdio import stdio_client")
+    assert not used.search("from moto.server import ThreadedMotoServer")
+    for path in sources("apps", "config", "tests"):
+        name = str(path.relative_to(ROOT))
+        if path.suffix == ".py" and not any(re.search(left, name) for left in mypy["exclude"]):
+            assert not used.search(path.read_text()), name
