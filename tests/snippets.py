@@ -255,7 +255,7 @@ def _started(block: Snippet, reader: Reader) -> Program:
     if file.read_text() != (code := reader.own(block.code)):  # with what the page has made since
         file.write_text(code)
         if block.language == "ts":
-            npm.compile_typescript(reader.folder, name)
+            npm.strip_types(reader.folder, name)
     commands = {
         "python": [sys.executable, name],
         "ts": ["node", name.replace(".ts", ".js")],
