@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 import pytest
-from playwright.sync_api import Error, Page, Response, Route, expect
+from playwright.sync_api import Error, FrameLocator, Page, Response, Route, expect
 
+from apps.payments.models import Renewal
 from tests import make
 from tests.browser import looks
 from tests.browser.conftest import (
@@ -49,11 +50,6 @@ def shop(world: Cast) -> Shop:
     return world.bakery
 
 
-def choose(page: Page, asset_id: str) -> None:
-    page.locator("#coins > summary").click()
-    page.locator(f"#asset-{asset_id}").click()
-
-
 def other_coin(made: dict[str, Any]) -> dict[str, Any]:
     """The address of a coin that isn't the one the page begins with."""
     (found,) = (
@@ -92,13 +88,31 @@ def path_at(shop: Shop, stage: str) -> str:
     for name, value in settings.items():
         setattr(shop.store, name, value)
     shop.store.save()
-    made = order(shop)
+    made = order(shop, expires_in=86_400)
     for scenario, more in deposits:
         make.simulated(shop.test, made["id"], scenario, **more)
     return f"/pay/{made['reference']}"
 
 
-def test_every_stage_is_readable_by_everybody(shop: Shop, open_page: OpenPage) -> None:
+LONG_NAME = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
+LONG_EMAIL = f"{'very.' * 8}long@{'sub.' * 6}example.com"
+
+
+def end_of_label(page: Page) -> float:
+    """Where the words above the amount end, from the left."""
+    end: float = page.evaluate(
+        "() => { const range = document.createRange();"
+        " range.selectNodeContents(document.querySelector('.bill h1 > .label'));"
+        " return range.getBoundingClientRect().right }"
+    )
+    return end
+
+
+def test_every_stage_is_readable_by_everybody_with_names_of_any_length(
+    shop: Shop, open_page: OpenPage
+) -> None:
+    shop.store.name = LONG_NAME
+    shop.store.support_email = LONG_EMAIL
     paths = {stage: path_at(shop, stage) for stage in STAGES}
     page = open_page(paths["pay"], width=390)
     for stage, path in paths.items():
@@ -110,42 +124,28 @@ def test_every_stage_is_readable_by_everybody(shop: Shop, open_page: OpenPage) -
             shoot(page, f"checkout-{stage}-{name}")
             assert barriers(page) == [], (stage, name)
             assert overflow(page) <= 0, (stage, name)
+    put_on(page, **LOOKS["phone"])
+    turn_to(page, f"{paths['underpaid']}?lang=de")
+    time_left = page.locator(".time-left").bounding_box()
+    assert time_left is not None
+    assert end_of_label(page) <= time_left["x"], "a long label stands beside the time that is left"
 
 
-LONG_NAME = "Donaudampfschifffahrtselektrizitätenhauptbetriebswerk"
-LONG_EMAIL = f"{'very.' * 8}long@{'sub.' * 6}example.com"
-
-
-def test_long_names_and_addresses_stay_inside_a_phone(shop: Shop, open_page: OpenPage) -> None:
-    shop.store.name = LONG_NAME
-    shop.store.support_email = LONG_EMAIL
-    paths = {stage: path_at(shop, stage) for stage in ("pay", "overpaid")}
-    page = open_page(paths["pay"], width=390, height=844)
-    for stage, path in paths.items():
-        turn_to(page, path)
-        expect(page.get_by_role("heading", level=2, name=STAGES[stage][2])).to_be_visible()
-        assert overflow(page) <= 0, stage
-
-
-def test_a_long_label_stands_beside_the_time_that_is_left(shop: Shop, open_page: OpenPage) -> None:
-    made = order(shop, expires_in=86_400)
-    make.simulated(shop.test, made["id"], "underpaid")
-    page = open_page(f"/pay/{made['reference']}?lang=de", width=390, height=844)
-    words = page.evaluate(
-        "() => { const range = document.createRange();"
-        " range.selectNodeContents(document.querySelector('.bill h1 > .label'));"
-        " return range.getBoundingClientRect().right }"
-    )
-    box = page.locator(".time-left").bounding_box()
-    assert box is not None
-    assert words <= box["x"]
+def refresh(page: Page) -> None:
+    """Look now at what has become of the payment, as the page does every few seconds."""
+    with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):
+        page.evaluate("htmx.trigger('#checkout', 'refresh')")
 
 
 def test_a_customer_pays_and_the_page_follows_without_a_reload(
     shop: Shop, open_page: OpenPage
 ) -> None:
+    """Before and after it, the panel of test mode plays."""
     made = order(shop)
     page = open_page(f"/pay/{made['reference']}")
+    press(page, "Failed")
+    transactions = page.get_by_role("list", name="Transactions")
+    expect(transactions.get_by_text("Failed", exact=True)).to_be_visible()
     page.evaluate("window.same = true")
     make.simulated(shop.test, made["id"], "underpaid")
     expect(page.get_by_role("heading", name="Partially paid")).to_be_visible()
@@ -154,33 +154,43 @@ def test_a_customer_pays_and_the_page_follows_without_a_reload(
     expect(page.locator("#announcement")).to_have_text(
         "Your payment has been seen and is being confirmed"
     )
-    make.simulated(shop.test, made["id"], "exact", reference="rest")
+    assert page.evaluate("window.same")
+    press(page, "Confirm")
     expect(page.get_by_role("heading", name="Paid")).to_be_visible()
     expect(page.get_by_role("link", name="Return to Alice's Bakery")).to_have_attribute(
         "rel", "noopener noreferrer"
     )
-    assert page.evaluate("window.same")
-
-
-def test_focus_stays_where_it_was_when_the_page_follows(shop: Shop, open_page: OpenPage) -> None:
-    made = order(shop, "live")
-    page = open_page(f"/pay/{made['reference']}")
-    page.locator("#coins > summary").click()
-    page.locator(".coin-list a").nth(1).focus()
-    with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):
-        page.evaluate("htmx.trigger('#checkout', 'refresh')")
-    page.wait_for_function("document.activeElement.matches('#coins[open] .coin-list a')")
 
 
 def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage) -> None:
+    """While the page follows, the focus stays where it was, and a look that was under way doesn't
+    take the coin back."""
     made = order(shop, "live")
     page = open_page(f"/pay/{made['reference']}")
     expect(page.locator(".test-banner, .test-panel")).to_have_count(0)
     shoot(page, "checkout-live-desk")
     assert barriers_again(page) == []
+    page.locator("#coins > summary").click()
+    page.locator(".coin-list a").nth(1).focus()
+    refresh(page)
+    page.wait_for_function("document.activeElement.matches('#coins[open] .coin-list a')")
+    under_way: list[Route] = []
+    page.route(
+        re.compile(r"/pay/"),
+        lambda route: route.continue_() if under_way else under_way.append(route),
+    )
+    page.evaluate("htmx.trigger('#checkout', 'refresh')")
+    while not under_way:
+        page.wait_for_timeout(20)
     other = other_coin(made)
-    choose(page, "ETH")
-    expect(page.locator(".say .copy-box bdi").last).to_have_text(other["address"])
+    page.locator("#asset-ETH").click()
+    address = page.locator(".say .copy-box bdi").last
+    expect(address).to_have_text(other["address"])
+    with contextlib.suppress(Error):  # the page may have given it up
+        under_way[0].continue_()
+    page.wait_for_timeout(500)
+    expect(address).to_have_text(other["address"])
+
     assert f"asset={other['supported_asset']['asset_id']}" in page.url
     page.get_by_role("button", name="Copy the address").click()
     expect(page.get_by_text("Address copied")).to_be_visible()
@@ -194,54 +204,21 @@ def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage
     expect(page.get_by_role("img", name=ADDRESS_ONLY)).to_be_visible()
 
 
-def test_a_look_that_was_under_way_does_not_take_the_chosen_coin_back(
-    shop: Shop, open_page: OpenPage
-) -> None:
-    made = order(shop, "live")
-    page = open_page(f"/pay/{made['reference']}")
-    looks: list[Route] = []
-    page.route(
-        re.compile(r"/pay/"), lambda route: route.continue_() if looks else looks.append(route)
-    )
-    page.evaluate("htmx.trigger('#checkout', 'refresh')")
-    while not looks:
-        page.wait_for_timeout(20)
-    other = other_coin(made)
-    choose(page, "ETH")
-    expect(page.locator(".say .copy-box bdi").last).to_have_text(other["address"])
-    with contextlib.suppress(Error):  # the page may have given it up
-        looks[0].continue_()
-    page.wait_for_timeout(500)
-    expect(page.locator(".say .copy-box bdi").last).to_have_text(other["address"])
-
-
 def test_the_page_works_without_scripts(shop: Shop, open_page: OpenPage) -> None:
     made = order(shop, "live")
     page = open_page(f"/pay/{made['reference']}", script=False, width=390, height=844)
-    choose(page, "ETH")
+    page.locator("#coins > summary").click()
+    page.locator("#asset-ETH").click()
     expect(page.locator(".say .copy-box bdi").last).to_have_text(other_coin(made)["address"])
     expect(page.get_by_role("button", name=re.compile("Copy"))).to_have_count(0)
-    shoot(page, "checkout-live-phone-without-script")
+    expect(page.get_by_role("link", name="Pay with wallet")).to_have_attribute(
+        "href", re.compile(r"^ethereum:0x[0-9a-fA-F]{40}@1\?value=")
+    )
+    expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
+    expect(page.locator(".fours")).to_be_visible()
+    shoot(page, "checkout-phone-without-script")
     page.get_by_role("link", name="Address only").click()
-    page.goto(page.url.partition("?")[0])
     expect(page.get_by_role("img", name=ADDRESS_ONLY)).to_be_visible()
-    made = order(shop)
-    page = open_page(f"/pay/{made['reference']}", script=False)
-    press(page, "Half the amount")
-    expect(page.get_by_role("heading", name="Partially paid")).to_be_visible()
-    press(page, "Exact amount")
-    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
-
-
-def test_the_test_panel_plays_a_payment_to_its_end(shop: Shop, open_page: OpenPage) -> None:
-    page = open_page(f"/pay/{order(shop)['reference']}")
-    press(page, "Failed")
-    transactions = page.get_by_role("list", name="Transactions")
-    expect(transactions.get_by_text("Failed", exact=True)).to_be_visible()
-    press(page, "Unconfirmed")
-    expect(page.get_by_role("heading", name="Confirming your payment")).to_be_visible()
-    press(page, "Confirm")
-    expect(page.get_by_role("heading", name="Paid")).to_be_visible()
 
 
 def test_a_store_shows_its_own_name_and_colours(shop: Shop, open_page: OpenPage) -> None:
@@ -264,57 +241,55 @@ def test_a_store_shows_its_own_name_and_colours(shop: Shop, open_page: OpenPage)
     assert barriers(page) == []
 
 
+def in_a_shop(page: Page, server: str, reference: str) -> FrameLocator:
+    """The checkout in the frame of a page of another site."""
+    shop = server.replace("127.0.0.1", "localhost") + f"/shop/{reference}"
+    page.route(
+        shop, lambda route: route.fulfill(content_type="text/html", body=SHOP % (server, reference))
+    )
+    page.goto(shop)
+    return page.frame_locator("iframe")
+
+
+def heard(page: Page) -> list[str]:
+    """What the shop's page was told, its frame's height aside."""
+    told: list[str] = page.evaluate("heard.map((one) => one.event)")
+    return [event for event in told if event != "resize"]
+
+
 def test_a_page_that_frames_the_checkout_hears_what_happens(
     shop: Shop, open_page: OpenPage, server: str
 ) -> None:
+    """Too late at first: the new quote comes inside."""
     made = order(shop)
+    make.advance(shop.test, 3601)
     page = open_page("/healthz")
-    page.route(
-        "**/shop",
-        lambda route: route.fulfill(
-            content_type="text/html", body=SHOP % (server, made["reference"])
-        ),
-    )
-    page.goto(server.replace("127.0.0.1", "localhost") + "/shop")
-    frame = page.frame_locator("iframe")
+    frame = in_a_shop(page, server, made["reference"])
+    expect(page.locator("#heard")).to_contain_text("expired")
+    before = len(heard(page))
+    frame.get_by_role("button", name="Get a new quote").click()
     expect(frame.get_by_role("heading", name="Pay with crypto")).to_be_visible()
     expect(frame.locator(".checkout-foot")).to_have_count(0)
     shoot(page, "checkout-embedded")
-    make.simulated(shop.test, made["id"], "exact")
+    page.wait_for_function(
+        "heard.filter((one) => one.event === 'status').at(-1).status === 'pending'"
+    )
+    make.simulated(shop.test, str(Renewal.objects.get(earlier_id=made["id"]).later_id), "exact")
     expect(page.locator("#heard")).to_contain_text("completed")
-    heard = page.evaluate("heard")
-    assert [item["event"] for item in heard if item["event"] != "resize"] == [
-        "ready",
-        "status",
-        "status",
-        "completed",
-    ]
-    assert all(item["source"] == "service:checkout" for item in heard)
+    assert heard(page)[before:] == ["ready", "status", "status", "completed"]
+    told = page.evaluate("heard")
+    assert all(item["source"] == "service:checkout" for item in told)
     assert (
-        next(item for item in heard if item["event"] == "completed")["success_url"]
+        next(item for item in told if item["event"] == "completed")["success_url"]
         == RETURN["success_url"]
     )
-    told = "heard.filter((one) => one.event === 'resize').at(-1).height"
-    page.wait_for_function(f"document.querySelector('iframe').offsetHeight === {told}")
+    height = "heard.filter((one) => one.event === 'resize').at(-1).height"
+    page.wait_for_function(f"document.querySelector('iframe').offsetHeight === {height}")
 
-
-def test_a_page_that_frames_what_isnt_there_hears_so_at_once(
-    open_page: OpenPage, server: str
-) -> None:
-    page = open_page("/healthz")
-    page.route(
-        "**/shop",
-        lambda route: route.fulfill(
-            content_type="text/html", body=SHOP % (server, "ABCDEFGHIJKLMNOP")
-        ),
-    )
-    page.goto(server.replace("127.0.0.1", "localhost") + "/shop")
-    expect(
-        page.frame_locator("iframe").get_by_role("heading", name="Payment not found")
-    ).to_be_visible()
+    frame = in_a_shop(page, server, "ABCDEFGHIJKLMNOP")
+    expect(frame.get_by_role("heading", name="Payment not found")).to_be_visible()
     expect(page.locator("#heard")).to_contain_text("failed")
-    heard = page.evaluate("heard")
-    assert [item["event"] for item in heard if item["event"] != "resize"] == ["ready", "failed"]
+    assert heard(page) == ["ready", "failed"], "what isn't there says so at once"
     shoot(page, "checkout-embedded-missing")
 
 
@@ -401,8 +376,7 @@ def test_all_that_it_takes_to_pay_is_in_the_first_look_of_a_phone(
         shoot(page, f"checkout-first-look-{mode}")
     page.get_by_text("Show QR code").click()
     expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
-    with page.expect_response(lambda answer: answer.request.headers.get("hx-request") == "true"):
-        page.evaluate("htmx.trigger('#checkout', 'refresh')")
+    refresh(page)
     expect(
         page.get_by_role("img", name=WITH_AMOUNT)
     ).to_be_visible()  # it stays while the page follows

@@ -19,7 +19,6 @@ from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow,
 from tests.browser.wallets import Wallet
 from tests.cast import Cast, Shop
 from tests.chain.local import LocalChain, program
-from tests.whole import usually
 
 PHONE = {"width": 390, "height": 660}
 TOKEN = "USDC_SETH"
@@ -45,11 +44,17 @@ def chain(_anvil: LocalChain, settings: Any) -> Iterator[LocalChain]:
         model.objects.filter(chain="sepolia").delete()
 
 
+@pytest.fixture(scope="module")
+def token(_anvil: LocalChain) -> str:
+    """The contract of a token, on the chain of all tests."""
+    return _anvil.deploy_token()
+
+
 @pytest.fixture
-def shop(world: Cast, chain: LocalChain) -> Iterator[Shop]:
-    """Takes a token too, whose contract stands on the chain."""
+def shop(world: Cast, chain: LocalChain, token: str) -> Iterator[Shop]:
+    """Takes a token too."""
     before = Asset.objects.get(pk=TOKEN)
-    Asset.objects.filter(pk=TOKEN).update(contract_address=chain.deploy_token(), is_active=True)
+    Asset.objects.filter(pk=TOKEN).update(contract_address=token, is_active=True)
     accept_all_active(world.bakery.store)
     refresh()
     yield world.bakery
@@ -59,9 +64,9 @@ def shop(world: Cast, chain: LocalChain) -> Iterator[Shop]:
 
 
 @pytest.fixture
-def wallet(chain: LocalChain, shop: Shop) -> Wallet:
+def wallet(chain: LocalChain, shop: Shop, token: str) -> Wallet:
     account = chain.accounts[3]
-    chain.mint(str(Asset.objects.get(pk=TOKEN).contract_address), account, 1000 * DOLLAR)
+    chain.mint(token, account, 1000 * DOLLAR)
     return Wallet(chain, account)
 
 
@@ -112,7 +117,13 @@ def watched() -> None:
 pytestmark = pytest.mark.chain
 
 
-@pytest.mark.parametrize(("asset_id", "look"), [("SETH", PHONE), (TOKEN, {})])
+@pytest.mark.parametrize(
+    ("asset_id", "look"),
+    [
+        ("SETH", PHONE),
+        pytest.param(TOKEN, {}, marks=pytest.mark.whole),  # the rest of a part below
+    ],
+)
 def test_one_confirmation_pays(
     shop: Shop, wallet: Wallet, open_page: OpenPage, asset_id: str, look: dict[str, Any]
 ) -> None:
@@ -150,26 +161,6 @@ def test_one_confirmation_pays(
     assert make.detail(shop.test, made["id"])["state_reason"] == "completed_exact"
 
 
-def test_the_wallet_is_switched_to_the_network_and_told_of_one_that_it_does_not_know(
-    shop: Shop, wallet: Wallet, open_page: OpenPage
-) -> None:
-    wallet.network = 1
-    wallet.known = {1}
-    made = make.payment(shop.test)
-    page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset=SETH")
-    confirm(page)
-    expect(page.locator("dialog").get_by_text("Sent, waiting for the network")).to_be_visible()
-    methods = [method for method, _ in wallet.asked]
-    assert (
-        methods.index("wallet_switchEthereumChain")
-        < methods.index("wallet_addEthereumChain")
-        < methods.index("eth_sendTransaction")
-    )
-    (added,) = next(given for method, given in wallet.asked if method == "wallet_addEthereumChain")
-    assert added["chainId"] == "0xaa36a7" and added["rpcUrls"][0].startswith("https://")
-    assert wallet.chain.url not in str(wallet.asked), "an operator's own node is nobody's business"
-
-
 REFUSALS = [
     (
         "eth_sendTransaction",
@@ -202,6 +193,8 @@ REFUSALS = [
 def test_every_refusal_is_told_and_can_be_tried_again(
     shop: Shop, wallet: Wallet, open_page: OpenPage
 ) -> None:
+    """By a wallet that is at another network first, and doesn't know this one."""
+    wallet.known = {1}
     made = make.payment(shop.test)
     page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset=SETH", **PHONE)
     start(page)
@@ -214,40 +207,46 @@ def test_every_refusal_is_told_and_can_be_tried_again(
     assert barriers(page) == []
     page.get_by_role("button", name="Test Wallet").click()
     expect(page.locator("dialog").get_by_text("Sent, waiting for the network")).to_be_visible()
+    methods = [method for method, _ in wallet.asked]
+    assert (
+        methods.index("wallet_switchEthereumChain")
+        < methods.index("wallet_addEthereumChain")
+        < methods.index("eth_sendTransaction")
+    )
+    (added,) = next(given for method, given in wallet.asked if method == "wallet_addEthereumChain")
+    assert added["chainId"] == "0xaa36a7" and added["rpcUrls"][0].startswith("https://")
+    assert wallet.chain.url not in str(wallet.asked), "an operator's own node is nobody's business"
 
 
-def test_a_wallet_without_enough_is_told_before_it_is_asked(
-    shop: Shop, wallet: Wallet, open_page: OpenPage
+def test_after_a_part_the_wallet_is_asked_for_the_rest_of_a_token(
+    shop: Shop, wallet: Wallet, open_page: OpenPage, token: str
 ) -> None:
-    wallet.account = wallet.chain.accounts[4]  # has ether, and none of the token
-    made = make.payment(shop.test)
-    page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset={TOKEN}")
-    confirm(page)
-    expect(page.get_by_role("alert")).to_contain_text("doesn’t have enough")
-    assert wallet.sent == []
-
-
-def test_after_a_part_the_wallet_is_asked_for_the_rest(
-    shop: Shop, wallet: Wallet, open_page: OpenPage
-) -> None:
+    """One that hasn't enough isn't."""
     watched()
     made = make.payment(shop.test, amount="40.00")
     entry = entry_of(made, TOKEN)
     part = int(entry["crypto_amount_atomic"]) // 4
-    wallet.chain.transfer(str(Asset.objects.get(pk=TOKEN).contract_address), entry["address"], 0)
     page = checkout(open_page, wallet, f"/pay/{made['reference']}?asset={TOKEN}", **PHONE)
-    contract = str(Asset.objects.get(pk=TOKEN).contract_address)
-    wallet.chain.mint(contract, wallet.chain.accounts[0], part)
-    wallet.chain.transfer(contract, entry["address"], part)
+    wallet.chain.mint(token, wallet.chain.accounts[0], part)
+    wallet.chain.transfer(token, entry["address"], part)
     buried(wallet.chain)
     expect(page.get_by_role("heading", name="Partially paid")).to_be_visible(timeout=20_000)
     shoot(page, "wallet-underpaid")
+    owner = wallet.account
+    wallet.account = wallet.chain.accounts[4]  # has ether, and none of the token
     confirm(page, "Pay the rest with wallet")
+    expect(page.get_by_role("alert")).to_contain_text("doesn’t have enough")
+    assert wallet.sent == []
+    wallet.account = owner
+    page.get_by_role("button", name="Test Wallet").click()
     expect(page.locator("dialog").get_by_text("Sent, waiting for the network")).to_be_visible()
     (sent,) = wallet.sent
-    assert int(sent["data"][-64:], 16) == int(entry["crypto_amount_atomic"]) - part
+    rest = int(entry["crypto_amount_atomic"]) - part
+    assert int(sent["value"], 16) == 0 and sent["to"].lower() == token
+    assert sent["data"] == f"0xa9059cbb{entry['address'][2:].lower():0>64}{rest:064x}"
     buried(wallet.chain)
     expect(page.get_by_role("heading", name="Paid (test)")).to_be_visible(timeout=20_000)
+    assert make.detail(shop.test, made["id"])["state_reason"] == "completed_exact"
 
 
 def test_the_keyboard_alone_pays_and_nobody_pays_twice_by_pressing_twice(
@@ -302,11 +301,13 @@ def test_a_phone_without_a_wallet_in_its_browser_opens_one(shop: Shop, open_page
     assert page.evaluate("navigator.clipboard.readText()") == entry_of(made, "SETH")["address"]
 
 
+# In the suite in test_checkout.py, and the token's link in hosted/test_checkout.py.
+@pytest.mark.whole
 def test_without_scripts_the_link_of_the_wallet_and_the_code_remain(
     shop: Shop, open_page: OpenPage
 ) -> None:
     made = make.payment(shop.test)
-    for look in usually(short=[PHONE], whole=[PHONE, {}]):
+    for look in (PHONE, {}):
         page = open_page(f"/pay/{made['reference']}?asset={TOKEN}", script=False, **look)
         expect(page.get_by_role("link", name="Pay with wallet")).to_have_attribute(
             "href", re.compile(r"^ethereum:0x[0-9a-fA-F]{40}@11155111/transfer")
