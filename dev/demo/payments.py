@@ -68,7 +68,7 @@ LIVE = (
 # Of the weeks before: how many orders come on each day of the week, Monday first, and what they
 # are, by turns.
 BUSY = (1, 1, 2, 1, 2, 3, 2)
-HISTORY_DAYS = 29  # with today they are the month that Home begins with
+HISTORY_DAYS_MAX = 29  # with today they are the month that Home begins with
 DAY_SECONDS = 86_400
 HABITS = (
     Order("House blend 5 kg", 11900, "exact"),
@@ -88,11 +88,12 @@ HABITS = (
 DEFAULTS = {"accept_overpayments": True, "accept_underpayments": False}
 
 
-def seed_test_payments(store: Store, merchant: User) -> None:
-    """Every status that test mode reaches, in a store that has no test payments yet."""
+def seed_test_payments(store: Store, merchant: User, days: int) -> None:
+    """Every status that test mode reaches, and the sales of so many days before, in a store that
+    has no test payments yet."""
     if Payment.objects.visible_to(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
-    _seed_month(store, merchant)
+    _seed_history(store, merchant, days)
     for order in ENDED:
         _simulate(store, merchant, order, EXPIRES_IN_MIN)
         change_store(store, **(DEFAULTS | order.settings))
@@ -104,13 +105,13 @@ def seed_test_payments(store: Store, merchant: User) -> None:
     change_store(store, **DEFAULTS)
 
 
-def _seed_month(store: Store, merchant: User) -> None:
+def _seed_history(store: Store, merchant: User, days: int) -> None:
     """What a shop that has been open for some weeks has sold, day by day on its test clock until
     today."""
     orders = cycle(HABITS)
     change_store(store, **DEFAULTS)
-    clock.begin(store, HISTORY_DAYS * DAY_SECONDS)
-    for _ in range(HISTORY_DAYS):
+    clock.begin(store, days * DAY_SECONDS)
+    for _ in range(days):
         for order in islice(orders, BUSY[clock.now(store, "test").weekday()]):
             _simulate(store, merchant, order, EXPIRES_IN_MAX)
         clock.advance(store, store.test_offset_seconds + DAY_SECONDS)

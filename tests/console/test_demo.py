@@ -97,7 +97,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.mark.alone
 def test_a_demo_is_alone_stops_in_five_seconds_and_keeps_its_data(folder: Path, port: int) -> None:
-    demo = Demo(folder, port)
+    demo = Demo(folder, port, "--days", "1")  # the demo of the clients' tests has a month
     assert demo.document == json.loads((folder / "demo.json").read_text())
     assert set(demo.document) == {"base_url", "dashboard", "admin", "store", "chains", "mailbox"}
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
@@ -187,7 +187,7 @@ def test_ctrl_c_is_remembered_where_python_drops_it(monkeypatch: pytest.MonkeyPa
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(5)
         with pytest.raises(SystemExit) as ended:
-            DemoCommand().handle(json=True, port=1)
+            DemoCommand().handle(json=True, port=1, days=0)
     finally:
         signal.signal(signal.SIGINT, before)
     assert ended.value.code == 130

@@ -92,10 +92,19 @@ class Command(BaseCommand):
             action="store_true",
             help="print var/demo.json on one line when the demo is ready",
         )
+        parser.add_argument(
+            "--days",
+            type=int,
+            choices=range(payments.HISTORY_DAYS_MAX + 1),
+            default=payments.HISTORY_DAYS_MAX,
+            metavar="DAYS",
+            help="of sales that a new store has behind it: a month, or fewer for a sooner start",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.is_json = options["json"]
         self.is_broken = False
+        self.days = options["days"]
         port = options["port"]
         self.processes = runner.Processes()
         try:
@@ -185,7 +194,7 @@ class Command(BaseCommand):
         path = settings.VAR_DIR / "demo-store.json"
         credentials = people.credentials(store, path.read_bytes() if path.exists() else None)
         _write(path, credentials)
-        payments.seed_test_payments(store, merchant)
+        payments.seed_test_payments(store, merchant, self.days)
         payouts.seed_payouts(store, merchant)
         billing.seed_billing(store, merchant)
         links.seed_links(store, merchant)
