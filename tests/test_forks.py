@@ -4,10 +4,12 @@ told to itself."""
 import os
 import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.forks import Forks
+from tests.stack import wait_for
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +46,18 @@ def test_how_it_ends_is_told(forks: Forks) -> None:
     broken = forks.run("raise ValueError('so it is')")
     assert (killed.returncode, broken.returncode) == (-signal.SIGKILL, 1)
     assert "ValueError: so it is" in broken.stderr
+
+
+def test_one_that_goes_on_is_watched_and_ended_like_any_process(
+    forks: Forks, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    script = "import os, time; print(os.environ['TOLD'], flush=True); time.sleep(600)"
+    fork = forks.start(script, log, TOLD="here")
+    wait_for(log.read_text, "here\n".__eq__)
+    assert (fork.poll(), os.getsid(fork.pid)) == (None, fork.pid)
+    assert forks.run("print('meanwhile')").stdout == "meanwhile\n"
+    fork.terminate()
+    assert (fork.wait(30), fork.poll()) == (-signal.SIGTERM, -signal.SIGTERM)
+    ended = forks.start("raise SystemExit(3)", log)
+    assert ended.wait(30) == 3

@@ -77,8 +77,8 @@ def _run(name: str, command: list[str], gate: int, output: int) -> None:
         _detach(gate, output)
         if environment := _read_environment(gate):
             os.environ.update(json.loads(environment))
-            _take_role()
-            _execute(command)
+            take_role()
+            execute(command)
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -110,12 +110,12 @@ def _read_environment(gate: int) -> bytes:
         return pipe.read()
 
 
-def _take_role() -> None:
+def take_role() -> None:
     """The settings were read before: the role is this process's own."""
     connections.settings["default"]["USER"] = urlsplit(os.environ["DATABASE_URL"]).username or ""
 
 
-def _execute(command: list[str]) -> None:
+def execute(command: list[str]) -> None:
     """The program of a command line, in this process."""
     sys.argv = command
     if command[0] == sys.executable:

@@ -6,6 +6,7 @@ the database. What the parent asks for is always asked again under the same key,
 no answer would.
 """
 
+import gc
 import importlib
 import os
 import pickle
@@ -22,7 +23,7 @@ from dev import embedded, scratch
 from tests.faults import agents, children
 from tests.faults.children import CHAIN
 
-KINDS = ("payout", "refund", "swap", "sweep", "settlement", "x402")
+KINDS = ("refund", "swap", "sweep", "settlement", "x402", "payout")
 PLACES = tuple(f"send.K{number}" for number in range(1, 9))
 # Points of their own that some have beside those of the sender; there they are killed first.
 OWN_PLACES = {
@@ -30,7 +31,7 @@ OWN_PLACES = {
     "swap": ("swap.K1", "swap.K8"),
     **{kind: (f"{kind}.K1", f"{kind}.K2") for kind in agents.KINDS},
 }
-# Loaded once, so that the children don't.
+# Loaded once, and the keys opened, so that the children don't.
 LOADED = (
     *(
         "apps.payouts.services.create",
@@ -39,17 +40,20 @@ LOADED = (
         "apps.chain.sending.sweeper",
     ),
     *(
+        "apps.swaps.services.create",
         "apps.swaps.services.progress",
         "apps.swaps.providers.uniswap",
         "apps.payments.services.sweep_books",
         "apps.chain.watching.watcher",
     ),
-    *("apps.agents.services.dispatch", "apps.agents.services.x402_settle", "tests.faults.agents"),
+    *("apps.agents.services.dispatch", "apps.agents.services.settle"),
+    *("apps.agents.services.x402_settle", "tests.faults.agents", "tests.agents.paying"),
     *(
         "apps.audit.verify",
         "dev.demo.exchange",
         "apps.chain.providers.jsonrpc",
         "tests.make",
+        "tests.sending.worker",
     ),
 )
 
@@ -86,6 +90,7 @@ class World:
         django.setup()
         for name in LOADED:
             importlib.import_module(name)
+        gc.freeze()
         self.facts: dict[str, Any] = self.run(lambda: children.open_store(self.url))
         self._name_exchange()
         self.number = 0

@@ -8,14 +8,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dev import scratch
 from dev.demo.runner import jobs, of_role
 from dev.ports import free_port
-from tests.forks import Forks
+from tests.forks import Fork, Forks
 from tests.stack import OWN, ROOT, wait_for
 
 KEEPER = """
@@ -27,7 +27,13 @@ names = (*embedded.SERVICES, local_chain.NAMES_VARIABLE)
 print(json.dumps({name: os.environ.get(name, "") for name in names}), flush=True)
 sys.stdin.read()
 """
-STARTER = "from dev import embedded; embedded.ensure(mode=embedded.DEMO)"
+STARTER = """
+import os
+from dev import embedded
+for name in ("DATABASE_URL", "REDIS_URL"):
+    os.environ.pop(name, None)
+embedded.ensure(mode=embedded.DEMO)
+"""
 MANAGE = """
 from django.conf import settings
 from django.core.management import execute_from_command_line
@@ -35,13 +41,27 @@ for name, value in {settings!r}.items():
     setattr(settings, name, value)
 execute_from_command_line({arguments!r})
 """
+# As the demo runs what it has forked.
+PROCESS = """
+import os
+from dev.demo import runner, warm
+os.environ.update(runner.ENVIRONMENT)
+warm.take_role()
+warm.execute({command!r})
+"""
+# What each loads.
+LOADED = "tests.faults.loaded"
 
 
 class Stack:
     """Web, worker, beat and watcher as processes that can be killed one by one, on services that
-    stay, whose database comes migrated. `own` is what else the processes are told."""
+    stay, whose database comes migrated. `own` is what else the processes are told; `loaded` are
+    modules that those forked find loaded."""
 
-    def __init__(self, own: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, own: Mapping[str, str] | None = None, loaded: Sequence[str] = (LOADED,)
+    ) -> None:
+        self._modules = loaded
         self.folder = tempfile.TemporaryDirectory(prefix="tg", dir=scratch.place())
         base = {name: value for name, value in os.environ.items() if name not in OWN}
         self.port = free_port()
@@ -66,10 +86,10 @@ class Stack:
             for name, value in json.loads(self.keeper.stdout.readline()).items()
             if value
         }
-        self.log = (Path(self.folder.name) / "log").open("w")
-        self._forks: tuple[Forks, dict[str, str]] | None = None
+        self.log = (Path(self.folder.name) / "log").open("a")
+        self._forks: list[tuple[Forks, dict[str, str]]] = []
         self.manage("set_asset", "ETH", "--confirmations", "3")
-        self.processes: dict[str, subprocess.Popen[str]] = {}
+        self.processes: dict[str, subprocess.Popen[str] | Fork] = {}
 
     def _spawn(
         self, command: list[str], role: dict[str, str] | None = None, **options: Any
@@ -91,14 +111,9 @@ class Stack:
 
     def _loaded(self) -> Forks:
         """What is forked: it has read the settings that are told now."""
-        if self._forks is None or self._forks[1] != self.environ:
-            self._end_forks()
-            self._forks = Forks(self.environ), dict(self.environ)
-        return self._forks[0]
-
-    def _end_forks(self) -> None:
-        if self._forks is not None:
-            self._forks[0].end()
+        if not self._forks or self._forks[-1][1] != self.environ:
+            self._forks.append((Forks(self.environ, *self._modules), dict(self.environ)))
+        return self._forks[-1][0]
 
     def commands(self) -> dict[str, list[str]]:
         programs = Path(sys.executable).parent
@@ -124,8 +139,12 @@ class Stack:
     def start(self, name: str, called: str = "") -> None:
         """Each process comes in at the database as its role."""
         role = of_role(name, self.environ["DATABASE_URL"])
-        self.processes[called or name] = self._spawn(
-            self.commands()[name], role, stdout=self.log, stderr=self.log, text=True
+        command = self.commands()[name]
+        log = Path(self.log.name)
+        self.processes[called or name] = (
+            self._spawn(command, role, stdout=self.log, stderr=self.log, text=True)
+            if name == "web"  # whose settings are its own
+            else self._loaded().start(PROCESS.format(command=command), log, **role)
         )
 
     def kill(self, name: str) -> None:
@@ -167,17 +186,14 @@ class Stack:
 
     def start_services(self) -> None:
         """Start what is gone of PostgreSQL and Redis as any command of an operator would."""
-        environ = {
-            name: value
-            for name, value in self.environ.items()
-            if name not in ("DATABASE_URL", "REDIS_URL")
-        }
-        subprocess.run([sys.executable, "-c", STARTER], env=environ, check=True, cwd=ROOT)
+        run = self._loaded().run(STARTER)
+        assert run.returncode == 0, run.stderr
 
     def close(self) -> None:
         for name in list(self.processes):
             self.kill(name)
-        self._end_forks()
+        for forks, _ in self._forks:
+            forks.end()
         assert self.keeper.stdin is not None
         self.keeper.stdin.close()
         self.keeper.wait(30)

@@ -63,7 +63,7 @@ class Server:
     ) -> None:
         self.shard = shard
         own = {"SHARD": shard, "PUBLIC_URL": router_url, "TRUSTED_PROXY_HOPS": "1", **chains}
-        self.stack = Stack(own)
+        self.stack = Stack(own) if is_whole else Stack(own, loaded=())
         self.chains = {name: self.stack.environ[name] for name in CHAINS}
         self.chain = self.chains["CHAIN_SEPOLIA_URL"]
         self.key = self.new_store("Alice")
