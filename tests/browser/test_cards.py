@@ -1,5 +1,4 @@
-"""A customer pays by card in a real browser: in test mode up to the charge, in live mode on the
-local chain to the end."""
+"""A customer pays by card in a real browser, with coins on the local chain to the end."""
 
 import re
 from collections.abc import Iterator
@@ -15,10 +14,11 @@ from apps.onramp.services.card_page import deliver_due
 from apps.payments.services.settle import settle_deposits
 from apps.stores.services import change_store
 from tests import make
-from tests.browser.conftest import OpenPage, barriers, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers, overflow, put_on, shoot
 from tests.browser.looks import seen
 from tests.cast import Cast, Shop
 from tests.chain.local import LocalChain, program
+from tests.onramp.cards import opened
 
 LOOKS: dict[str, dict[str, Any]] = {
     "desk": {},
@@ -39,34 +39,7 @@ def card_page(page: Page) -> None:
     page.wait_for_url("**/sandbox/card/**")
 
 
-def test_the_card_room_is_readable_by_everybody(shop: Shop, open_page: OpenPage) -> None:
-    made = make.payment(shop.live, amount="50.00", title="Cake", customer_pays_fee=True)
-    for name, look in seen(LOOKS).items():
-        page = open_page(f"/pay/{made['reference']}?pay=card", **look)
-        expect(page.get_by_role("heading", level=2, name="Pay by card or bank")).to_be_visible()
-        expect(page.get_by_role("radio").first).to_be_checked()
-        shoot(page, f"checkout-card-{name}")
-        assert barriers(page) == [], name
-        assert overflow(page) <= 0, name
-
-
-def test_a_test_card_is_charged_and_the_page_waits_for_crypto(
-    shop: Shop, open_page: OpenPage
-) -> None:
-    made = make.payment(shop.test, amount="50.00")
-    page = open_page(f"/pay/{made['reference']}")
-    page.get_by_role("link", name="Card or bank").click()
-    page.get_by_label("Email").fill("ann@example.com")
-    card_page(page)
-    shoot(page, "card-page-desk")
-    assert barriers(page) == []
-    page.get_by_role("button", name="Charge the card").click()
-    expect(page.get_by_role("heading", level=2, name="Paid, waiting for crypto")).to_be_visible()
-    assert make.detail(shop.test, made["id"])["status"] == "pending"
-    page.get_by_role("button", name="Exact amount").click()
-    expect(page.get_by_role("heading", level=2, name="Paid (test)", exact=True)).to_be_visible()
-
-
+@pytest.mark.whole  # in the suite without a browser in hosted/test_cards.py
 def test_without_scripts_a_card_that_was_not_charged_can_be_tried_again(
     shop: Shop, open_page: OpenPage
 ) -> None:
@@ -83,6 +56,7 @@ def test_without_scripts_a_card_that_was_not_charged_can_be_tried_again(
     expect(page.get_by_role("heading", level=2, name="Pay with crypto")).to_be_visible()
 
 
+@pytest.mark.whole  # in the suite without a browser in hosted/test_cards.py
 def test_somebody_from_nowhere_says_where_they_are(shop: Shop, open_page: OpenPage) -> None:
     change_store(shop.store, country="")
     made = make.payment(shop.test, amount="50.00")
@@ -120,9 +94,21 @@ def chain(settings: Any) -> Iterator[LocalChain]:
 def test_a_card_pays_to_the_end_with_coins_on_the_chain(
     shop: Shop, chain: LocalChain, open_page: OpenPage
 ) -> None:
-    made = make.payment(shop.test, amount="50.00")
-    page = open_page(f"/pay/{made['reference']}?pay=card")
+    """In rooms that are readable by everybody."""
+    made = make.payment(shop.test, amount="50.00", title="Cake", customer_pays_fee=True)
+    page = open_page(f"/pay/{made['reference']}")
+    page.get_by_role("link", name="Card or bank").click()
+    expect(page.get_by_role("heading", level=2, name="Pay by card or bank")).to_be_visible()
+    expect(page.get_by_role("radio").first).to_be_checked()
+    for name, look in seen(LOOKS).items():
+        put_on(page, **look)
+        shoot(page, f"checkout-card-{name}")
+        assert barriers(page) == [], name
+        assert overflow(page) <= 0, name
+    page.get_by_label("Email").fill("ann@example.com")
     card_page(page)
+    shoot(page, "card-page")
+    assert barriers(page) == []
     page.get_by_role("button", name="Charge the card").click()
     expect(page.get_by_role("heading", level=2, name="Paid, waiting for crypto")).to_be_visible()
     deliver_due()
@@ -154,8 +140,7 @@ def test_the_dashboard_says_which_payment_needs_somebody(
 ) -> None:
     change_store(shop.store, accept_overpayments=False)
     made = make.payment(shop.test, amount="50.00")
-    page = open_page(f"/pay/{made['reference']}?pay=card")
-    card_page(page)
+    opened(made)
     make.simulated(shop.test, made["id"], "overpaid")
     assert make.detail(shop.test, made["id"])["needs_attention"] == "card_refund"
     page = open_page(f"/dashboard/payments/{made['id']}", person=world.alice)

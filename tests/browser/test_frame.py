@@ -10,7 +10,7 @@ from apps.access.services import create_agent_credential
 from apps.core.models import Mode
 from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
-from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow, shoot
+from tests.browser.conftest import OpenPage, barriers, barriers_again, overflow, put_on, shoot
 from tests.browser.looks import views
 from tests.cast import Cast
 from tests.make import advance, paid
@@ -29,8 +29,22 @@ def everything_on(world: Cast) -> None:
 def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_window(
     world: Cast, open_page: OpenPage
 ) -> None:
+    """A long name of the store takes one line, and from it another store is opened."""
     everything_on(world)
-    page = open_page("/dashboard/payouts", height=720, person=world.alice)
+    Store.objects.filter(pk=world.bakery.store.pk).update(name=UGLY[:90])
+    Member.objects.create(
+        store=world.strangers.store,
+        user=world.alice,
+        role=Role.VIEWER,
+        created_at=world.bakery.store.created_at,
+    )
+    page = open_page("/dashboard/payouts", width=390, person=world.alice)
+    menu = page.locator(".store-menu > summary")
+    for width in (390, 1280):
+        put_on(page, width=width, height=720)
+        box = menu.bounding_box()
+        assert box is not None and box["height"] < 48
+        assert overflow(page) == 0
     links = page.locator(".side nav > a")
     expect(links).to_have_count(10)
     for link in links.all():
@@ -45,16 +59,10 @@ def test_the_side_bar_of_an_owner_with_everything_on_stands_whole_in_a_low_windo
     assert page.evaluate("document.documentElement.scrollHeight") == 720, (
         "a short page doesn't scroll"
     )
-
-
-def test_a_long_name_of_a_store_takes_one_line(world: Cast, open_page: OpenPage) -> None:
-    Store.objects.filter(pk=world.bakery.store.pk).update(name=UGLY[:90])
-    page = open_page("/dashboard/team", width=390, person=world.alice)
-    for width in (390, 1280):
-        page.set_viewport_size({"width": width, "height": 900})
-        box = page.locator(".store-menu > summary").bounding_box()
-        assert box is not None and box["height"] < 48
-        assert overflow(page) == 0
+    menu.click()
+    expect(page.get_by_role("link", name="New store")).to_be_visible()
+    page.get_by_role("button", name="Charlie's").click()
+    expect(menu).to_contain_text("Charlie's")
 
 
 def _looked_at(page: Page, name: str) -> None:
@@ -106,9 +114,12 @@ def test_a_theme_that_is_chosen_has_the_colors_of_a_system_that_prefers_it_and_n
 ) -> None:
     preferred = {}
     chosen = {}
-    for theme, other, dark in (("Dark", "Light", False), ("Light", "Dark", True)):
-        page = open_page("/dashboard/settings/features", dark=dark, person=world.alice)
-        preferred[other] = page.evaluate(COLORS)
+    page = open_page("/dashboard/settings/features", person=world.alice)
+    for theme, is_dark in (("Light", False), ("Dark", True)):
+        put_on(page, dark=is_dark)
+        preferred[theme] = page.evaluate(COLORS)
+    for theme, is_dark in (("Dark", False), ("Light", True)):
+        put_on(page, dark=is_dark)
         page.locator(".person-menu > summary").click()
         page.get_by_role("button", name=theme, exact=True).click()
         expect(page.locator("html")).to_have_attribute("data-theme", theme.lower())
@@ -118,22 +129,6 @@ def test_a_theme_that_is_chosen_has_the_colors_of_a_system_that_prefers_it_and_n
         assert judge(page) == []
         chosen[theme] = page.evaluate(COLORS)
     assert chosen == preferred and chosen["Light"] != chosen["Dark"]
-
-
-def test_another_store_is_chosen_and_opened_from_the_stores_name(
-    world: Cast, open_page: OpenPage
-) -> None:
-    Member.objects.create(
-        store=world.strangers.store,
-        user=world.alice,
-        role=Role.VIEWER,
-        created_at=world.bakery.store.created_at,
-    )
-    page = open_page("/dashboard/team", person=world.alice)
-    page.locator(".store-menu > summary").click()
-    expect(page.get_by_role("link", name="New store")).to_be_visible()
-    page.get_by_role("button", name="Charlie's").click()
-    expect(page.locator(".store-menu > summary")).to_contain_text("Charlie's")
 
 
 def test_the_clock_is_moved_where_it_is_seen(world: Cast, open_page: OpenPage) -> None:
