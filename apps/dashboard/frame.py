@@ -5,11 +5,11 @@ from collections import Counter
 from functools import cache
 from typing import Any, NamedTuple
 
-from django.db.models import CharField, DateTimeField, QuerySet, UUIDField, Value
+from django.db.models import CharField, DateTimeField, QuerySet, UUIDField
 
 from apps.access.access import Access
 from apps.agents.selectors import agents_visible_to
-from apps.core.db.sql import Blank, Statement, statement_of
+from apps.core.db.sql import Blank, Statement, statement_of_names
 from apps.dashboard.navigation import AGENTS, APPROVALS, PLATFORM
 from apps.payouts.services import approval_decisions, approval_rules
 from apps.stores import notifications
@@ -59,15 +59,9 @@ def _asking() -> Statement:
     unread = notifications.unread_by(
         viewer, Blank("user_id", UUIDField()), Blank("since", DateTimeField())
     )
-    return statement_of(
-        _named(UNREAD, unread, notifications.UNREAD_MAX).union(
-            _named(APPROVALS, approval_rules.rules_visible_to(viewer), 1),
-            _named(AGENTS, agents_visible_to(viewer), 1),
-            all=True,
-        )
-    )
-
-
-def _named(name: str, rows: "QuerySet[Any]", limit: int) -> Any:
-    names = rows.order_by().annotate(kind_name=Value(name, CharField()))
-    return names.values_list("kind_name", flat=True)[:limit]
+    kinds: dict[str, QuerySet[Any]] = {
+        UNREAD: unread,
+        APPROVALS: approval_rules.rules_visible_to(viewer),
+        AGENTS: agents_visible_to(viewer),
+    }
+    return statement_of_names(kinds, limit=notifications.UNREAD_MAX)

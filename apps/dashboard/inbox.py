@@ -13,14 +13,14 @@ from datetime import datetime, timedelta
 from functools import cache, cached_property
 from typing import Any, Self
 
-from django.db.models import CharField, DateTimeField, DurationField, QuerySet, UUIDField, Value
+from django.db.models import CharField, DateTimeField, DurationField, QuerySet, UUIDField
 
 from apps.access.access import Access
 from apps.assets.attention import stopped_assets
 from apps.billing import attention as billing
 from apps.chain.attention import delayed_wallets, sendings_in_review
 from apps.core import clock, value_cache
-from apps.core.db.sql import Blank, Statement, statement_of
+from apps.core.db.sql import Blank, Statement, statement_of_names
 from apps.dashboard import inbox_payments, inbox_rows
 from apps.dashboard.inbox_notices import Notice
 from apps.payments import attention as payments
@@ -220,13 +220,8 @@ def _badge(counts: Counter[str]) -> str:
 def _counting(role: str | None, is_verified: bool) -> Statement:
     """Says the name of each row that somebody of this role sees, KIND_MAX of a kind at most."""
     look = Look.of_anybody(is_verified)
-    queries = [_named(kind, look) for kind in KINDS if roles.may(role, kind.sees)]
-    return statement_of(queries[0].union(*queries[1:], all=True))
-
-
-def _named(kind: InboxKind, look: Look) -> Any:
-    rows = kind.rows(look).order_by().annotate(kind_name=Value(kind.name, CharField()))
-    return rows.values_list("kind_name", flat=True)[:KIND_MAX]
+    kinds = {kind.name: kind.rows(look) for kind in KINDS if roles.may(role, kind.sees)}
+    return statement_of_names(kinds, limit=KIND_MAX)
 
 
 class Inbox:

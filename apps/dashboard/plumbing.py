@@ -25,11 +25,13 @@ from django.http import (
     StreamingHttpResponse,
 )
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import path, reverse
 from django.urls.resolvers import URLPattern
 from django.utils import timezone, translation
 from django.utils.functional import SimpleLazyObject
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.safestring import SafeString
 
 from apps.access import sessions, stepup
 from apps.access.access import Access
@@ -311,20 +313,28 @@ def show(
             request, template, {"frame": "dashboard/bare.html", **(context or {})}, status=status
         )
     frame = SimpleLazyObject(lambda: frame_of(request.access, member))
+    menu = SimpleLazyObject(lambda: menu_of(member.role, request.path, without=frame.unused))
+    inbox = inbox_of(request)
     around = {
         "access": request.access,
         "member": member,
         "may": {permission: roles.may(member.role, permission) for permission in roles.TABLE},
         "test_clock": None if request.access.is_live else clock_of(request.access.store),
         # A part of a page, which HTMX asks for, shows none of these.
-        "menu": SimpleLazyObject(lambda: menu_of(member.role, request.path, without=frame.unused)),
+        "menu": menu,
+        "side": SimpleLazyObject(lambda: _drawn_side(menu, inbox)),
         "own_stores": SimpleLazyObject(lambda: sessions.stores_of(request.person)),
         "unread": SimpleLazyObject(lambda: frame.unread_count),
         "initials": _initials(request.person),
         "theme": appearance.theme_of(request),
-        "inbox": inbox_of(request),
+        "inbox": inbox,
     }
     return render(request, template, {**around, **(context or {})}, status=status)
+
+
+def _drawn_side(menu: object, inbox: Inbox) -> SafeString:
+    """The side bar, which a page has twice: beside it, and behind the button of small screens."""
+    return render_to_string("dashboard/_side.html", {"menu": menu, "inbox": inbox})
 
 
 def inbox_of(request: PageRequest) -> Inbox:

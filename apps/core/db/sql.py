@@ -127,6 +127,19 @@ def statement_of(rows: "models.QuerySet[Any, Any]") -> Statement:
         return Statement(cursor.mogrify(text, values))
 
 
+def statement_of_names(
+    kinds: "Mapping[str, models.QuerySet[Any, Any]]", *, limit: int
+) -> Statement:
+    """Says the name of a kind once for each of its rows, `limit` at most: one statement for all."""
+    queries = [
+        rows.order_by()
+        .annotate(kind_name=models.Value(name, models.CharField()))
+        .values_list("kind_name", flat=True)[:limit]
+        for name, rows in kinds.items()
+    ]
+    return statement_of(queries[0].union(*queries[1:], all=True))
+
+
 _INSERTS: dict[type[Model], tuple[list[Any], Statement]] = {}
 
 
