@@ -2,15 +2,14 @@
 only grows.
 
 A store that is filled with a past begins behind (`begin`). `ask` moves a store's test clock through
-every due moment in order, asking the modules named in settings.DUE.
+every due moment in order, asking the modules named in settings.DUE (apps.core.due).
 """
 
 import math
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from importlib import import_module
-from typing import Any, Protocol, cast, overload
+from typing import Any, Protocol, overload
 
 from django.conf import settings
 from django.contrib.postgres.expressions import ArraySubquery
@@ -29,6 +28,7 @@ from django.db.models.lookups import GreaterThan
 
 from apps.core import jobs
 from apps.core.db import locks
+from apps.core.due import Due, Modules
 
 # Of a store whose clock is ahead, so many rows at once; what more is due comes with the next run.
 AHEAD_MAX = 500
@@ -36,20 +36,6 @@ AHEAD_MAX = 500
 
 class HasClock(Protocol):
     test_offset_seconds: int
-
-
-class Due(Protocol):
-    """A module of settings.DUE: what a store has waiting for its time to come.
-
-    One that waits for strangers says for how long, in all, as `PATIENCE_SECONDS`: then the clock
-    moves on without it, and what it has left is due and goes its usual way.
-    """
-
-    def next_due(self, store_id: Any, after: datetime | None) -> datetime | None:
-        """The store's next due moment in test mode later than `after`, in store time."""
-
-    def run_due(self, store_id: Any, now: datetime) -> None:
-        """Do everything of the store's test mode that is due at `now`."""
 
 
 def real_now() -> datetime:
@@ -162,7 +148,8 @@ def advance(store: Any, target_offset_seconds: int) -> None:
 def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) -> None:
     """Forward to the offset, running what falls due on the way, in order; the offset only ever
     grows."""
-    due = [cast(Due, import_module(path)) for path in settings.DUE]
+    modules = Modules(store.pk)
+    due = list(modules.all)
     spent: dict[Due, float] = {}
     at: datetime | None = None
     for _ in range(steps_max):
@@ -170,7 +157,9 @@ def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) ->
         moments = [
             moment
             for module in due
-            if (moment := module.next_due(store.pk, at)) is not None and moment <= target
+            if modules.has_any(module)
+            and (moment := module.next_due(store.pk, at)) is not None
+            and moment <= target
         ]
         if not moments:
             break
@@ -178,8 +167,10 @@ def _advance(store: Any, target_offset_seconds: int, steps_max: int = 10_000) ->
         needed = int((at - real_now()).total_seconds()) + 1
         _set_offset(store, min(max(needed, store.test_offset_seconds), target_offset_seconds))
         for module in list(due):
+            if not modules.has_any(module):
+                continue
             began = time.monotonic()
-            module.run_due(store.pk, max(at, now(store, "test")))
+            modules.run(module, max(at, now(store, "test")))
             spent[module] = spent.get(module, 0.0) + time.monotonic() - began
             if spent[module] >= getattr(module, "PATIENCE_SECONDS", math.inf):
                 due.remove(module)

@@ -7,6 +7,7 @@ from apps.core.models import Mode
 from apps.webhooks.delivery.dispatcher import send_due
 from apps.webhooks.models import Delivery, Endpoint, QueuedDelivery
 
+LOOKS_AT = (Endpoint,)
 PATIENCE_SECONDS = 10.0
 
 

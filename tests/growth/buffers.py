@@ -13,10 +13,16 @@ from typing import Any
 import psycopg
 from django.db import connection
 from psycopg import ClientCursor
+from psycopg.pq import TransactionStatus
 
 # Of eight times the rows, beside what is named where it is spared.
 GROWTH_MAX = 1.3
 _READS = re.compile(r"\s*\(?\s*(SELECT|WITH|UPDATE|DELETE|INSERT)\b", re.IGNORECASE)
+_EXPLAIN = "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON)"
+_PLANS = ("custom", "generic")
+# Around what is undone, within a transaction and by itself.
+_WITHIN = ("SAVEPOINT asked", "ROLLBACK TO asked; RELEASE asked")
+_ALONE = ("BEGIN", "ROLLBACK")
 _LISTS = re.compile(r"(%s|\$\d+)(::\w+)?(, (%s|\$\d+)(::\w+)?)+")
 
 
@@ -62,29 +68,45 @@ class Reading:
         """Beside Django, which would send this through here again."""
         driver = connection.connection
         if not (isinstance(values, list) and "$1" in text):
-            return _buffers(ClientCursor(driver), text, values)
-        own = _buffers(psycopg.RawCursor(driver), text, values)
-        return max(own, _buffers_of_any(ClientCursor(driver), text, values))
+            return _most(driver, [f"{_EXPLAIN} {text}"], values)
+        return _most_of_prepared(driver, text, values)
 
 
-def _buffers(cursor: "psycopg.Cursor[Any]", text: str, values: Any) -> int:
-    with cursor.connection.transaction(force_rollback=True):
-        cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
-        ((plans,),) = cursor.fetchall()
-    plan = plans[0]["Plan"]
-    return int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"])
-
-
-def _buffers_of_any(cursor: "psycopg.Cursor[Any]", text: str, values: list[Any]) -> int:
-    """With the plan for any values, which a connection keeps that has asked often: for a store of
-    average size, beneath the policies."""
+def _most_of_prepared(driver: "psycopg.Connection[Any]", text: str, values: list[Any]) -> int:
+    """With the plan for these values, and with that for any, which a connection keeps that has
+    asked often: for a store of average size, beneath the policies."""
+    run = f"{_EXPLAIN} EXECUTE asked ({', '.join(['%s'] * len(values))})"
+    cursor = ClientCursor(driver)
     cursor.execute(f"PREPARE asked AS {text}")
-    cursor.execute("SET plan_cache_mode = force_generic_plan")
     try:
-        return _buffers(cursor, f"EXECUTE asked ({', '.join(['%s'] * len(values))})", values)
+        return _most(
+            driver,
+            [f"SET LOCAL plan_cache_mode = force_{kind}_plan; {run}" for kind in _PLANS],
+            values * len(_PLANS),
+        )
     finally:
-        cursor.execute("RESET plan_cache_mode")
         cursor.execute("DEALLOCATE asked")
+
+
+def _most(driver: "psycopg.Connection[Any]", texts: list[str], values: Any) -> int:
+    """What the one that reads the most has read. All go in one message, and nothing of them
+    stays."""
+    is_within = driver.info.transaction_status == TransactionStatus.INTRANS
+    begin, end = _WITHIN if is_within else _ALONE
+    cursor = ClientCursor(driver)
+    try:
+        cursor.execute("".join(f"{begin}; {text}; {end}; " for text in texts), values)
+    except psycopg.Error:
+        cursor.execute(end)
+        raise
+    found = []
+    while True:
+        if cursor.description and cursor.description[0].name == "QUERY PLAN":
+            ((plans,),) = cursor.fetchall()
+            plan = plans[0]["Plan"]
+            found.append(int(plan["Shared Hit Blocks"]) + int(plan["Shared Read Blocks"]))
+        if not cursor.nextset():
+            return max(found)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.rows import Job
 from apps.stores import audit
 
+LOOKS_AT = (Mandate,)
 LIST_MAX = 100
 JOB = Job("agents.expire_mandates", limit=500)
 _OWN = "credential_id = %(credential_id)s AND store_id = %(store_id)s AND mode = %(mode)s"

@@ -21,6 +21,7 @@ from apps.billing.states import OPEN, PAUSED
 from apps.core import clock
 from apps.core.rows import Job
 
+LOOKS_AT = (Invoice,)
 JOB = Job("billing.send_reminders", limit=2000)
 
 

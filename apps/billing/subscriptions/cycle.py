@@ -47,6 +47,7 @@ from apps.core import clock
 from apps.core.clock import iso
 from apps.core.rows import Job
 
+LOOKS_AT = (Subscription, Invoice)
 JOB = Job("billing.run_cycles", limit=500)
 READ_AT_ONCE = 50  # so few that what is read is at most a second or two old when it is billed
 STEPS_MAX = 60

@@ -26,6 +26,7 @@ from apps.payments.selectors import received_by
 from apps.payments.services import attention
 from apps.payments.services.change_status import change_status
 
+LOOKS_AT = (Refund,)
 JOB = Job("payments.advance_refunds", limit=100)
 PURPOSE = OutgoingTransaction.Purpose.REFUND
 _Sent = OutgoingTransaction.Status

@@ -22,6 +22,7 @@ from apps.ledger import movements
 from apps.payments.models import TransferReturn
 from apps.payments.states import RETURN_MACHINE
 
+LOOKS_AT = (TransferReturn,)
 JOB = Job("payments.advance_transfer_returns", limit=100)
 OPEN = ("pending", "submitted")
 _Sent = OutgoingTransaction.Status

@@ -25,6 +25,7 @@ from apps.payouts.services import approval_rules, create, moves
 from apps.stores import audit
 from apps.stores.models import User
 
+LOOKS_AT = (PayoutApproval,)
 JOB = Job("payouts.expire_approvals")
 _Status = PayoutApproval.Status
 WAITING = PayoutApproval.Status.WAITING

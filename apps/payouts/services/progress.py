@@ -30,6 +30,7 @@ from apps.payouts.selectors import simulated_balance
 from apps.payouts.services import moves, network_fee, together
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
+LOOKS_AT = (Payout,)
 _Status = Payout.Status
 _Funds = Payout.Funds
 _Sent = OutgoingTransaction.Status

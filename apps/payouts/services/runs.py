@@ -38,6 +38,7 @@ from apps.swaps.services.create import create_swap
 from apps.swaps.services.progress import advance_here
 
 log = structlog.get_logger(__name__)
+LOOKS_AT = (Schedule,)
 CALLER = "schedule"
 JOB = Job("payouts.run_schedules", in_transaction=False)
 SWAPPING = Job("payouts.follow_swaps", in_transaction=False)

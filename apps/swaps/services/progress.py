@@ -27,6 +27,7 @@ from apps.swaps.providers.base import FAILED, FILLED, WAITING, SwapOrder, SwapOu
 from apps.swaps.providers.treasury import PATIENCE
 from apps.swaps.services.quote import provider_of
 
+LOOKS_AT = (Swap,)
 JOB = Job("swaps.advance", in_transaction=False)
 APPROVALS = Job("swaps.book_approvals")
 UUID_LENGTH = 36

@@ -80,12 +80,15 @@ def send_due(store_id: uuid.UUID, now: datetime, patience_seconds: float) -> Non
     When patience is over no further attempt is begun: what is left is due, and goes out by the
     dispatcher.
     """
+    if not queue.is_busy(store_id, now):
+        return
     deadline = time.monotonic() + patience_seconds
     with WebhookSender() as sender:
-        while queue.is_busy(store_id, now) and time.monotonic() < deadline:
+        while time.monotonic() < deadline:
             drain(sender, store_id, deadline)
-            if queue.is_busy(store_id, now):
-                sender.take(0.02)
+            if not queue.is_busy(store_id, now):
+                return
+            sender.take(0.02)
 
 
 class Dispatcher:
