@@ -201,6 +201,7 @@ def go_on(books: Books, before: tuple[Any, Any], seed: int) -> None:
     assert broken() == []
 
 
+@pytest.mark.whole  # the next test goes there by replication, and back by a dump
 def test_a_dump_goes_on_in_a_cluster_with_lower_numbers_and_back_in_one_with_higher(
     here: Server, there: Server, tmp_path: Path
 ) -> None:
@@ -217,19 +218,26 @@ def test_a_dump_goes_on_in_a_cluster_with_lower_numbers_and_back_in_one_with_hig
     call_command("migrate", verbosity=0)
     go_on(books, before, 2)
 
+    go_back(books, there, here, tmp_path)
+
+
+def go_back(books: Books, source: Server, target: Server, folder: Path) -> None:
+    """By a dump, to where its numbers were higher."""
     before = told(books), balances(books)
-    connect(here)
+    connect(target)
     connection.close()
-    ask(here, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
-    copy(there, here, tmp_path / "second.dump")
-    connect(here)
+    assert newest_number(source) + TRANSACTIONS / 2 < newest_number(target)
+    ask(target, "DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    copy(source, target, folder / "back.dump")
+    connect(target)
     call_command("migrate", verbosity=0)
     go_on(books, before, 3)
 
 
-def test_a_logical_replica_takes_over(bare: Server, ahead: Server, tmp_path: Path) -> None:
-    """As an upgrade without downtime does it: a cluster with lower numbers follows, then goes on
-    alone."""
+def test_a_logical_replica_with_lower_numbers_takes_over_and_a_dump_of_it_goes_back(
+    bare: Server, ahead: Server, tmp_path: Path
+) -> None:
+    """As an upgrade without downtime does it: another cluster follows, then goes on alone."""
     connect(ahead)
     books = open_books()
     trade(books, Random(4))
@@ -254,6 +262,7 @@ def test_a_logical_replica_takes_over(bare: Server, ahead: Server, tmp_path: Pat
     connect(bare)
     call_command("migrate", verbosity=0)
     go_on(books, before, 6)
+    go_back(books, bare, ahead, tmp_path)
 
 
 def filled(server: Server) -> list[str]:
