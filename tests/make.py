@@ -17,9 +17,10 @@ from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_HOT
 from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
-from apps.payments.services.corrections import Correction, correct
+from apps.payments.services.corrections import CORRECTION, Correction, request_correction
 from apps.payments.services.settle import settle_payment
 from apps.payments.services.treasury import funding_key
+from apps.stores.four_eyes import approve
 from apps.stores.models import Store, User
 from tests.cast import Api, Shop
 
@@ -86,7 +87,7 @@ def late_deposit(payment_id: str, status: str = "confirmed") -> str:
     at = clock.now(row.store, row.mode)
     with transaction.atomic():
         deposit, _ = put(
-            entry.address,
+            entry.address_id,
             entry.asset,
             "late",
             amount_atomic=entry.required_atomic,
@@ -107,7 +108,7 @@ def stray_transfer(payment_id: str, asset_id: str = "USDC_SETH", amount_atomic: 
     asset = Asset.objects.select_related("chain").get(pk=asset_id)
     with transaction.atomic():
         deposit, _ = put(
-            entry.address,
+            entry.address_id,
             asset,
             "stray",
             amount_atomic=amount_atomic,
@@ -186,12 +187,15 @@ def _correct(
     staff: User,
     reason: str = "A test begins",
 ) -> None:
-    """By two, of whose letters nobody's mailbox is full."""
+    """By two, of whose letters nobody's mailbox is full: the second comes when the first has asked,
+    and isn't written to about that."""
     asset = Asset.objects.select_related("chain").get(pk=asset_id)
     store = Store.objects.get(pk=store_id) if store_id else None
     wanted = Correction(uuid.uuid4().hex, asset, kind, store, amount_atomic)
+    at = clock.real_now()
+    request = request_correction(wanted, reason, staff, at)
     second = clerk()
-    correct(wanted, reason, staff, second, clock.real_now())
+    approve(CORRECTION, request.pk, second, at, digest=request.digest, reason=reason)
     _leave(second)
     OutgoingMail.objects.filter(template="staff_request").delete()
 

@@ -27,8 +27,9 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/chain/sending/limits.py": ("assets_asset",),
         "apps/chain/sending/reservations.py": BOOKS,
     },
-    "A payment is made or read in one statement: the API's hot path": {
+    "A payment is made, read or locked in one statement: the API's hot path": {
         "apps/payments/services/create.py": ("chain_address",),
+        "apps/payments/services/locking.py": ("stores_store",),
         "apps/payments/snapshot.py": (*COINS, "chain_deposit", "stores_verification"),
     },
     "An event is written with its deliveries, and claimed by whoever's turn it is": {

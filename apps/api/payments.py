@@ -82,7 +82,10 @@ class PaymentView(ApiView):
     """A view of one intent of the caller's store and mode."""
 
     def payment(self, id: str) -> Payment:
-        return self.find(selectors.payments_visible_to(self.access), id)
+        payment = selectors.payment_visible_to(self.access, self.access.store, id)
+        if payment is None:
+            raise self.missing
+        return payment
 
 
 class PaymentById(PaymentView):

@@ -7,8 +7,9 @@ import secrets
 from datetime import datetime, timedelta
 
 from apps.assets.models import Asset
-from apps.chain.models import Address, Deposit
+from apps.chain.models import Deposit
 from apps.chain.states import DEPOSIT
+from apps.core.db.sql import insert
 from apps.core.machine import Step
 
 SIMULATED_INDEX = -1
@@ -33,7 +34,7 @@ def has_arrived(
 
 
 def put(
-    address: Address,
+    address_id: str,
     asset: Asset,
     reference: str,
     *,
@@ -46,11 +47,11 @@ def put(
     (so booked) one has grown."""
     deposit = (
         Deposit.objects.select_for_update()
-        .filter(address=address, simulated_reference=reference, is_simulated=True)
+        .filter(address_id=address_id, simulated_reference=reference, is_simulated=True)
         .first()
     )
     if deposit is None:
-        return _new(address, asset, reference, amount_atomic, confirmations, status, at), 0
+        return _new(address_id, asset, reference, amount_atomic, confirmations, status, at), 0
     grown_atomic = 0
     if deposit.status == Deposit.Status.CONFIRMED:
         grown_atomic = (
@@ -70,7 +71,7 @@ def put(
 
 
 def _new(
-    address: Address,
+    address_id: str,
     asset: Asset,
     reference: str,
     amount_atomic: int,
@@ -78,10 +79,10 @@ def _new(
     status: str,
     at: datetime,
 ) -> Deposit:
-    return Deposit.objects.create(
+    deposit = Deposit(
         chain_id=asset.chain_id,
         asset=asset,
-        address=address,
+        address_id=address_id,
         tx_hash=new_hash(),
         log_index=SIMULATED_INDEX,
         from_address="0x" + secrets.token_hex(20),
@@ -95,3 +96,5 @@ def _new(
         simulated_reference=reference,
         simulated_confirmations=confirmations,
     )
+    insert(deposit)
+    return deposit

@@ -6,7 +6,7 @@ are committed.
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -76,7 +76,7 @@ class Posted(NamedTuple):
 
 def account_id(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: str) -> int:
     """The account's id; the account is made when it is missing."""
-    return _account_id((store_id, mode, asset_id, kind))
+    return _account_ids([(store_id, mode, asset_id, kind)])[0]
 
 
 def post(posting: Posting) -> Posted:
@@ -85,7 +85,7 @@ def post(posting: Posting) -> Posted:
     After InsufficientBalance the caller's transaction, or savepoint, can only roll back.
     """
     legs = posting.legs
-    accounts = [_account_id(line.account(posting.mode)) for line in legs]
+    accounts = _account_ids([line.account(posting.mode) for line in legs])
     movement_id, is_new = _answer(
         _POST,
         key=posting.key,
@@ -121,7 +121,7 @@ def post_many(postings: Sequence[Posting]) -> int:
         for number, posting in enumerate(postings, 1)
         for line in posting.legs
     ]
-    accounts = [_account_id(line.account(posting.mode)) for _, posting, line in numbered]
+    accounts = _account_ids([line.account(posting.mode) for _, posting, line in numbered])
     (count,) = _answer(
         _POST_MANY,
         keys=[posting.key for posting in postings],
@@ -176,21 +176,34 @@ def _answer(statement: Statement, **values: Any) -> tuple[Any, ...]:
         raise
 
 
-def _account_id(key: AccountKey) -> int:
-    cached_id = _known.get(key)
-    if cached_id is not None:
-        return cached_id
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT ledger_account_id(%s, %s, %s, %s, %s)", [*key, CHART[key[3]].is_guarded]
+def _account_ids(keys: Sequence[AccountKey]) -> list[int]:
+    """Those that this process doesn't know are found, or made, in their order by one statement."""
+    ids = {key: _known[key] for key in keys if key in _known}
+    unknown = [key for key in dict.fromkeys(keys) if key not in ids]
+    if unknown:
+        stores, modes, assets, kinds = zip(*unknown, strict=True)
+        rows = _ACCOUNT_IDS.rows(
+            stores=list(stores),
+            modes=array(modes),
+            assets=array(assets),
+            kinds=array(kinds),
+            guarded=[CHART[kind].is_guarded for kind in kinds],
         )
-        account_id = int(cursor.fetchone()[0])
-    # Only on commit: a rollback takes a new account back, and with it this call.
-    transaction.on_commit(lambda: _remember(key, account_id))
-    return account_id
+        new = {key: int(row[0]) for key, row in zip(unknown, rows, strict=True)}
+        ids |= new
+        # Only on commit: a rollback takes a new account back, and with it this call.
+        transaction.on_commit(lambda: _remember(new))
+    return [ids[key] for key in keys]
 
 
-def _remember(key: AccountKey, account_id: int) -> None:
-    if len(_known) >= KNOWN_MAX:
+_ACCOUNT_IDS = Statement("""
+SELECT ledger_account_id(store_id, mode, asset_id, kind, is_guarded)
+FROM unnest(%(stores)s::uuid[], %(modes)s::text[], %(assets)s::text[], %(kinds)s::text[],
+    %(guarded)s::boolean[]) AS wanted(store_id, mode, asset_id, kind, is_guarded)
+""")
+
+
+def _remember(ids: Mapping[AccountKey, int]) -> None:
+    if len(_known) + len(ids) > KNOWN_MAX:
         _known.clear()
-    _known[key] = account_id
+    _known.update(ids)

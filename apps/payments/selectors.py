@@ -2,7 +2,7 @@
 however many rows there are."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta, tzinfo
 from functools import cache
@@ -38,11 +38,12 @@ _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 @dataclass(frozen=True)
 class Received:
     """An address of an intent with what arrived there. Late deposits are kept apart; failed ones
-    count for nothing."""
+    count for nothing. `strays` are of other assets, and nobody's."""
 
     address: PaymentAddress
     deposits: list[Deposit]
     late_ids: frozenset[object]
+    strays: Sequence[Deposit] = ()
 
     @property
     def counted(self) -> list[Deposit]:
@@ -73,6 +74,9 @@ _ADDRESSES = Rows(PaymentAddress, "WHERE payment_id = %(payment_id)s ORDER BY po
 _AT_ADDRESSES = "WHERE address_id = ANY (%(addresses)s::text[])"
 _DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY detected_at, log_index, id")
 _LOCKED_DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY id FOR NO KEY UPDATE")
+_LATE_IDS = Statement(
+    "SELECT deposit_id FROM payments_latedeposit WHERE payment_id = %(payment_id)s"
+)
 
 
 def addresses_of(payment: Payment) -> list[PaymentAddress]:
@@ -86,8 +90,7 @@ def addresses_of(payment: Payment) -> list[PaymentAddress]:
 
 
 def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]:
-    """What arrived at each address of an intent, oldest first. A deposit of another asset is
-    nobody's.
+    """What arrived at each address of an intent, oldest first.
 
     Who is going to book it locks it, so that no reorg takes away what is being booked.
     """
@@ -96,11 +99,8 @@ def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]
         addresses=array(row.address_id for row in rows)
     )
     deposits.sort(key=lambda deposit: (deposit.detected_at, deposit.log_index, deposit.pk))
-    return arranged(
-        rows,
-        deposits,
-        frozenset(payment.late_deposits.values_list("deposit_id", flat=True) if deposits else ()),
-    )
+    late = _LATE_IDS.rows(payment_id=payment.pk) if deposits else []
+    return arranged(rows, deposits, frozenset(pk for (pk,) in late))
 
 
 def arranged(
@@ -110,18 +110,17 @@ def arranged(
     by_address: dict[str, list[Deposit]] = {}
     for deposit in deposits:
         by_address.setdefault(deposit.address_id, []).append(deposit)
-    return [
-        Received(
-            row,
-            [
-                deposit
-                for deposit in by_address.get(row.address_id, [])
-                if deposit.asset_id == row.asset_id and deposit.status != "unmatched"
-            ],
-            late,
-        )
-        for row in rows
-    ]
+    return [_received(row, by_address.get(row.address_id, []), late) for row in rows]
+
+
+def _received(row: PaymentAddress, deposits: list[Deposit], late: frozenset[object]) -> Received:
+    credited = [deposit for deposit in deposits if deposit.status != "unmatched"]
+    return Received(
+        row,
+        [deposit for deposit in credited if deposit.asset_id == row.asset_id],
+        late,
+        [deposit for deposit in credited if deposit.asset_id != row.asset_id],
+    )
 
 
 def confirmations_of(deposit: Deposit, heads: dict[str, Head]) -> int:
@@ -180,6 +179,19 @@ def renewals_of(payment: Payment) -> Renewals:
 def payments_visible_to(viewer: Viewer) -> "models.QuerySet[Payment]":
     """Newest first."""
     return Payment.objects.visible_to(viewer).select_related("store").order_by("-created_at", "-id")
+
+
+_OF_STORE = Rows(
+    Payment, "WHERE id = %(id)s::uuid AND store_id = %(store_id)s::uuid AND mode = %(mode)s"
+)
+
+
+def payment_visible_to(viewer: Viewer, store: Store, id: str) -> Payment | None:
+    """The one with this id, which may be none. `store` is the viewer's."""
+    rows = _OF_STORE.read(id=id, store_id=viewer.store_id, mode=viewer.mode) if is_uuid(id) else []
+    for payment in rows:
+        payment.store = store
+    return rows[0] if rows else None
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ def test_without_redis_a_deposit_is_booked_and_its_payment_completes(
     payment = Payment.objects.get(pk=payment_id)
     entry = addresses_of(payment)[0]
     put(
-        entry.address,
+        entry.address_id,
         entry.asset,
         "seen by the watcher",
         amount_atomic=entry.required_atomic,

@@ -94,7 +94,7 @@ def settling(shop: Shop) -> Loop:
     for payment in (bad, good):
         entry = addresses_of(payment)[0]
         put(
-            entry.address,
+            entry.address_id,
             entry.asset,
             str(payment.pk),
             amount_atomic=entry.required_atomic,

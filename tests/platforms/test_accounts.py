@@ -11,7 +11,6 @@ from apps.access.models import AgentCredential, ApiKey
 from apps.access.services import create_agent_credential, create_api_key
 from apps.assets.models import Asset
 from apps.chain import simulated
-from apps.chain.models import Address
 from apps.core import clock
 from apps.ledger.selectors import balances
 from apps.payments.models import Payment
@@ -293,10 +292,9 @@ def test_coins_that_arrive_for_a_closed_account_are_booked_and_kept(platform: Pl
     make.advance(platform.test, 2 * 86_400)
     Payment.objects.filter(store_id=made.id).update(status="expired")
     assert close(platform, made.id).status_code == 204
-    address = Address.objects.get(pk=entry["address"].lower())
     at = clock.real_now()
     simulated.put(
-        address,
+        entry["address"].lower(),
         Asset.objects.get(pk="SETH"),
         "late",
         amount_atomic=5,

@@ -38,6 +38,7 @@ from apps.onramp.services.pricing import (
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.services import hold
+from apps.payments.services.locking import locked_payment
 
 # Held open at most so long past the intent's deadline.
 HOLD_MAX = timedelta(hours=24)
@@ -212,11 +213,7 @@ def _open(row: FundingSession, network: CardNetwork, email: str | None, payment:
 def _begin(payment: Payment, row: FundingSession, opened: Opened, at: datetime) -> FundingSession:
     """From here on the session is shown, and the intent waits for it."""
     with transaction.atomic():
-        locked = (
-            Payment.objects.select_for_update(of=("self",))
-            .select_related("store")
-            .get(pk=payment.pk)
-        )
+        locked = locked_payment(payment.pk)
         FundingSession.objects.filter(pk=row.pk, url="").update(
             url=opened.url, provider_txid=opened.txid
         )

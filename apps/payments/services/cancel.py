@@ -8,6 +8,7 @@ from apps.core.errors import Coded
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services.change_status import change_status
+from apps.payments.services.locking import locked_payment
 from apps.payments.services.settle import settle_locked
 from apps.stores import audit
 
@@ -53,9 +54,7 @@ def is_cancelable(payment: Payment) -> bool:
 
 
 def _end(payment: Payment, decision: states.PaymentDecision) -> Payment:
-    locked = (
-        Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
-    )
+    locked = locked_payment(payment.pk)
     at = clock.now(locked.store, locked.mode)
     locked = settle_locked(locked, at)
     if locked.status != states.PENDING:

@@ -17,6 +17,7 @@ from apps.core.messages.fields import is_uuid
 from apps.ledger import movements
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by
+from apps.payments.services.locking import locked_payment
 from apps.payments.services.refund_shares import LIVE_STATUSES
 from apps.payments.services.settle import shares
 from apps.stores import audit
@@ -80,11 +81,7 @@ def accept_late_deposit(
     sentence."""
     operations.check(by, operations.LATE_DEPOSIT)
     with transaction.atomic():
-        payment = (
-            Payment.objects.select_for_update(of=("self",))
-            .select_related("store")
-            .get(pk=payment.pk)
-        )
+        payment = locked_payment(payment.pk)
         late = late_deposit_of(payment, deposit_id)
         if late.accepted_at is not None:
             raise AlreadyAccepted

@@ -23,6 +23,7 @@ from apps.payments.models import Payment, Refund
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import received_by
 from apps.payments.services import hold
+from apps.payments.services.locking import locked_payment
 from apps.payments.services.refund_again import is_other
 from apps.payments.services.refund_shares import Share, shares_to_send, to_payers
 from apps.stores import audit
@@ -98,9 +99,7 @@ def _request(
     access: Access, payment: Payment, request: RefundRequest, key: str, agreed: str | None
 ) -> Requested:
     """The same under the intent's lock, where no other request for it changes what is left."""
-    locked = (
-        Payment.objects.select_for_update(of=("self",)).select_related("store").get(pk=payment.pk)
-    )
+    locked = locked_payment(payment.pk)
     earlier = _earlier(access, locked, key)
     if earlier is not None:
         return earlier

@@ -25,6 +25,7 @@ from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
 from apps.payments.services import attention
 from apps.payments.services.change_status import change_status
+from apps.payments.services.locking import locked_payment
 
 LOOKS_AT = (Refund,)
 JOB = Job("payments.advance_refunds", limit=100)
@@ -43,11 +44,7 @@ def advance_refund(refund_id: uuid.UUID) -> Refund:
     """One refund, under the lock of its payment."""
     with transaction.atomic():
         payment_id = Refund.objects.values_list("payment_id", flat=True).get(pk=refund_id)
-        payment = (
-            Payment.objects.select_for_update(of=("self",))
-            .select_related("store")
-            .get(pk=payment_id)
-        )
+        payment = locked_payment(payment_id)
         refund: Refund = (
             Refund.objects.select_for_update(of=("self",))
             .select_related("asset__chain")

@@ -19,6 +19,7 @@ from apps.payments.models import Payment, PaymentEvent, Renewal
 from apps.payments.requests import EXPIRES_IN_MAX, EXPIRES_IN_MIN, LineItem, PaymentRequest
 from apps.payments.selectors import renewed_as
 from apps.payments.services.create import create_payment
+from apps.payments.services.locking import locked_payment
 
 # An older order is the merchant's to price again.
 OFFERED_FOR = timedelta(days=7)
@@ -32,11 +33,7 @@ def renew_payment(payment: Payment) -> Payment:
     """The intent that takes its place, made by the first call. Raises NotRenewable, or what
     creating an intent raises."""
     with transaction.atomic():
-        locked = (
-            Payment.objects.select_for_update(of=("self",))
-            .select_related("store")
-            .get(pk=payment.pk)
-        )
+        locked = locked_payment(payment.pk)
         renewal = renewed_as(locked)
         if renewal is not None:
             return renewal

@@ -27,6 +27,7 @@ from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
 from apps.payments.services import attention, auto_swap, hold
 from apps.payments.services.change_status import change_status
+from apps.payments.services.locking import locked_payment
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
 
@@ -46,11 +47,7 @@ def settle_deposits(deposit_ids: Iterable[object] | None = None) -> int:
 def settle_payment(payment_id: object) -> Payment:
     """Bring an intent to where its deposits and the time say it stands."""
     with transaction.atomic():
-        payment = (
-            Payment.objects.select_for_update(of=("self",))
-            .select_related("store")
-            .get(pk=payment_id)
-        )
+        payment = locked_payment(payment_id)
         return settle_locked(payment, clock.now(payment.store, payment.mode))
 
 
@@ -111,12 +108,7 @@ def _set_aside_unexpected(payment: Payment, received: list[Received], at: dateti
     """Another asset than the address was made for is never credited by itself. What a person has
     claimed stays theirs."""
     for intake in received:
-        strays = (
-            Deposit.objects.filter(address_id=intake.address.address_id)
-            .exclude(asset_id=intake.address.asset_id)
-            .exclude(status="unmatched")
-        )
-        for stray in strays:
+        for stray in intake.strays:
             if stray.handled_status == Deposit.Status.CONFIRMED or stray.is_lost:
                 _note_lost_claim(payment, stray, at)
                 continue

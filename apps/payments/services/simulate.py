@@ -16,6 +16,7 @@ from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.requests import SimulationRequest
 from apps.payments.selectors import Received, received_by
+from apps.payments.services.locking import locked_payment
 from apps.payments.services.settle import settle_locked
 
 ATOMIC_MAX = 10**60
@@ -86,11 +87,7 @@ def simulate_deposit(
     if access.is_live:
         raise LiveMode
     with transaction.atomic():
-        locked = (
-            Payment.objects.select_for_update(of=("self",))
-            .select_related("store")
-            .get(pk=payment.pk)
-        )
+        locked = locked_payment(payment.pk)
         if locked.status == states.REFUNDED or (
             locked.status in states.TERMINAL and not request.late
         ):
@@ -123,7 +120,7 @@ def _put(payment: Payment, intake: Received, request: SimulationRequest, at: dat
         else needed
     )
     deposit, grown_atomic = simulated.put(
-        entry.address,
+        entry.address_id,
         entry.asset,
         request.reference,
         amount_atomic=_amount(payment, intake, request),

@@ -20,6 +20,7 @@ from apps.core.errors import Flat, NotFound
 from apps.ledger import movements
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
 from apps.payments.services.late import note_accepted
+from apps.payments.services.locking import locked_payment
 from apps.payments.services.settle import shares, take_into_custody
 from apps.payments.services.transfer_returns import booking_of
 from apps.stores import audit
@@ -144,11 +145,7 @@ def send_transfer_back(access: Access, transfer_id: str) -> TransferReturn:
     if not sender or sender == ZERO_ADDRESS:
         raise SenderUnknown
     with transaction.atomic():
-        payment = (
-            Payment.objects.select_for_update(of=("self",))
-            .select_related("store")
-            .get(pk=claim.payment.pk)
-        )
+        payment = locked_payment(claim.payment.pk)
         at = clock.now(payment.store, payment.mode)
         _take_in(claim, payment, UnmatchedTransfer.Outcome.RETURNED, at)
         transfer = TransferReturn.objects.create(

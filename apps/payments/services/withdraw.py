@@ -8,6 +8,7 @@ from django.db import transaction
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services.change_status import change_status
+from apps.payments.services.locking import locked_payment
 from apps.payments.services.settle import settle_locked
 
 
@@ -15,11 +16,7 @@ def withdraw(payment_id: object, at: datetime) -> Payment:
     """The intent as it stands afterwards: expired if it was waiting for its first deposit, else
     what its deposits say."""
     with transaction.atomic():
-        payment: Payment = (
-            Payment.objects.select_for_update(of=("self",))
-            .select_related("store")
-            .get(pk=payment_id)
-        )
+        payment = locked_payment(payment_id)
         settle_locked(payment, at)
         if payment.status != states.PENDING or payment.deadline > max(payment.expires_at, at):
             return payment

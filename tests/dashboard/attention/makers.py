@@ -65,7 +65,7 @@ def arrives(
     at = clock.now(row.store, row.mode)
     with transaction.atomic():
         deposit, _ = put(
-            entry.address,
+            entry.address_id,
             asset,
             "arrived",
             amount_atomic=amount,
