@@ -45,15 +45,15 @@ def confirmed(user: User) -> SecondFactor | None:
     return factor
 
 
-def begin(user: User, *, secret: str = "") -> SecondFactor:
-    """A new key (or the base32 `secret`), not in force until a code of it has been seen. Raises
-    AlreadyOn."""
+def begin(user: User, *, secret: str = "", is_confirmed: bool = False) -> SecondFactor:
+    """A new key (or the base32 `secret`), not in force until a code of it has been seen, if it
+    isn't `is_confirmed` at once. Raises AlreadyOn."""
     if confirmed(user) is not None:
         raise AlreadyOn
     key = b32decode(secret).hex() if secret else secrets.token_hex(KEY_BYTES)
     SecondFactor.objects.filter(user=user, confirmed=False).delete()
     factor = SecondFactor(
-        user=user, name="Authenticator app", confirmed=False, created_at=clock.real_now()
+        user=user, name="Authenticator app", confirmed=is_confirmed, created_at=clock.real_now()
     )
     factor.sealed_key = crypto.encrypt(key, factor.place("sealed_key"))
     factor.save()
@@ -84,10 +84,7 @@ def confirm(user: User, code: str) -> list[str]:
 
 def switch_on(user: User, secret: str) -> SecondFactor:
     """For operators and the demo: in force at once, with a known base32 key."""
-    factor = begin(user, secret=secret)
-    factor.confirmed = True
-    factor.save()
-    return factor
+    return begin(user, secret=secret, is_confirmed=True)
 
 
 def renew_backup_codes(user: User) -> list[str]:

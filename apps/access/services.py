@@ -19,7 +19,7 @@ from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.db.sql import Narrowing
+from apps.core.db.sql import Narrowing, Statement, insert
 from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.models import Mode
 from apps.stores import audit
@@ -90,7 +90,7 @@ def create_api_key(
         (credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode]
     )
     with transaction.atomic():
-        key = ApiKey.objects.create(
+        key = ApiKey(
             user=by.user if by is not None else None,
             store=store,
             mode=mode,
@@ -102,6 +102,7 @@ def create_api_key(
             scopes=chosen,
             created_at=clock.real_now(),
         )
+        insert(key)
         letters.tell_credential(
             by, operations.GUARDED_KEY_CREATE, name or f"…{key.last_four}", chosen, mode=mode
         )
@@ -408,4 +409,13 @@ def _note_use(row: Any) -> None:
     cost."""
     at = clock.real_now()
     if row.last_used_at is None or row.last_used_at < at - _USED_RESOLUTION:
-        type(row).objects.filter(pk=row.pk).update(last_used_at=at)
+        model: type[models.Model] = type(row)
+        _use_of(model).rows(id=row.pk, at=at)
+
+
+@cache
+def _use_of(model: type[models.Model]) -> Statement:
+    table = model._meta.db_table
+    return Statement(
+        f'UPDATE "{table}" SET last_used_at = %(at)s WHERE id = %(id)s RETURNING id'  # noqa: S608  # our own table
+    )

@@ -6,8 +6,10 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.assets.models import AcceptedAsset, Asset
 from apps.core import clock
+from apps.core.db.sql import Statement
 from apps.core.errors import Flat, NotFound
 from apps.core.evm import is_address
+from apps.core.ids import new_id_sql
 from apps.stores import audit
 from apps.stores.models import Store
 
@@ -99,13 +101,16 @@ def _token_contract(asset: Asset, text: str) -> str:
 
 def accept_all_active(store: Store) -> None:
     """What a new store begins with: every listed asset of each mode."""
-    at = clock.real_now()
-    listed = Asset.objects.filter(is_active=True, is_listed=True)
-    rows = [
-        AcceptedAsset(store=store, mode=mode, asset_id=asset_id, created_at=at)
-        for asset_id, mode in listed.values_list("id", "chain__mode")
-    ]
-    AcceptedAsset.objects.bulk_create(rows, ignore_conflicts=True)
+    _ACCEPT.rows(store_id=store.pk, at=clock.real_now())
+
+
+_ACCEPT = Statement(f"""
+INSERT INTO assets_acceptedasset (id, store_id, mode, created_at, asset_id)
+SELECT {new_id_sql()}, %(store_id)s::uuid, c.mode, %(at)s::timestamptz, a.id
+FROM assets_asset a JOIN assets_chain c ON c.id = a.chain_id
+WHERE a.is_active AND a.is_listed
+ON CONFLICT DO NOTHING RETURNING id
+""")  # noqa: S608  # no input in it
 
 
 def set_accepted(access: Access, asset_id: str, is_accepted: bool) -> None:

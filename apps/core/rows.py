@@ -26,6 +26,7 @@ from django.db.models.functions import Cast, Coalesce
 from apps.core.clock import is_due_apart, real_now
 from apps.core.db.constraints import constraint_of
 from apps.core.db.pruning import prune
+from apps.core.db.sql import Statement, array
 from apps.core.logs import redact
 from apps.core.models import RowFailure, RowTurn
 
@@ -44,6 +45,9 @@ _READ_ONLY = "25006"
 PAUSED_SQL = (
     "SELECT row_id FROM core_rowfailure WHERE job = %(job)s AND (dead_at IS NOT NULL OR not_before"
     " > %(now)s)"
+)
+_FAILED = Statement(
+    "SELECT row_id FROM core_rowfailure WHERE job = %(job)s AND row_id = ANY (%(ids)s::text[])"
 )
 
 
@@ -205,8 +209,8 @@ class _Run:
             )
 
     def _failed_before(self, ids: list[str]) -> set[str]:
-        failures = RowFailure.objects.filter(job=self.job.name, row_id__in=ids)
-        return set(failures.values_list("row_id", flat=True)) if ids else set()
+        rows = _FAILED.rows(job=self.job.name, ids=array(ids)) if ids else []
+        return {row_id for (row_id,) in rows}
 
     def _try(
         self, row: Any, row_id: str, act: Callable[[Any], object], failed_before: set[str]

@@ -11,6 +11,7 @@ from typing import Any
 from django.db.models import Model, Q, QuerySet
 
 from apps.core import acting, clock
+from apps.core.db.sql import insert
 from apps.core.logs import redact, request_id
 from apps.stores.models import AuditEntry, Store
 
@@ -30,7 +31,7 @@ def record(
     """One act, `<noun>.<done>`, by whoever acts now (core.acting). `target` is the row it was done
     to, `name` what people call it."""
     actor = acting.current()
-    return AuditEntry.objects.create(
+    entry = AuditEntry(
         at=clock.real_now(),
         store_id=store.pk if isinstance(store, Store) else store,
         mode=mode,
@@ -46,6 +47,8 @@ def record(
         reason=reason[:_TEXT_MAX],
         details=redact({key: _plain(value) for key, value in (details or {}).items()}),
     )
+    insert(entry)
+    return entry
 
 
 def changes(row: Model, values: Mapping[str, object]) -> dict[str, list[object]]:

@@ -13,6 +13,7 @@ from msgspec.structs import asdict
 
 from apps.core import clock, emails
 from apps.core.db.constraints import refused_by
+from apps.core.db.sql import insert
 from apps.core.errors import Flat
 from apps.core.messages.fields import Invalid, check_storable
 from apps.core.staff.roles import ALL_ROLES
@@ -74,13 +75,14 @@ def create_store(owner: User, request: StoreRequest, *, is_kyc_confirmed: bool =
     """A store with its owner as the first member."""
     at = clock.real_now()
     with transaction.atomic():
-        store = Store.objects.create(
+        store = Store(
             name=request.name,
             country=request.country or "",
             settlement_currency=request.settlement_currency,
             created_at=at,
             kyc_confirmed_at=at if is_kyc_confirmed else None,
         )
+        insert(store)
         Member.objects.create(store=store, user=owner, role=Role.OWNER, created_at=at)
         audit.record(
             "store.opened",

@@ -5,7 +5,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.assets.models import Asset
+from apps.assets.models import Asset, Rate
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Flat
@@ -80,13 +80,15 @@ def wish_of(correction: Correction, reason: str) -> Proposal:
     summary = f"{owner} account {code_words(correction.kind)}, {asset.full_name}" + (
         f" for payment {payment.reference}" if payment else ""
     )
+    currency = store.settlement_currency if store else _CURRENCY
+    rate = current_rate(asset.pk, currency, clock.real_now())
     lines = [
         (
             f"Account: {summary}",
-            _text(asset, before, store),
-            _text(asset, before + correction.amount_atomic, store),
+            _text(asset, before, rate),
+            _text(asset, before + correction.amount_atomic, rate),
         ),
-        ("Amount, below zero a debit", "", _text(asset, correction.amount_atomic, store)),
+        ("Amount, below zero a debit", "", _text(asset, correction.amount_atomic, rate)),
     ]
     return Proposal(correction.key[:100], f"Correction of {summary}", facts, lines, reason)
 
@@ -112,16 +114,14 @@ def _refuse(correction: Correction) -> None:
         raise NotCorrected("the payment is another store's, or of the other mode")
 
 
-def _text(asset: Asset, amount_atomic: int, store: Store | None) -> str:
+def _text(asset: Asset, amount_atomic: int, rate: Rate | None) -> str:
     """Coins, what they are worth now, and the exact number."""
-    currency = store.settlement_currency if store else _CURRENCY
-    rate = current_rate(asset.pk, currency, clock.real_now())
     coins = f"{money.amount_text(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
     if rate is None:
         return f"{coins} ({amount_atomic} atomic units)"
     cents = money.cents_for_atomic(amount_atomic, rate.rate, asset.atomic_decimals)
     sign = money.MINUS if cents < 0 else ""
-    worth = in_english(money.Fiat(abs(cents), currency))
+    worth = in_english(money.Fiat(abs(cents), rate.currency))
     return f"{coins}, {sign}{worth} ({amount_atomic} atomic units)"
 
 
