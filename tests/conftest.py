@@ -1,3 +1,4 @@
+import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -253,14 +254,26 @@ def place_of(item: pytest.Item, place: dict[str, int]) -> int:
 SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def _draw_no_constants() -> None:
+    """Hypothesis reads all our sources in each process, for constants to draw: seconds, and the
+    examples of a test would be others whenever somebody changes a constant somewhere."""
+    providers: Any = sys.modules.get("hypothesis.internal.conjecture.providers")
+    if providers is not None:
+        providers._get_local_constants = lambda: providers._local_constants
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
     """What rolls back, what commits, what shares a running demo, browser tests: Playwright keeps an
     event loop running in their thread.
 
     In each of the four the slowest files come first, so that no worker is left with one at the end.
     Of those that share the demo, who doesn't need it comes before it starts.
     """
+    _draw_no_constants()
+    yield
     postgres.refuse_single(items)
     if left_out := set(whole.left_out(items)):
         config.hook.pytest_deselected(items=list(left_out))

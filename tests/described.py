@@ -22,11 +22,13 @@ class Undescribed(AssertionError):
 
 def check(method: str, answer: Any) -> None:
     """Raises Undescribed. Answers of no door (unknown paths) and without JSON aren't described."""
-    try:
-        match = answer.resolver_match
-        match = match if match is not None and match.func else None
-    except Resolver404:
-        return
+    match = answer.wsgi_request.resolver_match
+    if match is None:  # it was answered before it came to a door
+        try:
+            match = answer.resolver_match
+            match = match if match is not None and match.func else None
+        except Resolver404:
+            return
     route = getattr(match.func, "view_initkwargs", {}).get("route") if match is not None else None
     if (
         match is None

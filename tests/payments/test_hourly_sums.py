@@ -130,7 +130,7 @@ def ranges(random: Random) -> list[Days]:
         for zone in ZONES
         for first, last in RANGES
     ]
-    return [every[0], *random.sample(every, usually(short=3, whole=7))]
+    return [every[0], *random.sample(every, usually(short=2, whole=7))]
 
 
 def summary_by_rows(access: Access, days: Days) -> Any:
