@@ -69,8 +69,8 @@ def phone(language: str) -> dict[str, Any]:
 
 def speaks(page: Page, language: str) -> None:
     """In their language and direction, readable by everybody, nothing beyond the edge of the
-    phone. The suite judges each stage in English, and in the language that runs the other way one
-    of them."""
+    phone. The suite judges each stage in one language, and one in the language that runs the other
+    way."""
     expect(page.locator("html")).to_have_attribute("lang", language)
     expect(page.locator("html")).to_have_attribute("dir", PEOPLE[language][1])
     assert barriers(page) == []
@@ -105,15 +105,26 @@ def test_by_wallet(language: str, shop: Shop, wallet: Wallet, open_page: OpenPag
     still_speaks(page, language)
     shoot(page, f"abroad-{language}-pay")
     page.locator("#pay-with-wallet").click()
+    expect(page.get_by_role("dialog", name=gettext("Pay with wallet"))).to_be_visible()
+    expect(page.get_by_role("button", name="Test Wallet")).to_be_visible()
+    speaks(page, language)
     page.get_by_role("button", name="Test Wallet").click()
     expect(page.locator("[data-wallet-status]")).to_have_text(
         gettext("Sent, waiting for the network. You don’t need to pay again.")
     )
     still_speaks(page, language)
     shoot(page, f"abroad-{language}-sent")
+    entry, (sent,) = entry_of(made, "SETH"), wallet.sent
+    assert (sent["to"], int(sent["value"], 16), sent["data"]) == (
+        entry["address"],
+        int(entry["crypto_amount_atomic"]),
+        "0x",
+    )
     buried(wallet.chain)
     status(page, "completed")
+    expect(page.locator("#wallets")).not_to_be_visible()
     still_speaks(page, language)
+    assert make.detail(shop.test, made["id"])["state_reason"] == "completed_exact"
 
 
 # In the suite: the code in hosted/test_checkout.py, its page in test_checkout.py, and who pays to

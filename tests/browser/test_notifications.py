@@ -7,8 +7,8 @@ from playwright.sync_api import expect
 from apps.stores import notifications
 from apps.stores.notifications import News
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine
-from tests.browser.test_own_settings import UGLY, VIEWS, judged, signed_in
+from tests.browser.test_dashboard import fine_again
+from tests.browser.test_own_settings import UGLY, VIEWS, judged
 from tests.cast import Cast
 
 
@@ -16,10 +16,10 @@ from tests.cast import Cast
 def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     world: Cast, open_page: OpenPage, width: int, dark: bool
 ) -> None:
-    page = signed_in(open_page, world, width, dark, "notifications")
+    page = open_page("/dashboard/notifications", width=width, dark=dark, person=world.alice)
     own = page.url.partition("/dashboard")[0] + "/dashboard/"
     expect(page.get_by_text("No test notifications yet")).to_be_visible()
-    judged(page, f"notifications-empty-{width}")
+    fine_again(page)
     titles = ("Payout of 0.5 ETH failed", "Payment of €24.90 was underpaid", UGLY)
     notifications.record(
         *(
@@ -54,4 +54,4 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     judged(page, f"unsubscribe-{width}")
     page.get_by_role("button", name="Unsubscribe").click()
     expect(page.get_by_text("You’re unsubscribed")).to_be_visible()
-    fine(page)
+    fine_again(page)

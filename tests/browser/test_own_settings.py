@@ -68,7 +68,7 @@ def test_a_store_tells_who_it_is_and_who_may_embed_it(
 def test_a_business_is_submitted_and_corrected(
     world: Cast, open_page: OpenPage, width: int, dark: bool
 ) -> None:
-    page = signed_in(open_page, world, width, dark, "verification")
+    page = open_page("/dashboard/verification", width=width, dark=dark, person=world.alice)
     judged(page, f"verification-form-{width}")
     for label, text in (
         ("Legal name", UGLY * 2),

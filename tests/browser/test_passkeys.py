@@ -11,7 +11,7 @@ from apps.access import second_factor, sessions
 from apps.access.models import SecondFactor
 from apps.core import buckets, clock
 from tests.browser.conftest import OpenPage, shoot
-from tests.browser.test_dashboard import fine, sign_in
+from tests.browser.test_dashboard import fine, fine_again, sign_in
 from tests.cast import Cast
 from tests.dashboard.browse import code_of
 
@@ -75,7 +75,7 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     page.get_by_role("button", name="Sign out").click()
     sign_in(page, world.alice.email)
     expect(page.get_by_role("heading", name="Enter your code")).to_be_visible()
-    fine(page)
+    fine_again(page)
     shoot(page, "passkeys-second-factor")
     page.get_by_role("button", name="Use a passkey").click()
     page.wait_for_url("**/dashboard/")
@@ -84,7 +84,7 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     monkeypatch.setattr(sessions, "FRESH", clock.real_now() - clock.real_now())
     page.goto(page.url + "api-keys/new")
     expect(page.get_by_text("Create an API key")).to_be_visible()
-    fine(page)
+    fine_again(page)
     shoot(page, "passkeys-confirm")
     monkeypatch.undo()
     page.get_by_role("button", name="Use a passkey").click()

@@ -2,12 +2,13 @@
 phone and in the dark."""
 
 import re
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from tests.billing import records as billing
-from tests.browser.conftest import OpenPage, shoot, turn_to
+from tests.browser.conftest import OpenPage, put_on, shoot, turn_to
 from tests.browser.looks import views
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
@@ -26,6 +27,7 @@ def stocked(world: Cast) -> None:
 
 def test_results_come_while_somebody_types(world: Cast, open_page: OpenPage) -> None:
     stocked(world)
+    made = payment(world.bakery.live, title="Live rye")
     page = open_page("/dashboard/search", person=world.alice)
     fine(page)
     field = page.get_by_label("Search this store")
@@ -46,6 +48,25 @@ def test_results_come_while_somebody_types(world: Cast, open_page: OpenPage) -> 
     expect(page.get_by_role("link", name="Coffee beans, paid")).to_be_visible()
     page.get_by_role("link", name="Coffee beans, paid").click()
     expect(page).to_have_url(re.compile("/dashboard/payments/"))
+    look_in_the_other_mode(page, made)
+
+
+def look_in_the_other_mode(page: Page, made: dict[str, Any]) -> None:
+    """On a phone and in the dark."""
+    page.goto(f"{page.url.partition('/payments/')[0]}/search?q={made['id']}")
+    expect(page.get_by_text("Found in live mode")).to_be_visible()
+    for width, _ in views((390, True), (1920, True)):
+        put_on(page, width=width, dark=True)
+        turn_to(page, f"/dashboard/search?q={made['id']}")
+        fine(page)
+        shoot(page, f"search-other-mode-{width}")
+        for typed in ("coffee", "Ωmega"):
+            turn_to(page, f"/dashboard/search?q={typed}")
+            fine_again(page)
+            shoot(page, f"search-{typed}-{width}")
+    page.reload()
+    page.get_by_role("button", name="Switch to live mode").click()
+    expect(page).to_have_url(re.compile(made["id"]))
 
 
 @pytest.mark.whole  # in the suite without a browser in dashboard/test_search.py
@@ -55,22 +76,3 @@ def test_it_works_without_script(world: Cast, open_page: OpenPage) -> None:
     page.get_by_label("Search this store").fill("coffee")
     page.get_by_role("main").get_by_role("button", name="Search").click()
     expect(page.get_by_role("link", name="All results in payments")).to_be_visible()
-
-
-def test_it_works_on_a_phone_and_in_the_dark(world: Cast, open_page: OpenPage) -> None:
-    stocked(world)
-    made = payment(world.bakery.live, title="Live rye")
-    for width, _ in views((390, True), (1920, True)):
-        page = open_page(
-            f"/dashboard/search?q={made['id']}", width=width, dark=True, person=world.alice
-        )
-        expect(page.get_by_text("Found in live mode")).to_be_visible()
-        fine(page)
-        shoot(page, f"search-other-mode-{width}")
-        for typed in ("coffee", "Ωmega"):
-            turn_to(page, f"/dashboard/search?q={typed}")
-            fine_again(page)
-            shoot(page, f"search-{typed}-{width}")
-    page.goto(f"{page.url.split('?')[0]}?q={made['id']}")
-    page.get_by_role("button", name="Switch to live mode").click()
-    expect(page).to_have_url(re.compile(made["id"]))

@@ -8,23 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from apps.access import second_factor, sign_up
 from apps.assets.models import Asset
 from apps.core import clock
 from apps.payments.models import Payment
 from apps.payouts.models import Destination, Payout
+from apps.payouts.services.bank_reviews import verify_bank
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.models import Store, User, Verification
+from apps.platforms.services.verifications import approve_verification, submit_own
+from apps.stores.models import Store, User
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
+from dev.demo.billing import BUSINESS
 from tests import make
 from tests.browser.conftest import OpenPage, turn_to
 from tests.browser.stories import Teller, breaches, letter_to
-from tests.browser.test_staff_requests import enter, member
 from tests.cast import Cast, Shop
-from tests.dashboard.browse import code_of, next_code
+from tests.dashboard.browse import code_of
 
 PASSWORD = "a sentence to remember"
 COIN = "USDC_SETH"  # banks are paid out of stablecoins
@@ -50,9 +52,9 @@ def test_an_owner_signs_up_and_is_paid_at_the_bank(
     kim.page.set_viewport_size({"width": 1280, "height": 900})
     protect(kim)
     connected(kim)
-    desk = be_verified(kim, open_page)
+    be_verified(kim)
     kim.page.emulate_media(color_scheme="dark")
-    add_the_bank(kim, desk)
+    add_the_bank(kim)
     pay_out(kim)
     read_the_books(kim)
     assert breaches() <= known
@@ -110,34 +112,12 @@ def connected(kim: Teller) -> None:
     register_endpoint(shop.access(), asked)
 
 
-def be_verified(kim: Teller, open_page: OpenPage) -> Page:
-    """By staff, whose page it is."""
+def be_verified(kim: Teller) -> None:
+    """By staff; its form has a story of its own."""
     kim.go("")
     expect(kim.page.locator(NEXT)).to_contain_text("Verify your business")
     kim.see_again("Home", "go-live")
-    kim.follow("Start verification")
-    kim.fill(
-        legal_name="Kim Records GmbH",
-        legal_form="GmbH",
-        representative="Kim Kern",
-        street_and_number="Hauptstraße 1",
-        city="Berlin",
-        what_you_sell="Records and record players",
-    )
-    kim.page.get_by_label("Country").select_option("DE")
-    kim.press("Submit for review")
-    kim.reads("Under review since")
-
-    staff = member("Sam")
-    asked = Verification.objects.get(store=store_of(kim))
-    desk = enter(open_page, staff, f"stores/verification/{asked.pk}/decide/", bypass_csp=True)
-    expect(desk.get_by_text("Kim Records GmbH").first).to_be_visible()
-    desk.get_by_label("Reason").fill("As in the register")
-    if desk.get_by_label("Code").count():
-        desk.get_by_label("Code").fill(next_code(staff))
-    desk.get_by_role("button", name="Verify").click()
-    desk.wait_for_url(re.compile(r"/stores/verification/(\?.*)?$"))
-    return desk
+    approve_verification(submit_own(store_of(kim), BUSINESS), "As in the register")
 
 
 def store_of(kim: Teller) -> Store:
@@ -149,7 +129,7 @@ def shop_of(kim: Teller) -> Shop:
     return Shop(store_of(kim), kim.person)
 
 
-def add_the_bank(kim: Teller, desk: Page) -> None:
+def add_the_bank(kim: Teller) -> None:
     """It can be paid once staff has found that it is the store's."""
     kim.go("payouts/destinations/bank")
     kim.page.get_by_label("Account holder").fill("Kim Records GmbH")
@@ -160,12 +140,7 @@ def add_the_bank(kim: Teller, desk: Page) -> None:
     kim.give_code()
     kim.press("Confirm")
     kim.reads("Pending verification")
-    bank = Destination.objects.get(store=store_of(kim), kind="bank")
-
-    desk.goto(f"{desk.url.partition('/admin/')[0]}/admin/payouts/destination/{bank.pk}/decide/")
-    desk.get_by_label("Reason").fill("The statement of the account was shown")
-    desk.get_by_role("button", name="Verify").click()
-    desk.wait_for_load_state()
+    verify_bank(Destination.objects.get(store=store_of(kim), kind="bank"))
     kim.page.reload()
     kim.reads("Verified")
 

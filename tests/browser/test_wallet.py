@@ -117,13 +117,9 @@ def watched() -> None:
 pytestmark = pytest.mark.chain
 
 
-@pytest.mark.parametrize(
-    ("asset_id", "look"),
-    [
-        ("SETH", PHONE),
-        pytest.param(TOKEN, {}, marks=pytest.mark.whole),  # the rest of a part below
-    ],
-)
+# In the suite a native coin in test_customers_abroad.py, and the rest of a token below.
+@pytest.mark.whole
+@pytest.mark.parametrize(("asset_id", "look"), [("SETH", PHONE), (TOKEN, {})])
 def test_one_confirmation_pays(
     shop: Shop, wallet: Wallet, open_page: OpenPage, asset_id: str, look: dict[str, Any]
 ) -> None:
