@@ -25,8 +25,9 @@ from tests.whole import usually
 pytestmark = pytest.mark.chain
 ROOT = Path(__file__).parents[2]
 # Ten blocks each; after how many blocks it is killed.
-DEPOSITS = usually(short=24, whole=40)
-SHARES = usually(short=(60,), whole=(60, 150, 290))
+DEPOSITS = usually(short=12, whole=40)
+SHARES = usually(short=(30,), whole=(60, 150, 290))
+DELAY_SECONDS = usually(short=0.03, whole=0.015)
 RUN = (
     "import sys; from django.core.management import execute_from_command_line as run;"
     " sys.argv = ['manage.py', 'watch_chains']; run(sys.argv)"
@@ -36,12 +37,11 @@ RUN = (
 class Process:
     """watch_chains on the test database, which it sees only what is committed of."""
 
-    def __init__(self, log: Path, url: str) -> None:
+    def __init__(self, log: Path) -> None:
         self.log = log
         self.environment = {
             **os.environ,
             **postgres.environment(),
-            "CHAIN_SEPOLIA_URL": url,
             "CHAIN_START_BLOCK_SEPOLIA": "0",
             "CHAIN_POLL_SECONDS": "0.05",
             "TILLGATE_ENV": "test",
@@ -98,8 +98,8 @@ def committed(db: None) -> Iterator[None]:
 
 
 @pytest.fixture
-def process(committed: None, chain: LocalChain, tmp_path: Path) -> Iterator[Process]:
-    found = Process(tmp_path / "log", chain.url)
+def process(committed: None, tmp_path: Path) -> Iterator[Process]:
+    found = Process(tmp_path / "log")
     yield found
     if found.running is not None and found.running.poll() is None:
         found.end(signal.SIGKILL)
@@ -112,7 +112,8 @@ def test_a_watcher_that_is_killed_again_and_again_loses_and_doubles_nothing(
     for place in range(DEPOSITS):
         chain.pay(address, 1 + place)
         chain.mine(9)
-    proxy.delay_seconds = 0.015  # it is killed before it is at the end, however busy the machine is
+    # It is killed before it is at the end, however busy the machine is.
+    proxy.delay_seconds = DELAY_SECONDS
     process.environment["CHAIN_SEPOLIA_URL"] = proxy.url
     for share in SHARES:
         process.start()
@@ -136,6 +137,7 @@ def test_it_goes_on_when_its_connections_were_cut_and_stops_in_time_while_a_node
     chain: LocalChain, process: Process
 ) -> None:
     address = make_address()
+    process.environment["CHAIN_SEPOLIA_URL"] = chain.url
     process.start()
     until(lambda: head_number() == chain.height, process)
     with connection.cursor() as cursor:

@@ -2,6 +2,7 @@
 told, nothing is booked twice."""
 
 import logging
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -14,50 +15,57 @@ from apps.chain.sending import hot_wallets, sender, signing_rounds
 from apps.core import clock
 from apps.ledger.models import Movement
 from apps.ledger.selectors import account_balance
-from apps.payments.models import Refund
+from apps.payments.models import PaymentAddress, Refund
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
 from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.conftest import Reader
-from tests.chain.local import LocalChain
+from tests.chain.local import LocalChain, program
 from tests.sending.test_signer import DEMO_MNEMONIC
+from tests.swaps.conftest import Venue
+from tests.swaps.ground import bakery, ground_of, place
 
+__all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
 HOT = Seed(DEMO_MNEMONIC).hot_key("test").address
 TO = "0x" + "7a" * 20
 AMOUNT = 10**15
 REVERTS = "0x60006000fd"
+REORG_MAX = 10  # blocks
+
+
+def paid(place: Venue, shop: Shop) -> None:
+    """A payment that was made on the chain, and a funded hot wallet that the books know of."""
+    place.fund_hot(100)
+    payment = make.payment(shop.test)
+    way = PaymentAddress.objects.get(payment_id=payment["id"], asset_id="SETH")
+    place.chain.pay(way.address_id, way.required_atomic)
+    place.chain.mine(20)
+    place.reader.read()
+    settle_deposits()
+
+
+ground = ground_of(paid)
 
 
 class Sending:
-    """A shop with a payment that was made on the chain, and a funded hot wallet that the books know
-    of."""
+    """The shop with the payment, and enough blocks since that a reorg leaves it alone."""
 
     def __init__(self, chain: LocalChain, watcher: Reader, shop: Shop) -> None:
         self.chain = chain
         self.watcher = watcher
         self.shop = shop
-        chain.call("anvil_setBalance", HOT, hex(10**20))
-        make.service_coins("SETH", 10**20)
-        self.payment = make.payment(shop.test)
-        [way] = [
-            payment_address
-            for payment_address in self.payment["payment_addresses"]
-            if payment_address["supported_asset"]["asset_id"] == "SETH"
-        ]
-        self.address = way["address"].lower()
-        chain.mine(2)
-        chain.pay(way["address"], int(way["crypto_amount_atomic"]))
-        chain.mine(20)
-        watcher.read()
-        settle_deposits()
+        way = PaymentAddress.objects.get(payment__store=shop.store, asset_id="SETH")
+        self.payment_id = str(way.payment_id)
+        self.address = way.address_id
+        chain.mine(REORG_MAX)
 
     def refund(self) -> OutgoingTransaction:
         """A refund that is on the chain for good and booked."""
         answer = self.shop.test.post(
-            f"/payments/{self.payment['id']}/refunds",
+            f"/payments/{self.payment_id}/refunds",
             {"refund": {"amount": "0.001", "destination_address": TO}},
             key="refund",
         )
@@ -102,8 +110,16 @@ class Sending:
 
 
 @pytest.fixture
-def sending(chain: LocalChain, watcher: Reader, bakery: Shop) -> Sending:
-    return Sending(chain, watcher, bakery)
+def sending(place: Venue, bakery: Shop) -> Sending:
+    return Sending(place.chain, place.reader, bakery)
+
+
+@pytest.fixture
+def twin(place: Venue) -> Iterator[LocalChain]:
+    """A second node of the same kind; what it holds is the test's to load."""
+    local = LocalChain(str(program()))
+    yield local
+    local.close()
 
 
 def alerts(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -145,7 +161,7 @@ def test_an_undone_refund_goes_out_again_as_the_same_bytes_and_the_wallet_goes_o
         sender.mark_handled(stale)
     assert sending.chain.call("eth_getTransactionByHash", row.tx_hash) is not None
     assert (
-        sending.shop.test.get(f"/payments/{sending.payment['id']}/refunds").json()[0]["status"]
+        sending.shop.test.get(f"/payments/{sending.payment_id}/refunds").json()[0]["status"]
         == "confirmed"
     )
     sending.chain.call("evm_setAutomine", True)
@@ -224,7 +240,7 @@ def test_one_that_failed_and_was_given_back_is_sent_again_by_a_person_only(
 ) -> None:
     sending.chain.call("evm_setAutomine", False)
     sending.shop.test.post(
-        f"/payments/{sending.payment['id']}/refunds",
+        f"/payments/{sending.payment_id}/refunds",
         {"refund": {"amount": "0.001", "destination_address": TO}},
         key="refund",
     )
