@@ -249,8 +249,9 @@ TRIGGERED = [
     "subscription.updated",
     "subscription.canceled",
 ]
+# One of each kind that comes at once: a refund goes the way of a payout first.
 ONE_OF_EACH_KIND = [
-    "payment_intent.refunded",
+    "payment_intent.processing",
     "transaction.failed",
     "invoice.voided",
     "subscription.canceled",

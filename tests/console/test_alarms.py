@@ -75,7 +75,8 @@ def age(days: int) -> None:
     seal_payments(clock.real_now())
 
 
-@pytest.mark.parametrize("days", [88, 91, 400])
+# A year later what went is what goes after 91 days.
+@pytest.mark.parametrize("days", [88, 91, pytest.param(400, marks=pytest.mark.whole)])
 def test_books_that_grew_old_and_were_pruned_stay_clean(world: Cast, days: int) -> None:
     age(days)
     before = Event.objects.count()

@@ -204,8 +204,10 @@ ROWS: list[tuple[str, dict[str, str | None], str]] = [
     ("unreadable", {"SIGNER_HOT_KEYS": "hot"}, "SIGNER_HOT_KEYS needs pairs such as"),
     ("unreadable", {"SIGNER_LANES": "ethereum=0"}, "SIGNER_LANES needs numbers from 1 to 16"),
     ("unreadable", {"SIGNER_LANES": "ethereum=many"}, "SIGNER_LANES needs numbers from 1 to 16"),
-    ("unreadable", {"SHARD": "0l"}, "SHARD needs two characters of 0 to 9 and A to Z"),
-    ("unreadable", {"SHARD": "012"}, "SHARD needs two characters of 0 to 9 and A to Z"),
+    *[
+        ("unreadable", {"SHARD": shard}, "SHARD needs two characters of 0 to 9 and A to Z")
+        for shard in ("1", "1z", "0I", "0l", "0O", "000", "012")
+    ],
     ("open_redis", {"REDIS_URL": "redis://redis:6379/0"}, "REDIS_URL has no password"),
     ("open_redis", {"REDIS_URL": "rediss://user@redis:6379/0"}, "REDIS_URL has no password"),
     ("open_redis", {"REDIS_URL": "sentinel://a,b:26379/main"}, "REDIS_URL has no password"),

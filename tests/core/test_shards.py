@@ -166,15 +166,3 @@ def test_rows_that_statements_make_have_it_too() -> None:
     assert all(f"PLACING '{digits}' FROM 20" in text for text in json.loads(run.stdout))
     without = (deposits._PUT, events.RECORD_CTE, str(vars(create._INSERT)))
     assert all("uuidv7()" in text and "PLACING" not in text for text in without)
-
-
-@pytest.mark.parametrize("shard", ["1", "1z", "0I", "000", "0O"])
-def test_what_is_no_shard_is_refused_at_the_start(shard: str) -> None:
-    run = subprocess.run(
-        [sys.executable, "-c", "import config.environment"],
-        env={**os.environ, "SHARD": shard},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode and "SHARD needs two characters" in run.stderr
