@@ -2,14 +2,15 @@
 
 import json
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator as Fast
 from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 from openapi_spec_validator.schemas import openapi_v31_schema_validator
-from referencing import Registry
-from referencing.jsonschema import DRAFT202012
+from openapi_spec_validator.validation.exceptions import OpenAPIValidationError
 
 from apps.api.description import _document
 from apps.api.plumbing.components import reference
@@ -29,19 +30,22 @@ pytestmark = pytest.mark.django_db
 GENERATOR = "drf_spectacular.generators"
 
 
-def validator() -> type[OpenAPIV31SpecValidator]:
-    """Goes through the schema of OpenAPI once to find what it refers to, and not at each
-    reference."""
-    schema = openapi_v31_schema_validator.schema
-    found = (DRAFT202012.create_resource(schema) @ Registry()).crawl()
+class Shape:
+    """The shape of an OpenAPI document, asked of a validator that is a hundred times faster than
+    the one of openapi_spec_validator, which looks at all else."""
 
-    class Validator(OpenAPIV31SpecValidator):
-        schema_validator = Draft202012Validator(schema, registry=found)
+    def __init__(self) -> None:
+        self._fast = Fast(openapi_v31_schema_validator.schema)
 
-    return Validator
+    def iter_errors(self, spec: Any) -> Iterator[ValidationError]:
+        yield from (ValidationError(str(error)) for error in self._fast.iter_errors(spec))
 
 
-def test_the_description_is_drawn_up_by_a_process_that_ends(
+class Validator(OpenAPIV31SpecValidator):
+    schema_validator = Shape()
+
+
+def test_the_description_is_drawn_up_by_a_process_that_ends_is_valid_and_names_every_route(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What draws it up stays out of the process that answers. (What that one has loaded before is
@@ -51,12 +55,8 @@ def test_the_description_is_drawn_up_by_a_process_that_ends(
     answer = Api().get("/openapi.json")
     assert (answer.status_code, len(answer.content) > 100_000) == (200, True)
     assert GENERATOR not in sys.modules
-
-
-def test_the_description_is_valid_and_names_every_route(db: None) -> None:
-    answer = Api().get("/openapi.json")
     spec = answer.json()
-    validate(spec, cls=validator())
+    validate(spec, cls=Validator)
     assert spec["openapi"].startswith("3.1")
     for route in ROUTES:
         described = spec["paths"]["/api/v2/" + route.path.replace("<str:", "{").replace(">", "}")]
@@ -65,6 +65,12 @@ def test_the_description_is_valid_and_names_every_route(db: None) -> None:
             for method in described
             if method in ("get", "post", "patch", "put", "delete")
         } == set(route.scopes)
+
+
+def test_what_is_no_description_is_noticed() -> None:
+    for broken in ({"paths": 1}, {"info": {"title": "Tillgate"}}):
+        with pytest.raises(OpenAPIValidationError):
+            validate({**json.loads(_document()), **broken}, cls=Validator)
 
 
 def test_every_write_tells_its_refusals_in_their_shapes(db: None) -> None:

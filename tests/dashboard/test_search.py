@@ -341,7 +341,7 @@ def test_a_search_asks_no_more_of_many_than_of_few(cast: Cast) -> None:
 
 # --- a month's payments ---------------------------------------------------------------------------
 
-MANY = 20_000
+MANY = 12_000
 
 
 def copies(model: type[models.Model], made: dict[str, str], source: str) -> None:
