@@ -140,7 +140,7 @@ CACHES = {
         ),
     }
 }
-SESSION_ENGINE = "django.contrib.sessions.backends.db"
+SESSION_ENGINE = "apps.access.signed_in"
 SESSION_COOKIE_NAME = "__Host-session" if IS_PRODUCTION else "session"
 SESSION_COOKIE_AGE = 12 * 3600
 DEVICE_COOKIE_NAME = "__Host-device" if IS_PRODUCTION else "device"  # apps.access.sign_in
@@ -149,6 +149,10 @@ SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if IS_PRODUCTION else "csrftoken"
 CSRF_FAILURE_VIEW = "config.errors.csrf_failure"
 AUTH_USER_MODEL = "stores.User"
+AUTHENTICATION_BACKENDS = [
+    "apps.access.signed_in.SignedInBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 AUTH_PASSWORD_VALIDATORS = [
     {

@@ -1,7 +1,6 @@
 """A signed-in person as an access: the store and mode are those chosen in the dashboard, and
 membership is asked each time."""
 
-import json
 from collections.abc import Mapping, MutableMapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -13,8 +12,6 @@ from django.db.models import (
     BooleanField,
     ExpressionWrapper,
     F,
-    JSONField,
-    Model,
     Q,
     QuerySet,
     UUIDField,
@@ -25,7 +22,7 @@ from apps.access.access import RECENT, Access
 from apps.access.models import SignIn
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.db.sql import Blank, Statement, statement_of
+from apps.core.db.sql import Blank, Statement, row_of, statement_of
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Member, Role, Store, User
@@ -161,22 +158,10 @@ def _membership_in(store_id: str, user: User) -> Member | None:
 def _read_membership(rows: list[tuple[Any, ...]]) -> Member | None:
     if not rows:
         return None
-    fields, store_fields = (
-        [field.attname for field in model._meta.concrete_fields] for model in (Member, Store)
-    )
-    member = Member.from_db("default", fields, rows[0][: len(fields)])
-    store = Store.from_db("default", store_fields, rows[0][len(fields) :])
-    for row in (member, store):
-        _read_json(row)
-    member.store = store
+    columns = len(Member._meta.concrete_fields)
+    member = row_of(Member, rows[0][:columns])
+    member.store = row_of(Store, rows[0][columns:])
     return member
-
-
-def _read_json(row: Model) -> None:
-    """A bare cursor hands JSON over as text."""
-    for field in row._meta.concrete_fields:
-        if isinstance(field, JSONField):
-            setattr(row, field.attname, json.loads(getattr(row, field.attname)))
 
 
 @cache

@@ -1,11 +1,12 @@
-"""What the frame of every page asks about the store, in one statement: for what the side bar has a
-line, and how much the bell counts."""
+"""What the frame of every page asks: about the store, in one statement, for what the side bar has a
+line, and how much the bell counts; and whether it is light or dark."""
 
 from collections import Counter
 from functools import cache
 from typing import Any, NamedTuple
 
 from django.db.models import CharField, DateTimeField, QuerySet, UUIDField
+from django.http import HttpRequest
 
 from apps.access.access import Access
 from apps.agents.selectors import agents_visible_to
@@ -16,6 +17,8 @@ from apps.stores import notifications
 from apps.stores.models import Member
 
 UNREAD = "unread"
+THEME_COOKIE = "theme"
+THEMES = ("light", "dark")
 
 
 class Frame(NamedTuple):
@@ -65,3 +68,9 @@ def _asking() -> Statement:
         AGENTS: agents_visible_to(viewer),
     }
     return statement_of_names(kinds, limit=notifications.UNREAD_MAX)
+
+
+def theme_of(request: HttpRequest) -> str:
+    """The theme that the person chose on this device; empty: the system's."""
+    chosen = request.COOKIES.get(THEME_COOKIE, "")
+    return chosen if chosen in THEMES else ""

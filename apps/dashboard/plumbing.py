@@ -42,8 +42,7 @@ from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.web.forms import sentences as sentences
 from apps.core.web.middleware import client_address
-from apps.dashboard import appearance
-from apps.dashboard.frame import frame_of
+from apps.dashboard.frame import frame_of, theme_of
 from apps.dashboard.inbox import Inbox
 from apps.dashboard.navigation import menu_of
 from apps.stores import profile, roles
@@ -326,7 +325,7 @@ def show(
         "own_stores": SimpleLazyObject(lambda: sessions.stores_of(request.person)),
         "unread": SimpleLazyObject(lambda: frame.unread_count),
         "initials": _initials(request.person),
-        "theme": appearance.theme_of(request),
+        "theme": theme_of(request),
         "inbox": inbox,
     }
     return render(request, template, {**around, **(context or {})}, status=status)

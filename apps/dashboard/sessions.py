@@ -1,13 +1,16 @@
 """Where the person is signed in: each browser with its address and last use; one or all others are
-signed out."""
+signed out, here or by the link of the email about a new sign-in."""
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
-from apps.access import sessions
+from apps.access import new_browsers, sessions
 from apps.access.browsers import device_of
 from apps.access.models import SignIn
 from apps.core import clock
+from apps.core.db import tenancy
+from apps.core.errors import NotFound
 from apps.dashboard.plumbing import PageRequest, find, go, show
 from apps.dashboard.security import stay_signed_in
 from apps.stores import audit
@@ -42,3 +45,24 @@ def end_others(request: PageRequest) -> HttpResponse:
     stay_signed_in(request)
     messages.success(request, "You’ve been signed out everywhere else.")
     return go("sessions")
+
+
+def end_by_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Without signing in, so that a new password is chosen. Opening the link changes nothing; the
+    button on its page does, once."""
+    try:
+        row = new_browsers.read(token)
+    except NotFound:
+        context = {"days": new_browsers.LINK_LASTS.days}
+        return render(request, "dashboard/security/new_sign_in_over.html", context, status=404)
+    was_ended = row.ended_at is not None
+    if request.method == "POST":
+        with tenancy.everyone("an email’s link names what it stops"):
+            new_browsers.end(row, clock.real_now())
+    details = {
+        "sign_in": row,
+        "device": device_of(row.browser),
+        "is_ended": was_ended or request.method == "POST",
+        "was_ended": was_ended,
+    }
+    return render(request, "dashboard/security/new_sign_in.html", details)

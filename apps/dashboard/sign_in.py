@@ -26,7 +26,7 @@ from apps.stores.models import User
 
 _HALF_WAY_KEY = "half_signed_in"
 _CODE_WAIT = timedelta(minutes=10)
-_BACKEND = "django.contrib.auth.backends.ModelBackend"
+_BACKEND = "apps.access.signed_in.SignedInBackend"
 
 
 class SignInForm(Form):

@@ -1,12 +1,17 @@
-"""Which store and which mode the person looks at; both are kept in the session."""
+"""Which store and which mode the person looks at, both kept in the session, and by what light."""
 
+from django.conf import settings
 from django.http import HttpResponse, HttpResponseRedirect
 
 from apps.access.sessions import MODE_KEY, STORE_KEY, memberships
 from apps.core.errors import NotFound
 from apps.core.models import Mode
+from apps.dashboard.frame import THEME_COOKIE, THEMES
 from apps.dashboard.plumbing import PageRequest, find, go, next_url
 from apps.stores.models import Store
+
+THEME_SECONDS = 365 * 24 * 3600
+OF_SYSTEM = "system"
 
 
 def store(request: PageRequest) -> HttpResponse:
@@ -25,3 +30,19 @@ def mode(request: PageRequest) -> HttpResponse:
         raise NotFound
     request.session[MODE_KEY] = chosen
     return HttpResponseRedirect(next_url(request))
+
+
+def theme(request: PageRequest) -> HttpResponse:
+    """Kept in a cookie and not with the person: a phone and a desktop stand in different light."""
+    chosen = request.POST.get("theme")
+    answer = HttpResponseRedirect(next_url(request))
+    if chosen == OF_SYSTEM:
+        answer.delete_cookie(THEME_COOKIE, samesite="Lax")
+    elif chosen in THEMES:
+        is_secure = settings.SESSION_COOKIE_SECURE
+        answer.set_cookie(
+            THEME_COOKIE, chosen, THEME_SECONDS, secure=is_secure, httponly=True, samesite="Lax"
+        )
+    else:
+        raise NotFound
+    return answer
