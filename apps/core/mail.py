@@ -18,13 +18,14 @@ import structlog
 from django.conf import settings
 from django.core.mail import EmailMultiAlternatives
 from django.db import transaction
-from django.db.models import Count, Q
+from django.db.models import Q
 from django.template import Context, Engine, engines
 from django.utils import timezone, translation
 
 from apps.core import crypto, emails, jobs, regions
 from apps.core.clock import real_now
 from apps.core.db.pruning import prune
+from apps.core.db.sql import Statement, array
 from apps.core.machine import Machine, Step
 from apps.core.models import OutgoingMail
 
@@ -128,16 +129,23 @@ def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -
     for name, limit in settings.LETTER_LIMITS.items():
         if template not in limit.templates:
             continue
-        mails = OutgoingMail.objects.filter(
-            mailbox=mailbox, created_at__gt=at - _DAY, template__in=limit.templates
+        ((in_all, by_store),) = _COUNTED.rows(
+            mailbox=mailbox,
+            since=at - _DAY,
+            templates=array(limit.templates),
+            in_name_of=in_name_of,
         )
-        by_store = Count("pk", filter=Q(in_name_of=in_name_of))
-        counted = mails.exclude(status=OutgoingMail.Status.DROPPED).aggregate(
-            in_all=Count("pk"), by_store=by_store
-        )
-        if counted["in_all"] >= limit.in_all or counted["by_store"] >= limit.by_store:
+        if in_all >= limit.in_all or by_store >= limit.by_store:
             return name
     return None
+
+
+_COUNTED = Statement("""
+SELECT count(*), count(*) FILTER (WHERE in_name_of IS NOT DISTINCT FROM %(in_name_of)s::uuid)
+FROM core_outgoingmail
+WHERE mailbox = %(mailbox)s AND created_at > %(since)s AND template = ANY (%(templates)s::text[])
+    AND status <> 'dropped'
+""")
 
 
 def send_due(limit: int = _BATCH) -> int:

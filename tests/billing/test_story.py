@@ -19,7 +19,7 @@ from tests.billing.plain import Plain
 from tests.cast import Api, Shop
 from tests.whole import usually
 
-USUAL = usually(short="6 40", whole="12 100")
+USUAL = usually(short="6 33", whole="12 100")
 SUBSCRIPTIONS, DAYS = (int(part) for part in os.environ.get("TILLGATE_STORY", USUAL).split())
 CYCLES = [
     ("daily", 5),

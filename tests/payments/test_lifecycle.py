@@ -187,7 +187,7 @@ class Lifecycle(RuleBasedStateMachine):
         ).exists()
 
 
-USUAL = usually(short="4 12", whole="12 16")
+USUAL = usually(short="3 12", whole="12 16")
 EXAMPLES, STEPS = (int(part) for part in os.environ.get("TILLGATE_LIVES", USUAL).split())
 # Shorter stories of the same fault would take minutes to find.
 PHASES = (Phase.explicit, Phase.generate)
