@@ -82,7 +82,10 @@ class Merchant:
             mine(self.chain["rpc_url"], 1)
             return self.api.detail(payment["id"])
 
-        return wait_for(read, lambda one: one["status"] == status)
+        found = wait_for(read, lambda one: one["status"] == status)
+        # What it sent for it is buried and booked while the page is looked at.
+        mine(self.chain["rpc_url"], 12)
+        return found
 
 
 def _is(event: dict[str, Any], type: str, payment: dict[str, Any]) -> bool:
