@@ -247,11 +247,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> sharing.File
     return sharing.FileByFile(config, log) if config.getoption("dist") == "load" else None
 
 
-def place_of(item: pytest.Item, place: dict[str, int]) -> int:
-    return place.get(item.nodeid.partition("::")[0], len(place))
-
-
 SLOW_FIRST = (Path(__file__).parent / "slow_first.txt").read_text().splitlines()
+PLACES = {name: number for number, name in enumerate(SLOW_FIRST)}
+# A share comes where the slowest of its files does.
+PLACES_OF_SHARES = {sharing.name_of(name): number for name, number in reversed(PLACES.items())}
+
+
+def place_of(item: pytest.Item) -> tuple[int, int]:
+    last = len(PLACES)
+    file = item.nodeid.partition("::")[0]
+    return PLACES_OF_SHARES.get(sharing.name_of(item.nodeid), last), PLACES.get(file, last)
 
 
 def _draw_no_constants() -> None:
@@ -279,9 +284,7 @@ def pytest_collection_modifyitems(
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
 
-    place = {name: number for number, name in enumerate(SLOW_FIRST)}
-
-    def order(item: pytest.Item) -> tuple[bool, bool, bool, bool, int]:
+    def order(item: pytest.Item) -> tuple[bool, bool, bool, bool, tuple[int, int]]:
         has_demo = sharing.has_demo(item.nodeid)
         is_browser = item.get_closest_marker("browser") is not None
         return (
@@ -290,7 +293,7 @@ def pytest_collection_modifyitems(
             # Its workers ask for work from its start to its end.
             has_demo and "demo" in getattr(item, "fixturenames", ()),
             is_browser or (commits(item) and not has_demo),
-            place_of(item, place),
+            place_of(item),
         )
 
     items.sort(key=order)

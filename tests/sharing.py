@@ -13,17 +13,28 @@ from xdist.scheduler import LoadScopeScheduling
 WITH_A_DEMO = ("tests/clients/", "tests/browser/test_main_job.py")
 
 
+# So do those that share the server as we ship it.
+WITH_A_SERVER = "tests/web/"
+
+
 def has_demo(nodeid: str) -> bool:
     return nodeid.startswith(WITH_A_DEMO)
 
 
+def name_of(nodeid: str) -> str:
+    """Of the share, which consecutive tests with this name are."""
+    if has_demo(nodeid):
+        return "with a demo"
+    return "with a server" if nodeid.startswith(WITH_A_SERVER) else nodeid.partition("::")[0]
+
+
 def shares(nodeids: list[str]) -> dict[str, str]:
-    """Test -> its share: consecutive tests of one file, or of the running demo."""
+    """Test -> its share: consecutive tests of one file, of the running demo, or of the server."""
     share_of = {}
     number = 0
     before = ""
     for nodeid in nodeids:
-        name = "with a demo" if has_demo(nodeid) else nodeid.partition("::")[0]
+        name = name_of(nodeid)
         if name != before:
             number += 1
             before = name

@@ -32,3 +32,9 @@ def test_the_files_that_share_a_running_demo_come_together() -> None:
     ]
     other = "tests/browser/test_links.py::test_x"
     assert parts(*users, other) == [users, [other]]
+
+
+def test_the_files_that_share_the_server_as_we_ship_it_come_together() -> None:
+    users = ["tests/web/test_bodies.py::test_x", "tests/web/test_headers.py::test_x"]
+    other = "tests/webhooks/test_races.py::test_x"
+    assert parts(*users, other) == [users, [other]]
