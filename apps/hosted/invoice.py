@@ -155,8 +155,9 @@ def _invoice(token: str) -> Invoice:
 
 def _current(token: str) -> tuple[Invoice, Payment | None]:
     """The invoice with what its intents have brought until now, and the latest of them."""
-    payment = shown_payment(_invoice(token))
-    return _invoice(token), payment
+    invoice = _invoice(token)
+    payment = shown_payment(invoice)
+    return invoice if payment is None else _invoice(token), payment
 
 
 def _page(

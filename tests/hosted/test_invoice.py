@@ -429,6 +429,7 @@ def test_looking_again_stays_cheap_however_much_was_paid_before(
             )
         return len(asked)
 
+    assert look() <= 5, "nothing was begun that could have changed it since it was read"
     press(made)
     first = look()
     make.simulated(bakery.test, str(intents(made)[0].pk), None, settlement_amount="4.00")
