@@ -44,10 +44,7 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments:
             return _pytest(arguments)
-        checked = [
-            _check("migrations", [*MANAGE, "makemigrations", "--check", "--dry-run"]),
-            _check("migration rules", [*MANAGE, "lint_migrations"]),
-        ]
+        checked = [_check("migrations", [*MANAGE, "lint_migrations"])]
         if not is_divided:
             failed = [] if _pytest([]) == 0 else ["tests"]
             checked += [_check(*step) for step in steps()]
