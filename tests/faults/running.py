@@ -49,8 +49,20 @@ os.environ.update(runner.ENVIRONMENT)
 warm.take_role()
 warm.execute({command!r})
 """
-# What each loads.
-LOADED = "tests.faults.loaded"
+# Settings were read before: web, which approves nothing, forgets the keys of those who do.
+WEB = """
+import sys
+from django.conf import settings
+from granian import cli
+from dev.demo import warm
+settings.APPROVAL_KEYS = []
+warm.take_role()
+sys.argv = {command!r}
+cli.entrypoint()
+"""
+# What those that are forked find loaded.
+LOADED = ("tests.faults.loaded", "config.urls")
+LOADED_BY_WEB = ("config.urls", "granian.cli")
 
 
 class Stack:
@@ -59,7 +71,7 @@ class Stack:
     modules that those forked find loaded."""
 
     def __init__(
-        self, own: Mapping[str, str] | None = None, loaded: Sequence[str] = (LOADED,)
+        self, own: Mapping[str, str] | None = None, loaded: Sequence[str] = LOADED
     ) -> None:
         self._modules = loaded
         self.folder = tempfile.TemporaryDirectory(prefix="tg", dir=scratch.place())
@@ -141,11 +153,8 @@ class Stack:
         role = of_role(name, self.environ["DATABASE_URL"])
         command = self.commands()[name]
         log = Path(self.log.name)
-        self.processes[called or name] = (
-            self._spawn(command, role, stdout=self.log, stderr=self.log, text=True)
-            if name == "web"  # whose settings are its own
-            else self._loaded().start(PROCESS.format(command=command), log, **role)
-        )
+        script = (WEB if name == "web" else PROCESS).format(command=command)
+        self.processes[called or name] = self._loaded().start(script, log, **role)
 
     def kill(self, name: str) -> None:
         """SIGKILL to the process and everything it started."""

@@ -24,7 +24,7 @@ from dev import machine
 from dev.demo.chain import DemoWallet
 from dev.ports import free_port
 from tests.faults.outages import COINS, OPEN
-from tests.faults.running import Stack
+from tests.faults.running import LOADED_BY_WEB, Stack
 from tests.federation import Federation, own_sums
 from tests.router import Router
 from tests.stack import Remote, mine, wait_for
@@ -63,7 +63,7 @@ class Server:
     ) -> None:
         self.shard = shard
         own = {"SHARD": shard, "PUBLIC_URL": router_url, "TRUSTED_PROXY_HOPS": "1", **chains}
-        self.stack = Stack(own) if is_whole else Stack(own, loaded=())
+        self.stack = Stack(own) if is_whole else Stack(own, LOADED_BY_WEB)
         self.chains = {name: self.stack.environ[name] for name in CHAINS}
         self.chain = self.chains["CHAIN_SEPOLIA_URL"]
         self.key = self.new_store("Alice")
