@@ -3,11 +3,10 @@ in every snapshot, and so do both together. And why it only reads."""
 
 import json
 import os
-import subprocess
-import sys
+import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg
@@ -17,13 +16,14 @@ from django.db import connection
 from dev import embedded, template_database
 from tests import postgres
 from tests.federation import Federation, own_sums
+from tests.forks import Forks
 from tests.replicas import MigratedCluster
-from tests.stack import ROOT
+from tests.stack import wait_for
 from tests.whole import usually
 
 pytestmark = [pytest.mark.direct, pytest.mark.federated]
 # So many figures of each server are seen to change, and so long that may take.
-FIGURES = usually(short=36, whole=360)
+FIGURES = usually(short=24, whole=360)
 SECONDS = 60
 NAME = "federated_test"
 
@@ -56,35 +56,58 @@ def servers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Servers]:
             own.execute(f"DROP DATABASE {NAME} WITH (FORCE)".encode())
 
 
-def poster(servers: Servers, shard: str) -> "subprocess.Popen[str]":
-    own = {"DATABASE_URL": servers.urls[shard], "SHARD": shard, "TILLGATE_ENV": "test"}
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.shards.posting"],
-        env={**os.environ, **own},
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+POST = """
+from pathlib import Path
+from tests.shards import posting
+posting.post({url!r}, {shard!r}, Path({folder!r}))
+"""
 
 
-def go_on(posters: "dict[str, subprocess.Popen[str]]") -> None:
-    """They begin, or they end."""
-    for process in posters.values():
-        assert process.stdin
-        process.stdin.write("\n")
-        process.stdin.flush()
+class Posters:
+    """Who posts on each server from `go` to `end`, and what they say in the end."""
+
+    def __init__(self, urls: dict[str, str], folder: Path) -> None:
+        self.folder = folder
+        self._forks = Forks({**os.environ, "TILLGATE_ENV": "test"}, "tests.shards.posting")
+        self._logs = {shard: folder / shard for shard in urls}
+        self._running = [
+            self._forks.start(POST.format(url=urls[shard], shard=shard, folder=str(folder)), log)
+            for shard, log in self._logs.items()
+        ]
+        for log in self._logs.values():
+            wait_for(log.read_text, "ready\n".__eq__)
+
+    def go(self) -> None:
+        (self.folder / "go").touch()
+
+    def end(self) -> dict[str, dict[str, Any]]:
+        (self.folder / "end").touch()
+        ended = [fork.wait(SECONDS) for fork in self._running]
+        said = {shard: log.read_text() for shard, log in self._logs.items()}
+        assert ended == [0, 0], said
+        return {shard: json.loads(text.splitlines()[-1]) for shard, text in said.items()}
+
+    def close(self) -> None:
+        for fork in self._running:
+            if fork.poll() is None:
+                os.kill(fork.pid, signal.SIGKILL)
+                fork.wait()
+        self._forks.end()
+
+
+@pytest.fixture
+def posters(servers: Servers, tmp_path: Path) -> Iterator[Posters]:
+    running = Posters(servers.urls, tmp_path)
+    yield running
+    running.close()
 
 
 def test_books_of_two_servers_balance_in_every_snapshot_while_both_are_posted_to(
-    servers: Servers,
+    servers: Servers, posters: Posters
 ) -> None:
     seen: dict[str, set[object]] = {shard: set() for shard in servers.urls}
-    with ExitStack() as running, psycopg.connect(servers.federation.url) as reading:
-        posters = {shard: running.enter_context(poster(servers, shard)) for shard in servers.urls}
-        for process in posters.values():
-            assert process.stdout and process.stdout.readline() == "ready\n"
-        go_on(posters)
+    with psycopg.connect(servers.federation.url) as reading:
+        posters.go()
         until = time.monotonic() + SECONDS
         while any(len(figures) < FIGURES for figures in seen.values()):
             assert time.monotonic() < until, seen
@@ -99,8 +122,7 @@ def test_books_of_two_servers_balance_in_every_snapshot_while_both_are_posted_to
             assert [row for row in balance if row[5] != 0] == []
             for shard, _, _, _, credits_atomic, _ in balance:
                 seen[shard].add(credits_atomic)
-        go_on(posters)
-        said = {shard: json.loads(process.communicate()[0]) for shard, process in posters.items()}
+        said = posters.end()
 
     assert [said[shard]["broken"] for shard in said] == [[], []]
     assert all(said[shard]["posted"] > 10 for shard in said)
