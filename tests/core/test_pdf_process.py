@@ -100,6 +100,7 @@ def test_it_ends_when_nothing_was_drawn_for_a_moment(monkeypatch: pytest.MonkeyP
     while process._kept is not None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
+    monkeypatch.undo()
     render_apart(PAGE.format("x"))
 
 
