@@ -9,8 +9,8 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.core import buckets
 from apps.core.staff.pages import ReadOnly
+from apps.dashboard import inbox
 from tests import make
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
@@ -59,7 +59,7 @@ class Reader:
         for name, ask in self.asks().items():
             if names is not None and name not in names:
                 continue
-            buckets.client().flushdb()
+            pages.forget_calls()
             with CaptureQueriesContext(connection) as asked:
                 answer = ask.get()
             assert answer.status_code in pages.ANSWERS, f"{name}: {answer.status_code}"
@@ -74,6 +74,7 @@ def test_a_page_takes_as_many_statements_of_three_records_as_of_one(
     """What is asked for each record is asked more than once of three: only pages that ask something
     more than once are asked for with one, and in the whole suite all."""
     monkeypatch.setattr(ReadOnly, "list_per_page", ON_ONE_PAGE)
+    monkeypatch.setattr(inbox, "KEPT_SECONDS", 3600)
     forget()
     place = world.open_store()
     each(place, 0)
