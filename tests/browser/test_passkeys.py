@@ -8,29 +8,27 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from apps.access import second_factor, sessions
-from apps.access.models import SecondFactor
 from apps.core import buckets, clock
+from apps.stores.models import User
 from tests.browser.conftest import OpenPage, shoot
+from tests.browser.signing_in import cookies_of
 from tests.browser.test_dashboard import fine, fine_again, sign_in
 from tests.cast import Cast
-from tests.dashboard.browse import code_of
 
 
 @pytest.fixture
-def factor(world: Cast) -> SecondFactor:
-    return second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-
-
-@pytest.fixture
-def open_with_device(server: str, open_page: OpenPage, settings: Any) -> Callable[[str], Page]:
+def open_with_device(
+    server: str, open_page: OpenPage, settings: Any
+) -> Callable[[str, User], Page]:
     """A page on a host that passkeys may be of, in a browser with a device that verifies its
     person."""
     site = server.replace("127.0.0.1", "localhost")
     settings.OTP_WEBAUTHN_RP_ID = "localhost"
     settings.OTP_WEBAUTHN_ALLOWED_ORIGINS = [site]
 
-    def open_path(path: str) -> Page:
-        page = open_page(site + path)
+    def open_path(path: str, person: User) -> Page:
+        page = open_page(f"{site}/healthz")
+        page.context.add_cookies(cookies_of(person, site))
         device = page.context.new_cdp_session(page)
         device.send("WebAuthn.enable")
         options = {
@@ -42,6 +40,7 @@ def open_with_device(server: str, open_page: OpenPage, settings: Any) -> Callabl
             "automaticPresenceSimulation": True,
         }
         device.send("WebAuthn.addVirtualAuthenticator", {"options": options})
+        page.goto(site + path)
         return page
 
     return open_path
@@ -49,14 +48,11 @@ def open_with_device(server: str, open_page: OpenPage, settings: Any) -> Callabl
 
 def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     world: Cast,
-    factor: SecondFactor,
-    open_with_device: Callable[[str], Page],
+    open_with_device: Callable[[str, User], Page],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    page = open_with_device("/dashboard/security/passkeys")
-    sign_in(page, world.alice.email)
-    page.get_by_label("Code").fill(code_of(factor))
-    page.get_by_role("button", name="Continue").click()
+    second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    page = open_with_device("/dashboard/security/passkeys", world.alice)
     page.get_by_role("link", name="Add passkey").first.click()
     page.get_by_label("Name").fill("Laptop")
     fine(page)
