@@ -46,7 +46,7 @@ class Validator(OpenAPIV31SpecValidator):
 
 
 def test_the_description_is_drawn_up_by_a_process_that_ends_is_valid_and_names_every_route(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, db: None
 ) -> None:
     """What draws it up stays out of the process that answers. (What that one has loaded before is
     told in tests/console/test_budgets.py.)"""
