@@ -25,6 +25,7 @@ from tests.browser.judging import (
     OVERFLOW,
     TURNED_TO,
     WCAG,
+    left_out_flags,
 )
 from tests.browser.serving import Server, ServerThread
 from tests.browser.signing_in import cookies_of
@@ -89,7 +90,9 @@ def chromium() -> Iterator[Browser]:
     # Playwright keeps an event loop in this thread, in which the ORM would refuse to work.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=FLAGS, ignore_default_args=left_out_flags()
+        )
         yield browser
         browser.close()
 

@@ -1,5 +1,7 @@
 """How Chromium is started for tests, what axe is asked of a page, and when it is too wide."""
 
+import shutil
+from contextlib import suppress
 from pathlib import Path
 
 FLAGS = [
@@ -11,7 +13,7 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     # the shops of the tests stand on this machine too
-    "--disable-features=LocalNetworkAccessChecks,SpareRendererForSitePerProcess",
+    "--disable-features=LocalNetworkAccessChecks,SpareRendererForSitePerProcess,ScriptStreaming",
     # a page is gone before what its scripts are optimized into has paid for itself, and the next
     # one has the same scripts
     "--js-flags=--no-turbofan --no-maglev --no-flush-bytecode",
@@ -19,6 +21,19 @@ FLAGS = [
     "--renderer-process-limit=1",
     "--disable-site-isolation-trials",
 ]
+SHARED_MEMORY = "/dev/shm"
+ROOM_BYTES = 2**30
+
+
+def left_out_flags() -> list[str]:
+    """Of Playwright's own flags. For small containers it has what Chromium's processes share put on
+    disk, which takes a tenth of Chromium's time."""
+    with suppress(OSError):
+        if shutil.disk_usage(SHARED_MEMORY).free > ROOM_BYTES:
+            return ["--disable-dev-shm-usage"]
+    return []
+
+
 # How many pixels a page, a card (which cuts what doesn't fit), or a table whose rows are cards on a
 # phone, is wider than what shows it.
 OVERFLOW = """() => {
@@ -42,12 +57,26 @@ LOADED = """address => "axe" in window || new Promise(loaded => {
 })"""
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # Every rule is asked; what passes is neither described nor brought here, which took more than the
-# rules do. Nor is the source of each element, which axe copies for every rule.
-JUDGED = """({tags, besides = []}) => {
+# rules do. Nor is the source of each element, which axe copies for every rule. What it has judged
+# already stands aside meanwhile, and an empty box in its place: of what axe only leaves out it
+# still measures every element.
+JUDGED = """async ({tags, besides = []}) => {
     axe.configure({noHtml: true});
-    const whole = {exclude: besides.map(selector => [selector])};
-    return axe.run(whole, {runOnly: tags, resultTypes: ["violations"]}).then(found =>
-        found.violations);
+    const known = besides.length ? [...document.querySelectorAll(besides)] : [];
+    const aside = known.filter(part => !part.contains(document.activeElement));
+    const places = aside.map(part => {
+        const place = part.cloneNode(false);
+        place.style.minHeight = `${part.getBoundingClientRect().height}px`;
+        return place;
+    });
+    aside.forEach((part, one) => part.replaceWith(places[one]));
+    try {
+        const whole = {exclude: besides.map(selector => [selector])};
+        const found = await axe.run(whole, {runOnly: tags, resultTypes: ["violations"]});
+        return found.violations;
+    } finally {
+        places.forEach((place, one) => place.replaceWith(aside[one]));
+    }
 }"""
 # What every page of the dashboard has: on one page after the other it is judged with the first.
 FRAME = (".head", ".side")
