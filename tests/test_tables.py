@@ -29,7 +29,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "A payment is made, read or locked in one statement: the API's hot path": {
         "apps/payments/services/create.py": ("chain_address",),
-        "apps/payments/services/locking.py": ("stores_store",),
+        "apps/payments/services/change_status.py": ("stores_store",),
         "apps/payments/snapshot.py": (*COINS, "chain_deposit", "stores_verification"),
     },
     "An event is written with its deliveries, and claimed by whoever's turn it is": {

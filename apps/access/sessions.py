@@ -22,7 +22,8 @@ from apps.access.access import RECENT, Access
 from apps.access.models import SignIn
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.db.sql import Blank, Statement, row_of, statement_of
+from apps.core.db.prepared_reads import Columns
+from apps.core.db.sql import Blank, Statement, statement_of
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Member, Role, Store, User
@@ -39,6 +40,7 @@ IDLE = timedelta(minutes=30)
 KEPT = timedelta(days=30)
 STORES_SHOWN_MAX = 50
 _SEEN_RESOLUTION = timedelta(minutes=1)
+_MEMBER, _STORE = Columns(Member, "m"), Columns(Store, "s")
 
 
 def begin(session: MutableMapping[str, Any], at: datetime) -> None:
@@ -158,9 +160,8 @@ def _membership_in(store_id: str, user: User) -> Member | None:
 def _read_membership(rows: list[tuple[Any, ...]]) -> Member | None:
     if not rows:
         return None
-    columns = len(Member._meta.concrete_fields)
-    member = row_of(Member, rows[0][:columns])
-    member.store = row_of(Store, rows[0][columns:])
+    member = _MEMBER.row(rows[0][: len(_MEMBER)])
+    member.store = _STORE.row(rows[0][len(_MEMBER) :])
     return member
 
 

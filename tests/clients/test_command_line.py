@@ -249,9 +249,9 @@ TRIGGERED = [
     "subscription.updated",
     "subscription.canceled",
 ]
-# One of each kind that comes at once: a refund goes the way of a payout first.
+# Of each kind the one whose way is the longest.
 ONE_OF_EACH_KIND = [
-    "payment_intent.processing",
+    "payment_intent.refunded",
     "transaction.failed",
     "invoice.voided",
     "subscription.canceled",

@@ -6,12 +6,11 @@ psycopg's searches every text for placeholders again (half of a payment's databa
 `Statement` is read once. Placeholders whose type the server can't infer need a cast.
 """
 
-import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import psycopg
@@ -38,7 +37,6 @@ _PERCENT = re.compile(r"%(?!\(\w+\)s)")
 # What a statement's names may stand for: what the driver adapts without being told how.
 Value = bool | int | Decimal | str | bytes | date | UUID | list[Any] | None
 Arguments = Mapping[str, Value]
-_Row = TypeVar("_Row", bound=Model)
 
 
 class Statement:
@@ -140,17 +138,6 @@ def statement_of_names(
         for name, rows in kinds.items()
     ]
     return statement_of(queries[0].union(*queries[1:], all=True))
-
-
-def row_of(model: type[_Row], values: Sequence[Any]) -> _Row:
-    """The row of which a statement gave all columns. A bare cursor hands JSON over as text."""
-    fields = model._meta.concrete_fields
-    row = model.from_db(DEFAULT_DB_ALIAS, [field.attname for field in fields], values)
-    for field in fields:
-        value = getattr(row, field.attname)
-        if isinstance(field, models.JSONField) and isinstance(value, str):
-            setattr(row, field.attname, json.loads(value))
-    return row
 
 
 _INSERTS: dict[type[Model], tuple[list[Any], Statement]] = {}

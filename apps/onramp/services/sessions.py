@@ -38,7 +38,7 @@ from apps.onramp.services.pricing import (
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.services import hold
-from apps.payments.services.locking import locked_payment
+from apps.payments.services.change_status import locked_payment
 
 # Held open at most so long past the intent's deadline.
 HOLD_MAX = timedelta(hours=24)

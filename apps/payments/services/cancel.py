@@ -7,8 +7,7 @@ from apps.core import clock
 from apps.core.errors import Coded
 from apps.payments import states
 from apps.payments.models import Payment
-from apps.payments.services.change_status import change_status
-from apps.payments.services.locking import locked_payment
+from apps.payments.services.change_status import change_status, locked_payment
 from apps.payments.services.settle import settle_locked
 from apps.stores import audit
 

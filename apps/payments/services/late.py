@@ -17,7 +17,7 @@ from apps.core.messages.fields import is_uuid
 from apps.ledger import movements
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by
-from apps.payments.services.locking import locked_payment
+from apps.payments.services.change_status import locked_payment
 from apps.payments.services.refund_shares import LIVE_STATUSES
 from apps.payments.services.settle import shares
 from apps.stores import audit

@@ -23,7 +23,7 @@ from apps.payments.models import Payment, Refund
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import received_by
 from apps.payments.services import hold
-from apps.payments.services.locking import locked_payment
+from apps.payments.services.change_status import locked_payment
 from apps.payments.services.refund_again import is_other
 from apps.payments.services.refund_shares import Share, shares_to_send, to_payers
 from apps.stores import audit

@@ -24,8 +24,7 @@ from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
 from apps.payments.services import attention
-from apps.payments.services.change_status import change_status
-from apps.payments.services.locking import locked_payment
+from apps.payments.services.change_status import change_status, locked_payment
 
 LOOKS_AT = (Refund,)
 JOB = Job("payments.advance_refunds", limit=100)

@@ -18,8 +18,8 @@ from apps.payments import states
 from apps.payments.models import Payment, PaymentEvent, Renewal
 from apps.payments.requests import EXPIRES_IN_MAX, EXPIRES_IN_MIN, LineItem, PaymentRequest
 from apps.payments.selectors import renewed_as
+from apps.payments.services.change_status import locked_payment
 from apps.payments.services.create import create_payment
-from apps.payments.services.locking import locked_payment
 
 # An older order is the merchant's to price again.
 OFFERED_FOR = timedelta(days=7)

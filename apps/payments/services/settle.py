@@ -26,8 +26,7 @@ from apps.payments.documents.deposits import heads_for, transaction_document
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.selectors import Received, of_deposits, received_by
 from apps.payments.services import attention, auto_swap, hold
-from apps.payments.services.change_status import change_status
-from apps.payments.services.locking import locked_payment
+from apps.payments.services.change_status import change_status, locked_payment
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
 

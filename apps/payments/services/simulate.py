@@ -16,7 +16,7 @@ from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.requests import SimulationRequest
 from apps.payments.selectors import Received, received_by
-from apps.payments.services.locking import locked_payment
+from apps.payments.services.change_status import locked_payment
 from apps.payments.services.settle import settle_locked
 
 ATOMIC_MAX = 10**60

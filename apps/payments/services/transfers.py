@@ -19,8 +19,8 @@ from apps.core import clock, jobs
 from apps.core.errors import Flat, NotFound
 from apps.ledger import movements
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
+from apps.payments.services.change_status import locked_payment
 from apps.payments.services.late import note_accepted
-from apps.payments.services.locking import locked_payment
 from apps.payments.services.settle import shares, take_into_custody
 from apps.payments.services.transfer_returns import booking_of
 from apps.stores import audit

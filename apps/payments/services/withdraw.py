@@ -7,8 +7,7 @@ from django.db import transaction
 
 from apps.payments import states
 from apps.payments.models import Payment
-from apps.payments.services.change_status import change_status
-from apps.payments.services.locking import locked_payment
+from apps.payments.services.change_status import change_status, locked_payment
 from apps.payments.services.settle import settle_locked
 
 
