@@ -273,9 +273,9 @@ SECURE_REDIRECT_EXEMPT = [
     r"^internal/domain-allowed$",
 ]
 X_FRAME_OPTIONS = "DENY"
-# auth.E003: an address is unique without regard to case, by a constraint. urls.W003: route names
+# auth.W004: an address is unique without regard to case, by a constraint. urls.W003: route names
 # hold their path. otp_webauthn.E031: outside production this machine is an address without TLS.
-SILENCED_SYSTEM_CHECKS = ["security.W019", "auth.E003", "urls.W003", "otp_webauthn.E031"]
+SILENCED_SYSTEM_CHECKS = ["security.W019", "auth.W004", "urls.W003", "otp_webauthn.E031"]
 
 # --- REST framework ------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@ reaches is in it or says why not."""
 
 import ast
 import os
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,8 @@ DOORS = ("api", "dashboard", "hosted")
 ASKS = {"operations.check", "operations.check_person", "rights.check_grant"}
 CHANGES = {"change_status", "change_locked", "change_many", "change_all"}
 SAVES = {"create", "update_or_create", "get_or_create", "bulk_create", "save", "delete", "update"}
-WRITES = {"audit.record", "sender.request", *CHANGES, *SAVES}
+WRITES = {"audit.record", "sender.request", "insert", *CHANGES, *SAVES}
+_SQL_THAT_WRITES = re.compile(r"\s*(WITH\b.*\b)?(INSERT|UPDATE|DELETE)\b", re.DOTALL)
 # What a door calls and what writes, but moves no money and opens no way for it.
 ELSEWHERE = {
     "access.account_closing.close_account": "their own, with the password and a fresh code",
@@ -99,8 +101,18 @@ def services() -> dict[str, dict[str, ast.FunctionDef]]:
     return found
 
 
+def has_sql_that_writes(node: ast.AST) -> bool:
+    return any(
+        isinstance(part, ast.Constant)
+        and isinstance(part.value, str)
+        and _SQL_THAT_WRITES.match(part.value)
+        for part in ast.walk(node)
+    )
+
+
 def calls_of(function: ast.FunctionDef) -> set[str]:
-    """What a function calls, and the names of what it may hand on to be called."""
+    """What a function calls, and the names of what it may hand on to be called. A statement of its
+    own that writes is an update."""
     handed = {
         arg.id
         for node in ast.walk(function)
@@ -109,7 +121,8 @@ def calls_of(function: ast.FunctionDef) -> set[str]:
         if isinstance(arg, ast.Name)
     }
     called = {ast.unparse(node.func) for node in ast.walk(function) if isinstance(node, ast.Call)}
-    return called | (handed - WRITES)
+    sql = {"update"} if has_sql_that_writes(function) else set()
+    return called | (handed - WRITES) | sql
 
 
 def reach(module: str, name: str) -> set[str]:
