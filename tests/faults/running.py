@@ -1,6 +1,7 @@
 """The service's processes one by one, on services that stay when they are killed, stopped, or
 started anew."""
 
+import contextlib
 import json
 import os
 import signal
@@ -200,7 +201,8 @@ class Stack:
 
     def close(self) -> None:
         for name in list(self.processes):
-            self.kill(name)
+            with contextlib.suppress(ProcessLookupError):  # it ended before
+                self.kill(name)
         for forks, _ in self._forks:
             forks.end()
         assert self.keeper.stdin is not None
