@@ -246,9 +246,10 @@ def _data_of(folder: ServicesFolder) -> Path:
 
 
 def _close_server(server: Any, data: Path) -> None:
-    """Nothing stays in memory."""
+    """Nothing stays in memory, where the library would write its list of users when it ends."""
     server.stop()
     if scratch.is_in_memory(data):
+        atexit.unregister(server._cleanup)
         shutil.rmtree(data)
 
 

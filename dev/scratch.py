@@ -16,18 +16,18 @@ FREE_MIN_BYTES = 8 * 2**30
 @cache
 def place() -> Path:
     """The same for as long as the process lives."""
-    return MEMORY if _free_bytes() >= FREE_MIN_BYTES else DISK
+    return MEMORY if has_room(FREE_MIN_BYTES) else DISK
 
 
 def is_in_memory(path: Path) -> bool:
     return path.resolve().is_relative_to(MEMORY)
 
 
-def _free_bytes() -> int:
-    """Of the file system in memory, which may be small, and of the machine, which may be full."""
+def has_room(needed_bytes: int) -> bool:
+    """In the file system in memory, which may be small, and in the machine, which may be full."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         available = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
-        return min(shutil.disk_usage(MEMORY).free, int(available) * 1024)
+        return min(shutil.disk_usage(MEMORY).free, int(available) * 1024) >= needed_bytes
     except (OSError, StopIteration):
-        return 0
+        return False

@@ -46,8 +46,8 @@ def confirmed(user: User) -> SecondFactor | None:
 
 
 def begin(user: User, *, secret: str = "", is_confirmed: bool = False) -> SecondFactor:
-    """A new key (or the base32 `secret`), not in force until a code of it has been seen, if it
-    isn't `is_confirmed` at once. Raises AlreadyOn."""
+    """A new key (or the base32 `secret`), not in force until a code of it has been seen, unless it
+    `is_confirmed` at once. Raises AlreadyOn."""
     if confirmed(user) is not None:
         raise AlreadyOn
     key = b32decode(secret).hex() if secret else secrets.token_hex(KEY_BYTES)

@@ -1,5 +1,5 @@
 """Django's session and its person, which every page asks for first: two prepared statements in
-place of queries that Django writes down each time."""
+place of queries that Django writes down each time (decision 514)."""
 
 from typing import Any
 
@@ -19,8 +19,9 @@ class SessionStore(db.SessionStore):
     def _get_session_from_db(self) -> Session | None:
         key = str(self.session_key)
         if "\x00" not in key:  # which no text of PostgreSQL has
-            for row in _SESSION.read(session_key=key, now=timezone.now()):
-                return row
+            rows = _SESSION.read(session_key=key, now=timezone.now())
+            if rows:
+                return rows[0]
         self._session_key = None
         return None
 

@@ -1,8 +1,8 @@
 """How Chromium is started for tests, what axe is asked of a page, and when it is too wide."""
 
-import shutil
-from contextlib import suppress
 from pathlib import Path
+
+from dev import scratch
 
 FLAGS = [
     "--no-sandbox",
@@ -21,17 +21,13 @@ FLAGS = [
     "--renderer-process-limit=1",
     "--disable-site-isolation-trials",
 ]
-SHARED_MEMORY = "/dev/shm"
-ROOM_BYTES = 2**30
+SHARED_BYTES = 2**30
 
 
 def left_out_flags() -> list[str]:
     """Of Playwright's own flags. For small containers it has what Chromium's processes share put on
     disk, which takes a tenth of Chromium's time."""
-    with suppress(OSError):
-        if shutil.disk_usage(SHARED_MEMORY).free > ROOM_BYTES:
-            return ["--disable-dev-shm-usage"]
-    return []
+    return ["--disable-dev-shm-usage"] if scratch.has_room(SHARED_BYTES) else []
 
 
 # How many pixels a page, a card (which cuts what doesn't fit), or a table whose rows are cards on a
