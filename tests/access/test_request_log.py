@@ -52,6 +52,17 @@ def test_ids_stand_in_the_path_but_nothing_that_is_no_id(bakery: Shop) -> None:
     ]
 
 
+def test_a_secret_in_the_wrong_place_is_not_kept(bakery: Shop) -> None:
+    secret = f"svc_sk_test_{'a1B2' * 10}"
+    bakery.test.get(f"/payments/{secret}")
+    bakery.test.post("/payments", BODY, key=secret)
+    bakery.test.post("/payments", BODY, key=f"{secret}2")
+    lines = logged(bakery)
+    assert len({line.idempotency_key for line in lines}) == 3, "keys can still be told apart"
+    assert lines[-1].path == "/payments/{id}"
+    assert secret not in "".join(str(vars(line)) for line in lines)
+
+
 def test_strangers_and_public_paths_leave_no_line(bakery: Shop) -> None:
     reference = make.payment(bakery.test)["reference"]
     request_log.forget()

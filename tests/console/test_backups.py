@@ -9,11 +9,12 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import call_command
 from django.db import connection
 
-from apps.console.backups import create, manifest
+from apps.console.backups import create, manifest, restore
 from dev import embedded, template_database
 
 # A backup is one session, and refuses a pooler.
@@ -47,6 +48,27 @@ def place(_django_db_helper: None, tmp_path: Path, settings: Any) -> Path:
     (tmp_path / "passphrase").write_text("long enough to be a passphrase")
     settings.ENCRYPTION_KEYS = ["new:c2VjcmV0LW9uZQ==", "old:c2VjcmV0LXR3bw=="]
     return tmp_path
+
+
+def test_a_plain_owner_sees_every_session_of_the_database(place: Path) -> None:
+    """PostgreSQL shows a role that is no superuser less of other people's sessions."""
+    with connection.cursor() as cursor:
+        address = {
+            "conninfo": connection.connection.info.dsn,
+            "password": connection.connection.info.password,
+        }
+        cursor.execute("CREATE ROLE tests_plain_owner")
+        cursor.execute("SET ROLE tests_plain_owner")
+        try:
+            alone = restore.other_sessions()
+            with psycopg.connect(**address, application_name="somebody"):
+                seen = restore.other_sessions()
+        finally:
+            cursor.execute("RESET ROLE")
+            cursor.execute("DROP ROLE tests_plain_owner")
+    assert [name for name in seen if "somebody" in name] and not [
+        name for name in alone if "somebody" in name
+    ]
 
 
 def ran(command: str, *arguments: object) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import io
 import zlib
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +64,20 @@ def remove(browser: Browser, document: VerificationDocument) -> int:
 def kept(row: VerificationDocument) -> bytes:
     with storages["private"].open(row.file_name) as file:
         return bytes(file.read())
+
+
+def test_no_other_user_of_the_machine_may_read_a_document(
+    cast: Cast, tmp_path: Path, settings: Any
+) -> None:
+    place = {"OPTIONS": {"location": str(tmp_path / "private")}}
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "private": {**settings.STORAGES["private"], **place},
+    }
+    assert add(Browser(cast.alice), PDF).status_code == 200
+    found = {path: path.stat().st_mode & 0o777 for path in (tmp_path / "private").rglob("*")}
+    assert {mode for path, mode in found.items() if path.is_file()} == {0o600}
+    assert {mode for path, mode in found.items() if path.is_dir()} == {0o700}
 
 
 def test_a_store_adds_replaces_and_submits_documents_and_sees_their_names(cast: Cast) -> None:

@@ -16,7 +16,7 @@ from apps.access import request_log
 from apps.access.access import Access
 from apps.api.plumbing.routes import Route
 from apps.core import clock
-from apps.core.logs import request_id
+from apps.core.logs import redact, request_id
 from apps.core.messages.documents import Data
 from apps.core.messages.fields import is_uuid
 from apps.payments.documents.refund import RefundDocument
@@ -52,7 +52,7 @@ def note(
         status=response.status_code,
         request_id=request_id.get(),
         duration_ms=round((time.perf_counter() - began) * 1000),
-        idempotency_key=key if has_key else "",
+        idempotency_key=_masked(key) if has_key else "",
         is_replay=response.headers.get("Idempotent-Replayed") == "true",
         body_digest=_digest(path, getattr(request, "_full_data", None)) if has_key else None,
         error_code=code,
@@ -62,14 +62,23 @@ def note(
 
 
 def path_of(path: str, arguments: Mapping[str, object]) -> str:
-    """The path with its ids; a token, or what is no id, stays a name in braces."""
+    """The path with its ids; a token, or what is no id, stays a name in braces, and so does a
+    secret that somebody put in an id's place."""
 
     def part(match: re.Match[str]) -> str:
         name = match[1]
         value = str(arguments.get(match[1], ""))
-        return value if name != "token" and _PLAIN.fullmatch(value) else f"{{{name}}}"
+        is_shown = name != "token" and _PLAIN.fullmatch(value) and redact(value) == value
+        return value if is_shown else f"{{{name}}}"
 
     return "/" + (_PART.sub(part, path) if "<" in path else path)[: _MESSAGE_MAX - 1]
+
+
+def _masked(key: str) -> str:
+    """An idempotency key; of one that holds a secret, what tells it from other keys."""
+    if redact(key) == key:
+        return key
+    return f"{redact(key)[:200]} {hashlib.sha256(key.encode()).hexdigest()[:8]}"
 
 
 def _record_id(arguments: Mapping[str, object]) -> str | None:
@@ -110,4 +119,4 @@ def _error_of(body: Any) -> tuple[str, str]:
 
 
 def _stored(text: Any) -> str:
-    return str(text or "").replace("\x00", "")[:_MESSAGE_MAX]
+    return str(redact(str(text or "").replace("\x00", "")))[:_MESSAGE_MAX]

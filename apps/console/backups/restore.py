@@ -30,10 +30,13 @@ from apps.stores import audit
 # somebody else.
 ADDRESSES_SKIPPED = 1_000_000
 HELD = "Restored from a backup: compare with the chain, then resume"
+# A plain owner sees of other people's sessions only whose they are: the kind of a session is NULL
+# there, and counts as a client. Workers of the server itself belong to nobody.
 _OTHERS = """
 SELECT DISTINCT usename || coalesce(' (' || nullif(application_name, '') || ')', '')
     FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND usename IS NOT NULL
+    AND backend_type IS DISTINCT FROM 'parallel worker'
     ORDER BY 1
 """
 
@@ -134,8 +137,7 @@ def _check_database(replace: str) -> None:
             "SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)", [list(grants.ROLES)]
         )
         missing = sorted(set(grants.ROLES) - {role for (role,) in cursor.fetchall()})
-        cursor.execute(_OTHERS)
-        clients = [str(client) for (client,) in cursor.fetchall()]
+    clients = other_sessions()
     if missing:
         raise BackupError(
             f"There is no role {', '.join(missing)}: run config/postgres/roles.sql first"
@@ -152,6 +154,13 @@ def _check_database(replace: str) -> None:
             f"Other processes are connected to the database: {', '.join(clients)}."
             " Stop every process first"
         )
+
+
+def other_sessions() -> list[str]:
+    """Roles that are connected to this database beside this session, whichever of them asks."""
+    with connection.cursor() as cursor:
+        cursor.execute(_OTHERS)
+        return [str(client) for (client,) in cursor.fetchall()]
 
 
 def _check_files(manifest: Manifest, replace: str, at_key_file: Path | None) -> None:

@@ -16,7 +16,11 @@ _signer = TimestampSigner(salt="apps.core.documents.private_files")
 
 
 class PrivateFiles(FileSystemStorage):
-    """A folder that no web server serves; `url` is a link that stops working after an hour."""
+    """A folder that no web server serves and no other user of this machine may read; `url` is a
+    link that stops working after an hour."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location, file_permissions_mode=0o600, directory_permissions_mode=0o700)
 
     def url(self, name: str | None) -> str:
         return f"{settings.PUBLIC_URL}/files/{behind_shard(_signer.sign_object(name))}"
