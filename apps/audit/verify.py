@@ -11,13 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from django.db import connection
+from django.db import DatabaseError, connection, transaction
 
 from apps.audit import custody, points, touched
 from apps.audit.invariants import INVARIANTS, parameters
 from apps.audit.models import VerifiedPoint
 from apps.audit.points import Snapshot
 from apps.core import acting, clock
+from apps.core.db import replica
+from apps.core.db.outage import is_outage
 from apps.core.db.replica import reads_may_lag
 from apps.core.db.snapshot import one_snapshot
 from apps.core.db.sql import Arguments
@@ -239,8 +241,28 @@ def _hash_of(seal: str) -> str:
 
 
 def _ask(invariant: Invariant, arguments: Arguments) -> Verdict:
-    """PostgreSQL counts; no more than FINDINGS_MAX breaches ever come here."""
+    """A query that PostgreSQL refuses or breaks off is a finding; the others are still asked."""
     watch = _Stopwatch()
+    try:
+        with transaction.atomic():
+            counted, broken, findings = _answer(invariant, arguments)
+    except DatabaseError as error:
+        if _ends_the_run(error):
+            raise
+        counted, broken, findings = 0, 1, [_not_asked(invariant.name, error)]
+    return Verdict(
+        invariant.name,
+        invariant.says,
+        counted,
+        broken,
+        findings,
+        watch.took,
+        invariant.is_incremental,
+    )
+
+
+def _answer(invariant: Invariant, arguments: Arguments) -> tuple[int, int, list[Finding]]:
+    """PostgreSQL counts; no more than FINDINGS_MAX breaches ever come here."""
     narrowing = "" if arguments["is_whole"] else touched.narrowing(invariant)
     with connection.cursor() as cursor:
         cursor.execute(narrowing + invariant.counted, arguments)
@@ -248,12 +270,16 @@ def _ask(invariant: Invariant, arguments: Arguments) -> Verdict:
         cursor.execute(narrowing + _BREACHES.format(invariant.breaches), arguments)
         rows = cursor.fetchall()
     findings = [Finding(invariant.name, subject, detail) for subject, detail, _ in rows]
-    return Verdict(
-        invariant.name,
-        invariant.says,
-        counted,
-        int(rows[0][2]) if rows else 0,
-        findings,
-        watch.took,
-        invariant.is_incremental,
-    )
+    return counted, int(rows[0][2]) if rows else 0, findings
+
+
+def _ends_the_run(error: DatabaseError) -> bool:
+    """Whether the rest can't be asked here: the connection is gone, or the primary is asked instead
+    of the replica."""
+    return connection.needs_rollback or (replica.is_in_place() and is_outage(error))
+
+
+def _not_asked(name: str, error: DatabaseError) -> Finding:
+    diagnosis = getattr(error.__cause__, "diag", None)
+    why = getattr(diagnosis, "message_primary", None) or type(error).__name__
+    return Finding(name, "its query", f"PostgreSQL didn't answer it: {why}")
