@@ -41,7 +41,9 @@ SELECT {_PAYMENT.text},
  FROM ({SPLITS} WHERE m.reference = p.id GROUP BY m.reference, e.asset_id) s),
 (SELECT {_BUSINESS.json} FROM stores_verification v WHERE v.store_id = p.store_id
     AND v.status = '{Verification.Status.APPROVED}'
- ORDER BY v.created_at DESC LIMIT 1)
+ ORDER BY v.created_at DESC LIMIT 1),
+(SELECT r.earlier_id FROM payments_renewal r WHERE r.later_id = p.id),
+(SELECT r.later_id FROM payments_renewal r WHERE r.earlier_id = p.id)
 FROM payments_payment p WHERE p.id = %(id)s::uuid AND p.store_id = %(store_id)s
     AND p.mode = %(mode)s
 """)  # noqa: S608  # only names of columns are put in
@@ -60,6 +62,8 @@ class PaymentSnapshot:
     history: list[PaymentEvent]
     splits: dict[str, Split]
     business: Verification | None  # what was last found to be true of it
+    renewal_of: UUID | None  # the expired intent whose place it took
+    renewed_as: UUID | None  # the intent that took its place
 
 
 def find_snapshot(viewer: Viewer, store: Store, id: str) -> PaymentSnapshot:
@@ -79,7 +83,7 @@ def snapshot_of(payment: Payment) -> PaymentSnapshot:
 
 
 def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
-    addresses, deposits, late, history, splits, business = parts
+    addresses, deposits, late, history, splits, business, renewal_of, renewed_as = parts
     late_at: dict[object, datetime | None] = {
         UUID(id): None if at is None else datetime.fromisoformat(at) for id, at in late or []
     }
@@ -94,6 +98,8 @@ def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
         [_EVENT.row_from_json(cells) for cells in history or []],
         {asset_id: split for asset_id, split in map(_split, splits or []) if split.is_any},
         None if business is None else _BUSINESS.row_from_json(business),
+        renewal_of,
+        renewed_as,
     )
 
 

@@ -129,6 +129,23 @@ def test_one_press_makes_a_payment_of_the_same_order_and_leads_to_it(
     assert told.filter(object__payment_intent_id=str(new.pk), object__order_id="1042").count() == 1
 
 
+def test_programs_find_each_payment_of_an_order_from_any_other(bakery: Shop, old: Payment) -> None:
+    assert renewals(bakery, old) == (None, None)
+    press(old.reference)
+    second = Payment.objects.select_related("store").get(pk=newest(bakery).pk)
+    make.advance(bakery.test, HOUR)
+    press(second.reference)
+    third = newest(bakery)
+    assert renewals(bakery, old) == (None, str(second.pk))
+    assert renewals(bakery, second) == (str(old.pk), str(third.pk))
+    assert renewals(bakery, third) == (str(second.pk), None)
+
+
+def renewals(shop: Shop, payment: Payment) -> tuple[str | None, str | None]:
+    found = make.detail(shop.test, str(payment.pk))
+    return found["renewal_of"], found["renewed_as"]
+
+
 def test_the_new_quote_has_an_address_of_its_own(bakery: Shop, old: Payment) -> None:
     press(old.reference)
     before = old.addresses.get(asset_id="SETH")

@@ -2,6 +2,7 @@
 with it."""
 
 from datetime import datetime
+from uuid import UUID
 
 from django.conf import settings
 from msgspec.structs import asdict
@@ -64,6 +65,8 @@ class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
     merchant: MerchantDocument
     needs_attention: str | None
     late_deposits: list[LateDepositDocument]
+    renewal_of: Id | None
+    renewed_as: Id | None
     payment_events: list[PaymentEventDocument]
     timeline: list[TimelineEntry]
 
@@ -87,9 +90,15 @@ def detail(snapshot: PaymentSnapshot) -> PaymentFacts:
         merchant=_merchant(snapshot),
         needs_attention=payment.needs_attention or None,
         late_deposits=_late_deposits(snapshot),
+        renewal_of=_id(snapshot.renewal_of),
+        renewed_as=_id(snapshot.renewed_as),
         payment_events=[event(entry) for entry in history],
         timeline=[timeline_entry(entry) for entry in history],
     )
+
+
+def _id(key: UUID | None) -> str | None:
+    return None if key is None else str(key)
 
 
 def _paid_at(payment: Payment, history: list[PaymentEvent]) -> datetime | None:

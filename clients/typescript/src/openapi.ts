@@ -689,6 +689,8 @@ export type PaymentIntentDetail = PaymentIntent & {
     merchant: Merchant;
     needs_attention: string | null;
     late_deposits: LateDeposit[];
+    renewal_of: string | null;
+    renewed_as: string | null;
     payment_events: PaymentEvent[];
     timeline: TimelineEntry[];
     onramp_session: PaymentCardSession | null;

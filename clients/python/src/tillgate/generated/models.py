@@ -1415,6 +1415,8 @@ class PaymentIntentDetail(PaymentIntent):
     overpayment: Overpayment | None
     paid_at: str | None
     payment_events: list[PaymentEvent]
+    renewal_of: str | None
+    renewed_as: str | None
     timeline: list[TimelineEntry]
     transaction: Transaction | None
 
