@@ -5,6 +5,7 @@ A mistyped credential is refused without a look-up.
 """
 
 import hashlib
+import hmac
 import secrets
 import string
 import zlib
@@ -26,7 +27,21 @@ KEY_PREFIXES = (*SECRET_PREFIXES.values(), *PUBLISHABLE_PREFIXES.values())
 
 def mint(prefix: str) -> str:
     """A new credential; the caller shows it once and keeps its hash."""
-    random = "".join(secrets.choice(BASE62) for _ in range(RANDOM_LENGTH))
+    return _whole(prefix, "".join(secrets.choice(BASE62) for _ in range(RANDOM_LENGTH)))
+
+
+def derive(prefix: str, seed: bytes, predecessor: str) -> str:
+    """The credential that follows another: the same whenever it is asked for, and nobody's to know
+    who lacks the seed (32 random bytes) or the predecessor."""
+    number = int.from_bytes(hmac.digest(seed, f"{prefix}{predecessor}".encode(), "sha512"))
+    letters = []
+    for _ in range(RANDOM_LENGTH):
+        number, digit = divmod(number, 62)
+        letters.append(BASE62[digit])
+    return _whole(prefix, "".join(letters))
+
+
+def _whole(prefix: str, random: str) -> str:
     body = prefix + led_by_shard(random)
     return body + checksum(body)
 

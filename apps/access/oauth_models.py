@@ -90,7 +90,10 @@ class AccessToken(AbstractAccessToken):  # type: ignore[misc]  # oauth2_provider
 
 
 class RefreshToken(AbstractRefreshToken):  # type: ignore[misc]  # oauth2_provider has no types
-    """Works once: `replaced_at` is when its successor was made, `revoked` when its family was."""
+    """Works once: `replaced_at` is when its successor was made, `revoked` when its family was.
+
+    `successor_seed` and the token itself, which isn't kept, make its one successor.
+    """
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
     store = models.ForeignKey(Store, on_delete=models.PROTECT, null=True, related_name="+")
@@ -98,6 +101,7 @@ class RefreshToken(AbstractRefreshToken):  # type: ignore[misc]  # oauth2_provid
     scope = models.TextField(blank=True)
     expires_at = models.DateTimeField()
     replaced_at = models.DateTimeField(null=True)
+    successor_seed = models.BinaryField(null=True)
 
 
 class IDToken(AbstractIDToken):  # type: ignore[misc]  # oauth2_provider has no types

@@ -1,8 +1,9 @@
 """What the OAuth server asks and keeps: codes and tokens with a store and a mode, found by their
 hash.
 
-A code that comes a second time, and a refresh token that comes long after its replacement, revoke
-their whole family.
+A code that comes a second time revokes its whole family. A refresh token has one successor, which a
+repeat within the grace is answered with again; one that comes later, or after its successor was
+used, revokes the family: two hold the chain.
 """
 
 import base64
@@ -184,12 +185,27 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
         token = rows.select_related("user").first()
         if token is None or token.revoked is not None or token.expires_at <= now:
             return False
-        if token.replaced_at is not None and token.replaced_at + REFRESH_GRACE < now:
+        if token.replaced_at is not None and not self._is_repeat(token, refresh_token, now):
             revoke_family(token.token_family, now)
             return False
+        if token.replaced_at is None:
+            token.successor_seed = secrets.token_bytes(32)
         request.origin = token
         request.user = token.user
         return True
+
+    @staticmethod
+    def _is_repeat(token: RefreshToken, presented: str, now: datetime) -> bool:
+        """Whether the replaced token comes again from a client that may not have heard the first
+        answer: soon, and before anybody used its successor."""
+        if token.replaced_at + REFRESH_GRACE < now or token.successor_seed is None:
+            return False
+        successor = credentials.derive(
+            credentials.OAUTH_REFRESH_PREFIX, bytes(token.successor_seed), presented
+        )
+        return RefreshToken.objects.filter(
+            token_checksum=checksum(successor), revoked=None, replaced_at=None
+        ).exists()
 
     def get_original_scopes(
         self, refresh_token: str, request: Any, *args: Any, **options: Any
@@ -204,6 +220,11 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
     ) -> None:
         now = clock.real_now()
         origin = request.origin
+        token["store_id"] = str(origin.store_id) if origin.store_id else None
+        token["livemode"] = origin.mode == "live"
+        if isinstance(origin, RefreshToken) and origin.replaced_at is not None:
+            self._tell_again(token, now)
+            return
         owner = {
             "application": request.client,
             "user": request.user,
@@ -235,18 +256,23 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
                 store_id=origin.store_id,
                 mode=origin.mode,
             )
-        token["store_id"] = str(origin.store_id) if origin.store_id else None
-        token["livemode"] = origin.mode == "live"
+
+    @staticmethod
+    def _tell_again(token: BearerToken, now: datetime) -> None:
+        """The answer to a repeat: the tokens are there, and live as long as they did."""
+        access = AccessToken.objects.get(token_checksum=checksum(token["access_token"]))
+        refresh = RefreshToken.objects.get(token_checksum=checksum(token["refresh_token"]))
+        token["scope"] = access.scope
+        token["expires_in"] = max(0, int((access.expires - now).total_seconds()))
+        token["refresh_token_expires_in"] = int((refresh.expires_at - now).total_seconds())
 
     @staticmethod
     def _replace(spent: RefreshToken, now: datetime) -> None:
-        """The first use ends the access token that came with it; a repeat within the grace leaves
-        its siblings alone."""
-        if spent.replaced_at is None:
-            RefreshToken.objects.filter(pk=spent.pk).update(replaced_at=now)
-            AccessToken.objects.filter(pk=spent.access_token_id, revoked_at=None).update(
-                revoked_at=now
-            )
+        """The first use ends the access token that came with it."""
+        RefreshToken.objects.filter(pk=spent.pk).update(
+            replaced_at=now, successor_seed=spent.successor_seed
+        )
+        AccessToken.objects.filter(pk=spent.access_token_id, revoked_at=None).update(revoked_at=now)
 
     @staticmethod
     def _end_others(grant: Grant, now: datetime) -> None:
@@ -261,8 +287,16 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
 
 
 def new_access_token(request: Any, refresh_token: bool = False) -> str:
-    return credentials.mint(credentials.OAUTH_ACCESS_PREFIX)
+    return _new(credentials.OAUTH_ACCESS_PREFIX, request)
 
 
 def new_refresh_token(request: Any, refresh_token: bool = False) -> str:
-    return credentials.mint(credentials.OAUTH_REFRESH_PREFIX)
+    return _new(credentials.OAUTH_REFRESH_PREFIX, request)
+
+
+def _new(prefix: str, request: Any) -> str:
+    """A random token for a code, the one successor for a refresh token."""
+    origin = request.origin
+    if isinstance(origin, RefreshToken):
+        return credentials.derive(prefix, bytes(origin.successor_seed), request.refresh_token)
+    return credentials.mint(prefix)

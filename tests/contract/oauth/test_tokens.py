@@ -79,11 +79,31 @@ def test_the_token_just_replaced_works_for_a_minute_and_then_ends_the_family(app
     second = app.refresh(first).json()
     with time_machine.travel(clock.real_now() + timedelta(seconds=59), tick=False):
         third = app.refresh(first).json()
-        assert works(second["access_token"]) and works(third["access_token"])
+        assert works(second["access_token"])
+        lives = third.pop("expires_in"), third.pop("refresh_token_expires_in")
+        assert lives[0] in (3540, 3541) and lives[1] in (7775940, 7775941)
+        assert {name: second[name] for name in third} == third, "the same successor"
     with time_machine.travel(clock.real_now() + timedelta(seconds=62), tick=False):
         refused(app.refresh(first), 400, "invalid_grant")
         assert not works(second["access_token"]) and not works(third["access_token"])
         refused(app.refresh(third["refresh_token"]), 400, "invalid_grant")
+
+
+def test_a_second_chain_ends_the_family(app: App) -> None:
+    """Somebody who copied a token refreshes it beside its owner, who has gone on meanwhile."""
+    first = app.tokens()["refresh_token"]
+    second = app.refresh(first).json()
+    third = app.refresh(second["refresh_token"]).json()
+    refused(app.refresh(first), 400, "invalid_grant")
+    assert not works(third["access_token"])
+    refused(app.refresh(third["refresh_token"]), 400, "invalid_grant")
+
+
+def test_a_repeat_with_another_scope_is_answered_with_what_was_given(app: App) -> None:
+    first = app.tokens(scope="payments:read profile offline_access")["refresh_token"]
+    narrow = app.refresh(first, scope="payments:read").json()
+    again = app.refresh(first).json()
+    assert (again["scope"], again["access_token"]) == (narrow["scope"], narrow["access_token"])
 
 
 def test_a_refresh_token_lives_ninety_days(app: App) -> None:
