@@ -198,14 +198,15 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
     def _is_repeat(token: RefreshToken, presented: str, now: datetime) -> bool:
         """Whether the replaced token comes again from a client that may not have heard the first
         answer: soon, and before anybody used its successor."""
-        if token.replaced_at + REFRESH_GRACE < now or token.successor_seed is None:
+        if token.replaced_at is None or token.successor_seed is None:
+            return False
+        if token.replaced_at + REFRESH_GRACE < now:
             return False
         successor = credentials.derive(
             credentials.OAUTH_REFRESH_PREFIX, bytes(token.successor_seed), presented
         )
-        return RefreshToken.objects.filter(
-            token_checksum=checksum(successor), revoked=None, replaced_at=None
-        ).exists()
+        living = RefreshToken.objects.filter(revoked=None, replaced_at=None)
+        return bool(living.filter(token_checksum=checksum(successor)).exists())
 
     def get_original_scopes(
         self, refresh_token: str, request: Any, *args: Any, **options: Any
@@ -297,6 +298,6 @@ def new_refresh_token(request: Any, refresh_token: bool = False) -> str:
 def _new(prefix: str, request: Any) -> str:
     """A random token for a code, the one successor for a refresh token."""
     origin = request.origin
-    if isinstance(origin, RefreshToken):
+    if isinstance(origin, RefreshToken) and origin.successor_seed is not None:
         return credentials.derive(prefix, bytes(origin.successor_seed), request.refresh_token)
     return credentials.mint(prefix)
