@@ -9,7 +9,9 @@ has missed.
 # by `jobs.announce`; what isn't listed can't be announced.
 FOLLOWERS: dict[str, tuple[str, ...]] = {
     "core.test_clock_requested": ("test_clocks.advance",),
-    "chain.deposits_changed": ("payments.settle_deposits",),
+    # A deposit may be the one that a store's asset is stopped for.
+    "chain.deposits_changed": ("payments.settle_deposits", "payouts.end_stops"),
+    "assets.review_ended": ("payments.settle_reviewed",),
     # A transaction of that purpose has ended, or waits for something that it didn't wait for.
     "chain.refund_news": ("payments.advance_refunds",),
     "chain.payout_news": ("payouts.advance",),

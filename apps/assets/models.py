@@ -3,6 +3,7 @@ each currency."""
 
 from datetime import UTC, datetime
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from apps.core.local_chain import LOCAL_CHAIN_ID
@@ -98,6 +99,8 @@ class AcceptedAsset(Owned):
     # Staff have looked and keep it stopped, and say why; null while the review waits for them.
     reviewed_at = models.DateTimeField(null=True, blank=True)
     review_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
+    # The credited deposits that a reorganization took, for which it was stopped; empty otherwise.
+    lost_deposit_ids = ArrayField(models.UUIDField(), blank=True, default=list, db_default=[])
 
     class Meta:
         constraints = [

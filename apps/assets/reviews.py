@@ -1,14 +1,18 @@
 """The review of a store's asset that was stopped: it is accepted again, or stays stopped and the
-store reads why."""
+store reads why. Whoever waits for its end is announced to."""
+
+import uuid
+from datetime import datetime
 
 from django.db import transaction
 
 from apps.assets.models import AcceptedAsset
-from apps.core import clock
+from apps.core import clock, jobs
 from apps.core.errors import Flat
 from apps.stores import account_emails, audit
 
 REASON_MAX = 500
+FOUND_AGAIN = "Every deposit that had left the chain has confirmed again"
 _PATH = "/dashboard/settings/assets"
 
 
@@ -20,15 +24,43 @@ class AssetReasonMissing(Flat):
     message = "Say why it stays stopped"
 
 
+def stop(
+    store_id: uuid.UUID, mode: str, asset_id: str, deposit_id: uuid.UUID, at: datetime
+) -> bool:
+    """Stop it for review because of a lost deposit, inside the caller's transaction; whether it
+    wasn't stopped before."""
+    rows = AcceptedAsset.objects.select_for_update(no_key=True, of=("self",))
+    row = rows.filter(store_id=store_id, mode=mode, asset_id=asset_id).first()
+    if row is None or deposit_id in row.lost_deposit_ids:
+        return False
+    is_new = row.suspended_at is None
+    row.suspended_at = row.suspended_at or at
+    row.lost_deposit_ids = [*row.lost_deposit_ids, deposit_id]
+    row.save(update_fields=["suspended_at", "lost_deposit_ids"])
+    return is_new
+
+
 def end_review(accepted: AcceptedAsset, reason: str = "") -> AcceptedAsset:
     """It is accepted again, whether or not it was kept stopped before. Raises NotStopped."""
     with transaction.atomic():
         fresh = _stopped(accepted)
-        fresh.suspended_at = fresh.reviewed_at = None
-        fresh.review_reason = ""
-        _save(fresh, "asset.review_ended", reason)
-        _tell(fresh, "is accepted again", "We have finished our review.")
+        _end(fresh, reason, "We have finished our review.")
     return fresh
+
+
+def end_by_itself(accepted: AcceptedAsset, text: str) -> None:
+    """What it was stopped for is over; the caller has locked the row. `text` is what the store
+    reads."""
+    _end(accepted, FOUND_AGAIN, text)
+
+
+def _end(fresh: AcceptedAsset, reason: str, text: str) -> None:
+    fresh.suspended_at = fresh.reviewed_at = None
+    fresh.review_reason = ""
+    fresh.lost_deposit_ids = []
+    _save(fresh, "asset.review_ended", reason)
+    _tell(fresh, "is accepted again", text)
+    jobs.announce("assets.review_ended")
 
 
 def keep_stopped(accepted: AcceptedAsset, reason: str) -> AcceptedAsset:
@@ -55,7 +87,7 @@ def _stopped(accepted: AcceptedAsset) -> AcceptedAsset:
 
 
 def _save(fresh: AcceptedAsset, action: str, reason: str) -> None:
-    fresh.save(update_fields=["suspended_at", "reviewed_at", "review_reason"])
+    fresh.save(update_fields=["suspended_at", "reviewed_at", "review_reason", "lost_deposit_ids"])
     audit.record(
         action,
         store=fresh.store_id,

@@ -62,6 +62,7 @@ def product_parameters() -> Arguments:
         "subscribable": list(catalogue.SUBSCRIBABLE),
         "stale_seconds": BOOKED_WITHIN_SECONDS,
         "held_for_review": list(payout_states.HELD),
+        "asset_stopped": payout_states.ASSET_STOPPED,
         "webhook_kept_days": settings.WEBHOOK_KEPT_DAYS,
         "whole_unit_currencies": list(WHOLE_UNIT_CURRENCIES),
         "movement_kinds": [name for name in movements.__all__ if name.islower()],

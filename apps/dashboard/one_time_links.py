@@ -9,7 +9,7 @@ from apps.dashboard.plumbing import PageRequest, Refusals, find, go, show
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
 from apps.payments.requests import EXPIRES_IN_DEFAULT, PaymentRequest, payment_request
-from apps.payments.selectors import payments_visible_to
+from apps.payments.selectors import payments_visible_to, received_by
 from apps.payments.services.create import create_payment
 from apps.stores.models import Currency
 
@@ -77,7 +77,11 @@ def show_link(request: PageRequest, id: str) -> HttpResponse:
     return show(
         request,
         "dashboard/one_time_links/detail.html",
-        {"payment": payment, "url": hosted_url(payment)},
+        {
+            "payment": payment,
+            "url": hosted_url(payment),
+            "has_received": any(intake.received_atomic for intake in received_by(payment)),
+        },
     )
 
 

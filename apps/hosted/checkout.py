@@ -292,6 +292,8 @@ def stage_of(document: CheckoutFacts) -> str:
     if document.status == states.PENDING:
         return PAY
     if document.status == states.PROCESSING:
+        if not document.has_received:
+            return PAY
         return UNDERPAID if document.state_reason == states.PROCESSING_UNDERPAID else CONFIRMING
     return document.status
 

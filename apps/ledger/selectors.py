@@ -9,7 +9,8 @@ from datetime import datetime
 
 from django.db import connection
 
-from apps.core.db.sql import Statement
+from apps.core.db.sql import Statement, array
+from apps.ledger.keys import DEPOSIT
 from apps.ledger.models import Movement
 
 
@@ -222,3 +223,24 @@ def moved_since(place: int, kinds: Iterable[str]) -> tuple[int, list[uuid.UUID]]
 def is_posted(keys: Iterable[str]) -> bool:
     """Whether any of these keys has a movement."""
     return Movement.objects.filter(key__in=list(keys)).exists()
+
+
+_CORRECTED = Statement("""
+SELECT EXISTS (
+    SELECT FROM ledger_movement m
+    JOIN ledger_entry e ON e.movement_id = m.id
+    JOIN ledger_account a ON a.id = e.account_id
+    WHERE m.kind = 'correction' AND a.store_id = %(store)s AND a.mode = %(mode)s
+        AND a.asset_id = %(asset)s
+        AND m.id > (SELECT min(id) FROM ledger_movement WHERE key = ANY (%(keys)s::text[])))
+""")
+
+
+def is_corrected_since(
+    store_id: uuid.UUID, mode: str, asset_id: str, deposit_ids: Iterable[uuid.UUID]
+) -> bool:
+    """Whether staff have corrected what the store has of an asset since the first of these deposits
+    was booked."""
+    booked = array(DEPOSIT.of(deposit_id) for deposit_id in deposit_ids)
+    rows = _CORRECTED.rows(store=store_id, mode=mode, asset=asset_id, keys=booked)
+    return bool(rows[0][0])

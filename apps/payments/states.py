@@ -151,6 +151,9 @@ def _from_processing(facts: PaymentProgress, is_underpaid_noted: bool) -> Paymen
         return PaymentDecision(PROCESSING, PENDING_CONFIRMATIONS)
     if facts.is_past_deadline and not facts.unconfirmed and not facts.is_held_open:
         return _short_at_deadline(facts)
+    if not facts.seen:
+        # What had come has left the chain; its transaction is usually mined again.
+        return PaymentDecision(PROCESSING, PENDING_CONFIRMATIONS)
     return PaymentDecision(
         PROCESSING, PROCESSING_UNDERPAID, None if is_underpaid_noted else UNDERPAID_EVENT
     )

@@ -14,6 +14,7 @@ from apps.payments.services import (
     expire,
     reconcile,
     refund_progress,
+    reviewed,
     settle,
     sweep_books,
     test_wallet,
@@ -25,6 +26,11 @@ from apps.payments.services import (
 @shared_task(name="payments.settle_deposits")
 def settle_deposits(deposit_ids: Sequence[str] | None = None) -> None:
     settle.settle_deposits(deposit_ids)
+
+
+@shared_task(name="payments.settle_reviewed")
+def settle_reviewed() -> None:
+    reviewed.settle_reviewed()
 
 
 @shared_task(name="payments.expire_due")

@@ -1,9 +1,11 @@
 """Payouts for staff: those in review, bank accounts and stopped assets are decided, caps set;
 everything else is looked at only."""
 
+from collections import Counter
 from typing import Any, ClassVar
 
-from django.contrib import admin
+from django import forms
+from django.contrib import admin, messages
 from django.db import models
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -14,9 +16,18 @@ from apps.assets.reviews import end_review, keep_stopped
 from apps.assets.staff_worth import Rated
 from apps.chain import staff_commands
 from apps.chain.models import OutgoingTransaction
+from apps.core.errors import Failure
 from apps.core.staff import lists, roles, times
 from apps.core.staff.labels import code_words
-from apps.core.staff.pages import Queue, ReadOnly, Section, Switches, button, typed_reason
+from apps.core.staff.pages import (
+    Queue,
+    ReadOnly,
+    ReasonForm,
+    Section,
+    Switches,
+    button,
+    typed_reason,
+)
 from apps.core.staff.paging import BY_KEY
 from apps.core.templatetags.tillgate import badge, fiat, moment, shorten
 from apps.payouts import states
@@ -26,13 +37,19 @@ from apps.payouts.services.bank_reviews import reject_bank, revoke_verification,
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import network_name
 from apps.payouts.services.offramp import PURPOSE, reference_of
-from apps.payouts.services.review import approve_payout, needs_two, reject_payout
+from apps.payouts.services.review import approve_payout, needs_two, reject_payout, release_held
 from apps.payouts.staff_facts import (
     bank_sections,
     payout_sections,
     stopped_asset_sections,
     worth_text,
 )
+
+
+class CodeForm(ReasonForm):
+    """With the code that money leaving takes."""
+
+    code = forms.CharField(label="Code of your authenticator app", required=False, max_length=20)
 
 
 @admin.register(Payout)
@@ -54,6 +71,8 @@ class PayoutAdmin(Rated, Queue):
         "worth_cents": lambda row: _worth_when_created(row),
     }
     takes_code = True
+    actions = ["release"]
+    action_form = CodeForm
     waiting = Payout.Status.REQUIRES_REVIEW
     approving = roles.PAYOUT_APPROVE
     rejecting = roles.PAYOUT_REJECT
@@ -99,6 +118,22 @@ class PayoutAdmin(Rated, Queue):
     def reject(self, row: Any, reason: str, staff: Any) -> str:
         reject_payout(row, reason, staff)
         return "rejected"
+
+    @button(roles.PAYOUT_APPROVE, "Release those that waited for a stopped coin")
+    def release(self, request: HttpRequest, rows: "models.QuerySet[Payout]") -> None:
+        """Each as if it was approved alone; what waits for something else is left."""
+        try:
+            self.take_code(request)
+        except Failure as refusal:
+            messages.error(request, refusal.text)
+            return
+        done: Counter[str] = Counter()
+        for row in rows.filter(status=self.waiting):
+            try:
+                done[release_held(row, typed_reason(request), request.user)] += 1  # type: ignore[arg-type]  # staff are people
+            except Failure:
+                done["left as they were"] += 1
+        messages.info(request, ", ".join(f"{count} {outcome}" for outcome, count in done.items()))
 
     def take_code(self, request: HttpRequest) -> None:
         staff_code.take(request)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from apps.core import jobs
-from apps.payouts.services import approval_decisions, batches, progress, runs
+from apps.payouts.services import approval_decisions, batches, progress, runs, stops
 
 
 @shared_task(name="payouts.advance")
@@ -23,6 +23,12 @@ def run_schedules(ids: Sequence[str] = ()) -> None:
 @shared_task(name="payouts.release_lines")
 def release_lines(ids: Sequence[str] = ()) -> None:
     batches.release_lines()
+
+
+@shared_task(name="payouts.end_stops")
+def end_stops(ids: Sequence[str] = ()) -> None:
+    """The ids are of deposits, and only wake."""
+    stops.end_stops()
 
 
 @shared_task(name="payouts.expire_approvals")

@@ -377,6 +377,12 @@ def unhandled(*purposes: str) -> "QuerySet[OutgoingTransaction]":
     return ended.exclude(status=F("handled_status")).order_by("finished_at")
 
 
+def locked_unhandled(row: OutgoingTransaction) -> OutgoingTransaction | None:
+    """The same row under its lock; None when somebody has acted upon it since it was read."""
+    rows = unhandled(row.purpose).select_for_update(of=("self",), no_key=True)
+    return rows.filter(pk=row.pk, status=row.status).first()
+
+
 class Undone(Exception):
     """While it was booked the chain has undone it: the caller's transaction is to be rolled
     back."""

@@ -112,6 +112,11 @@ class CheckoutFacts(Document, frozen=True, kw_only=True):
         """The path of the hosted page, on every host that serves it."""
         return f"/pay/{self.token}"
 
+    @property
+    def has_received(self) -> bool:
+        """Whether something that counts is there: a reorganization takes it away again."""
+        return any(address.received_atomic != "0" for address in self.payment_addresses)
+
 
 def checkout_facts(
     payment: Payment, at: datetime, received: list[Received] | None = None

@@ -85,11 +85,14 @@ def book_cold() -> int:
     return BOOKING.walk(sender.unhandled(_Purpose.COLD).exclude(status=_Sent.REVIEW), _book)
 
 
-def _book(row: OutgoingTransaction) -> None:
+def _book(ended: OutgoingTransaction) -> None:
     """A reverted one has moved nothing and paid its gas; one that was never signed has cost
     nothing."""
-    moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
     with transaction.atomic():
+        row = sender.locked_unhandled(ended)
+        if row is None:
+            return
+        moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
         if moved or row.network_fee_atomic:
             movements.cold_transfer_sent(
                 mode=row.mode,

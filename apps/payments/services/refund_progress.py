@@ -27,6 +27,7 @@ from apps.payments.services import attention
 from apps.payments.services.change_status import change_status, locked_payment
 
 LOOKS_AT = (Refund,)
+OPEN = ("pending", "submitted")
 JOB = Job("payments.advance_refunds", limit=100)
 PURPOSE = OutgoingTransaction.Purpose.REFUND
 _Sent = OutgoingTransaction.Status
@@ -34,13 +35,13 @@ _Sent = OutgoingTransaction.Status
 
 def advance_refunds(mode: str = "") -> int:
     """The sweep (of a mode): move every open refund one step; how many there were."""
-    open_ones = Refund.objects.filter(status__in=("pending", "submitted")).order_by("created_at")
+    open_ones = Refund.objects.filter(status__in=OPEN).order_by("created_at")
     open_ones = open_ones.filter(mode=mode) if mode else open_ones
     return JOB.walk(open_ones.values_list("pk", flat=True), advance_refund, mode=mode)
 
 
 def advance_refund(refund_id: uuid.UUID) -> Refund:
-    """One refund, under the lock of its payment."""
+    """One refund, under the lock of its payment; one that has ended stays as it is."""
     with transaction.atomic():
         payment_id = Refund.objects.values_list("payment_id", flat=True).get(pk=refund_id)
         payment = locked_payment(payment_id)
@@ -49,6 +50,8 @@ def advance_refund(refund_id: uuid.UUID) -> Refund:
             .select_related("asset__chain")
             .get(pk=refund_id)
         )
+        if refund.status not in OPEN:
+            return refund
         at = clock.now(payment.store, payment.mode)
         if refund.is_simulated:
             _advance_simulated(payment, refund, at)

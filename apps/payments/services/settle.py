@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from django.db import transaction
 
+from apps.assets import reviews
 from apps.assets.models import AcceptedAsset
 from apps.chain.models import Deposit
 from apps.chain.selectors import is_caught_up
@@ -352,12 +353,9 @@ def _tell_of_deposits(
 
 
 def _stop_for_review(payment: Payment, deposit: Deposit, at: datetime) -> None:
-    """A credited deposit was lost: nothing more of that asset completes for the store until staff
-    have looked."""
-    rows = AcceptedAsset.objects.filter(
-        store_id=payment.store_id, mode=payment.mode, asset_id=deposit.asset_id, suspended_at=None
-    )
-    if rows.update(suspended_at=at):
+    """A credited deposit was lost: nothing more of that asset completes for the store until it
+    confirms again, or staff have looked."""
+    if reviews.stop(payment.store_id, payment.mode, deposit.asset_id, deposit.pk, at):
         attention.asset_stopped(payment, deposit, deposit.asset)
 
 

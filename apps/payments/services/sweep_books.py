@@ -55,13 +55,16 @@ def _native_id(row: OutgoingTransaction) -> str:
     )
 
 
-def _book(row: OutgoingTransaction) -> None:
+def _book(ended: OutgoingTransaction) -> None:
     """A reverted one has moved nothing and paid its gas; one that was never signed has cost
     nothing."""
-    native_id = _native_id(row)
-    moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
-    at = row.finished_at or clock.real_now()
+    native_id = _native_id(ended)
     with transaction.atomic():
+        row = sender.locked_unhandled(ended)
+        if row is None:
+            return
+        moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
+        at = row.finished_at or clock.real_now()
         if row.purpose == _Purpose.SWEEP and (moved or row.network_fee_atomic):
             movements.sweep_confirmed(
                 mode=row.mode,

@@ -184,8 +184,11 @@ def book_test_payments() -> int:
     return JOB.walk(sender.unhandled(OutgoingTransaction.Purpose.TEST_PAYMENT), _book)
 
 
-def _book(row: OutgoingTransaction) -> None:
+def _book(ended: OutgoingTransaction) -> None:
     with transaction.atomic():
+        row = sender.locked_unhandled(ended)
+        if row is None:
+            return
         is_confirmed = row.status == OutgoingTransaction.Status.CONFIRMED
         if is_confirmed or row.network_fee_atomic:
             movements.test_payment_sent(

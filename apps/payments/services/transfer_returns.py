@@ -49,11 +49,14 @@ def advance_returns(mode: str = "") -> int:
 
 
 def advance_return(return_id: uuid.UUID) -> TransferReturn:
+    """One return, under its lock; one that has ended stays as it is."""
     with transaction.atomic():
         rows = TransferReturn.objects.select_for_update(of=("self",)).select_related(
             "asset__chain", "store"
         )
         row: TransferReturn = rows.get(pk=return_id)
+        if row.status not in OPEN:
+            return row
         at = clock.now(row.store, row.mode)
         if row.is_simulated:
             _advance_simulated(row, at)

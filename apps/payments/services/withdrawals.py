@@ -238,9 +238,12 @@ def _request(row: Withdrawal) -> None:
             )
 
 
-def _book(outgoing: OutgoingTransaction) -> None:
+def _book(ended: OutgoingTransaction) -> None:
     at = clock.real_now()
     with transaction.atomic():
+        outgoing = sender.locked_unhandled(ended)
+        if outgoing is None:
+            return
         row = (
             Withdrawal.objects.select_for_update(of=("self",))
             .select_related("asset")

@@ -328,15 +328,20 @@ def _begin(viewer: Viewer, order: PayoutOrder, payout: Payout, at: datetime, fac
 def reason_for_review(payout: Payout, at: datetime) -> str:
     """Why staff should look at a payout that somebody has approved; empty when they needn't.
     `store` and `asset` are at hand."""
-    stopped = AcceptedAsset.objects.filter(
-        store=payout.store_id, mode=payout.mode, asset=payout.asset_id
-    ).exclude(suspended_at=None)
-    if stopped.exists():
+    if is_stopped(payout):
         return states.ASSET_STOPPED
     address = payout.destination_address
     target = Target(payout.destination, Address(address) if address is not None else None)
     order = PayoutOrder(Amount(payout.asset, payout.amount_atomic), target, payout.rail)
     return _review_reason(payout, PayoutSettings.of(payout.store), order, at)
+
+
+def is_stopped(payout: Payout) -> bool:
+    """Whether the store's asset is stopped for review."""
+    rows = AcceptedAsset.objects.filter(
+        store=payout.store_id, mode=payout.mode, asset=payout.asset_id
+    )
+    return rows.exclude(suspended_at=None).exists()
 
 
 def _review_reason(viewer: Viewer, chosen: PayoutSettings, order: PayoutOrder, at: datetime) -> str:

@@ -18,8 +18,10 @@ from apps.core.money import Amount, Fiat
 from apps.core.regions import in_english
 from apps.core.staff import roles
 from apps.ledger import movements
+from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
+from apps.payouts.services.create import is_stopped
 from apps.payouts.services.offramp import PURPOSE, reference_of
 from apps.stores import account_emails, audit, four_eyes
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
@@ -28,6 +30,8 @@ from apps.stores.models import StaffRequest, User
 _Status = Payout.Status
 _Funds = Payout.Funds
 REJECTED = "Rejected in review"
+RELEASED = "released"
+ASKED = "sent for a second approval"
 
 
 class NotInReview(Flat):
@@ -40,6 +44,10 @@ class OutcomeUnknown(Flat):
 
 class AwaitsApprover(Flat):
     message = "Somebody of the store has to approve it first"
+
+
+class StillStopped(Flat):
+    message = "It waits for another reason, or its coin is still stopped"
 
 
 class ReasonMissing(Flat):
@@ -176,6 +184,17 @@ def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout
         _tell(fresh, "was released", "It was checked, and is on its way.", at)
         jobs.enqueue("payouts.advance", mode=fresh.mode)
     return fresh
+
+
+def release_held(
+    payout: Payout, reason: str, staff: User | None, second: User | None = None
+) -> str:
+    """One of many that wait because their asset was stopped: where it is then, in words. Raises
+    what approve_payout does, and StillStopped."""
+    if payout.review_reason != states.ASSET_STOPPED or is_stopped(payout):
+        raise StillStopped
+    decided = approve_payout(payout, reason, staff, second)
+    return RELEASED if isinstance(decided, Payout) else ASKED
 
 
 def reject_payout(payout: Payout, reason: str, staff: User | None = None) -> Payout:

@@ -77,7 +77,8 @@ WHERE l.action = 'books.corrected' AND l.at > {_SINCE}
     ),
     Invariant(
         "payouts_let_go",
-        "Every payout that left review was approved, above the threshold by two members of staff",
+        "Every payout that left review was approved, above the threshold by two members of staff,"
+        " or waited for a stop that ended by itself",
         "SELECT count(*) FROM stores_auditentry WHERE action = 'payout.approved' AND at >"  # noqa: S608  # ours
         f" {_SINCE}",
         f"""
@@ -98,6 +99,13 @@ WHERE t.to_status = 'requires_review' AND t.note = ANY (%(held_for_review)s)
   AND p.created_at > {_SINCE} AND NOT EXISTS (
     SELECT 1 FROM stores_auditentry l WHERE l.action = 'payout.approved'
         AND l.target_id = t.payout_id::text)
+  AND NOT (t.note = %(asset_stopped)s AND EXISTS (
+    SELECT 1 FROM stores_auditentry l JOIN stores_auditentry e
+        ON e.action = 'asset.review_ended' AND e.actor_kind = 'system' AND e.store_id = l.store_id
+        AND e.mode = l.mode AND e.target_name = p.asset_id
+        AND e.id < l.id AND e.at > l.at - interval '1 hour'
+    WHERE l.action = 'payout.released' AND l.target_id = t.payout_id::text
+        AND l.store_id = p.store_id AND l.mode = p.mode))
 """,  # noqa: S608  # our own text
     ),
     Invariant(

@@ -52,9 +52,12 @@ def book_approvals(mode: str = "") -> int:
     return APPROVALS.walk(ended.filter(mode=mode) if mode else ended, _book_approval, mode=mode)
 
 
-def _book_approval(row: OutgoingTransaction) -> None:
-    natives = Asset.objects.filter(chain=row.chain_id, token_standard=TokenStandard.NATIVE)
+def _book_approval(ended: OutgoingTransaction) -> None:
+    natives = Asset.objects.filter(chain=ended.chain_id, token_standard=TokenStandard.NATIVE)
     with transaction.atomic():
+        row = sender.locked_unhandled(ended)
+        if row is None:
+            return
         if row.network_fee_atomic:
             movements.swap_approval_paid(
                 mode=row.mode,

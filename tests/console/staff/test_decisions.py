@@ -340,3 +340,28 @@ def test_what_only_an_operator_settles_shows_the_command(cast: Cast, finance: Br
         assert f"manage.py sending {command}" in listed, command
     OutgoingTransaction.objects.filter(pk=row.pk).update(status="failed")
     assert "manage.py" not in text(finance.get("/admin/chain/outgoingtransaction/?days=all"))
+
+
+def test_payouts_that_waited_for_a_stopped_coin_are_released_together(
+    cast: Cast, finance: Browser
+) -> None:
+    make.funded(cast.bakery.test)
+    row = stopped(cast)
+    held = [make.payout(cast.bakery.test, 10**14)["id"] for _ in range(3)]
+    page = "/admin/payouts/payout/"
+    said = {"action": "release", "reason": "Corrected", "_selected_action": held}
+
+    def states() -> set[str]:
+        return set(Payout.objects.values_list("status", flat=True))
+
+    finance.post(page, **said)
+    assert states() == {"requires_review"}  # without a code
+    SecondFactor.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    finance.post(page, **said, code=next_code(person_of(finance)))
+    assert states() == {"requires_review"}  # while the coin is stopped
+
+    AcceptedAsset.objects.filter(pk=row.pk).update(suspended_at=None)
+    finance.post(page, **said, code=next_code(person_of(finance)))
+
+    assert states() == {"pending"}
+    assert AuditEntry.objects.filter(action="payout.approved", reason="Corrected").count() == 3

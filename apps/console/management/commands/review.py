@@ -1,14 +1,19 @@
 """`review`: the decision that a person takes about something that waits for one; the same services
 as in the admin."""
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from apps.assets.models import AcceptedAsset
+from apps.assets.reviews import end_review, keep_stopped
+from apps.core.errors import Failure
 from apps.core.messages.fields import is_uuid
 from apps.payouts.models import Payout
-from apps.payouts.services.review import approve_payout, reject_payout
+from apps.payouts.services.review import approve_payout, reject_payout, release_held
+from apps.payouts.services.stops import held_for_stops
 from apps.platforms.models import AccessRequest
 from apps.platforms.services.access_requests import approve_access, reject_access
 from apps.platforms.services.verifications import approve_verification, reject_verification
@@ -51,6 +56,40 @@ def _payout(
     return ReviewResult(id=str(decided.pk), status=decided.status)
 
 
+class StoppedResult(ReviewResult, frozen=True, kw_only=True):
+    """The asset, and what has become of the payouts that waited for it: how many are released, sent
+    for a second approval, or still held."""
+
+    payouts: dict[str, int]
+
+
+def _stopped_asset(
+    place: str,
+    decision: str,
+    reason: str,
+    people: tuple[User | None, User | None],
+    *,
+    releases: bool,
+) -> StoppedResult:
+    store_id, _, rest = place.partition(":")
+    mode, _, asset_id = rest.partition(":")
+    rows = AcceptedAsset.objects.filter(mode=mode, asset=asset_id) if is_uuid(store_id) else None
+    row = rows.filter(store=store_id).first() if rows is not None else None
+    if row is None:
+        raise CommandError(f"There is no asset {place}: say STORE:MODE:ASSET")
+    if decision == "reject":
+        return StoppedResult(id=place, status=keep_stopped(row, reason).status, payouts={})
+    if row.suspended_at is not None:
+        row = end_review(row, reason)
+    done: Counter[str] = Counter()
+    for payout in list(held_for_stops(row)) if releases else []:
+        try:
+            done[release_held(payout, reason, *people)] += 1
+        except Failure:
+            done["held"] += 1
+    return StoppedResult(id=place, status=row.status, payouts=dict(done))
+
+
 def _verification(row_id: str, decision: str, reason: str) -> ReviewResult:
     row = Verification.objects.filter(pk=row_id).first()
     if row is None:
@@ -78,12 +117,15 @@ KINDS: dict[str, Callable[[str, str, str], ReviewResult]] = {
 }
 
 
+MONEY = ("payout", "stopped_asset")
+
+
 class Command(OperatorCommand[ReviewResult]):
-    help = "Approve or reject: " + ", ".join([*KINDS, "payout"])
+    help = "Approve or reject: " + ", ".join([*KINDS, *MONEY])
 
     def arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("kind", choices=[*KINDS, "payout"])
-        parser.add_argument("id")
+        parser.add_argument("kind", choices=[*KINDS, *MONEY])
+        parser.add_argument("id", help="of a stopped asset: STORE:MODE:ASSET")
         parser.add_argument("decision", choices=["approve", "reject"])
         parser.add_argument(
             "--reason",
@@ -102,13 +144,23 @@ class Command(OperatorCommand[ReviewResult]):
             help="email address of a second member of staff, who approves it now (payout)",
         )
 
+        parser.add_argument(
+            "--payouts",
+            action="store_true",
+            help="also release every payout that waited for the asset (stopped_asset)",
+        )
+
     def run(self, **options: Any) -> ReviewResult:
+        people = (
+            staff_named(options["staff"]) if options["staff"] else None,
+            staff_named(options["approved_by"]) if options["approved_by"] else None,
+        )
+        decision, reason = options["decision"], options["reason"]
+        if options["kind"] == "stopped_asset":
+            releases = options["payouts"]
+            return _stopped_asset(options["id"], decision, reason, people, releases=releases)
         if not is_uuid(options["id"]):
             raise CommandError(f"There is no {options['kind']} {options['id']}")
         if options["kind"] == "payout":
-            staff, second = (
-                staff_named(options[name]) if options[name] else None
-                for name in ("staff", "approved_by")
-            )
-            return _payout(options["id"], options["decision"], options["reason"], staff, second)
-        return KINDS[options["kind"]](options["id"], options["decision"], options["reason"])
+            return _payout(options["id"], decision, reason, *people)
+        return KINDS[options["kind"]](options["id"], decision, reason)
