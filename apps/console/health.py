@@ -20,7 +20,6 @@ from msgspec import Struct, to_builtins
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 
 from apps.chain.selectors import chains_without_node, lag_seconds
-from apps.core import buckets
 from apps.core.db import tenancy
 from apps.core.db.replica import reads_may_lag
 
@@ -82,14 +81,23 @@ def _ask(check: Callable[[], PartHealth]) -> PartHealth:
         return Failed(ready=False, error=type(error).__name__)
 
 
+# Most processes never answer a probe.
+
+
 def _database() -> PartHealth:
+    from apps.core import versions
+
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
+    versions.require(versions.POSTGRESQL)
     return PartHealth(ready=True)
 
 
 def _redis() -> PartHealth:
-    return PartHealth(ready=bool(buckets.client().ping()))
+    from apps.core import versions
+
+    versions.require(versions.REDIS)
+    return PartHealth(ready=True)
 
 
 def _migrations() -> PartHealth:

@@ -11,9 +11,16 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         register(_check_upgrade, Tags.database)
+        register(_check_versions, Tags.security, deploy=True)
 
 
 def _check_upgrade(app_configs: Any, **options: Any) -> list[CheckMessage]:
     from apps.core.db.upgrades import check_upgrade
 
     return check_upgrade(app_configs, **options)
+
+
+def _check_versions(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    from apps.core.versions import MINIMUMS, refusals
+
+    return refusals(*MINIMUMS)

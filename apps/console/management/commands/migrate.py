@@ -39,12 +39,15 @@ class Command(migrate.Command):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        self._refuse_too_old()
         self._migrate(args, options)
         if options["plan"] or options["check_unapplied"]:
             return
 
         from apps.audit import grants, policies, role_settings
+        from apps.core.db import uuids
 
+        uuids.apply()
         try:
             changed = grants.apply()
         except grants.RoleMissing as error:
@@ -60,6 +63,15 @@ class Command(migrate.Command):
             role_settings.apply()
         except role_settings.NotPermitted as error:
             self.stderr.write(f"timeouts: as a role that may change roles, run:\n{error}")
+
+    def _refuse_too_old(self) -> None:
+        """Also where the checks are skipped, as a restore and a demo do."""
+        from apps.core import versions
+
+        try:
+            versions.require(versions.POSTGRESQL)
+        except versions.VersionTooOld as error:
+            raise CommandError(f"{error}. {versions.POSTGRESQL.remedy}") from None
 
     def _migrate(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """All migrations; the one that waits for a lock in vain is tried again, after those that
