@@ -16,7 +16,7 @@ from apps.api.plumbing.views import ApiView
 from apps.core.errors import Coded, Failure
 from apps.core.messages.documents import Day, ListPage
 from apps.core.messages.fields import Invalid
-from apps.payments import selectors
+from apps.payments import list_reads, selectors
 from apps.payments.documents import parts, summary
 from apps.payments.documents.history import PaymentEventDocument, event
 from apps.payments.documents.reconciliation import ReconciliationDocument
@@ -67,14 +67,14 @@ class Payments(ApiView):
 
     def get(self, request: Request) -> Response:
         query = PaymentFilters.read(request.query_params)
-        filters = selectors.PaymentCriteria(
+        filters = list_reads.PaymentCriteria(
             status=query.status,
             reference=query.reference or query.q,
             order_id=query.order_id,
             first_day=query.first_day,
             last_day=query.last_day,
         )
-        read = partial(selectors.page_of_payments, self.access, self.access.store, filters)
+        read = partial(list_reads.page_of_payments, self.access, self.access.store, filters)
         return Response(lists.page_by(query, read, parts.row))
 
 

@@ -40,13 +40,16 @@ WHERE NOT d.is_simulated AND d.status IN ('confirming', 'confirmed') AND b.hash 
     FROM d.block_hash
 UNION ALL SELECT 'deposit ' || (h.payload ->> 'deposit_id'), CASE
     WHEN d.id IS NULL THEN 'its payment was told of it, and there is no such deposit'
-    WHEN a.payment_id IS DISTINCT FROM h.payment_id THEN 'another payment was told of it'
+    WHEN a.payment_id IS DISTINCT FROM h.payment_id AND l.id IS NULL
+        THEN 'another payment was told of it'
     ELSE 'its payment was told of ' || (h.payload ->> 'amount_atomic') || ' in ' ||
         (h.payload ->> 'tx_hash') END
 FROM payments_paymentevent h LEFT JOIN chain_deposit d ON d.id::text = h.payload ->> 'deposit_id'
 LEFT JOIN payments_paymentaddress a ON a.address_id = d.address_id
+LEFT JOIN payments_latedeposit l ON l.deposit_id = d.id AND l.payment_id = h.payment_id
+    AND l.accepted_at IS NOT NULL
 WHERE h.event_type LIKE 'transaction.%%' AND h.payload ? 'deposit_id' AND (
-      d.id IS NULL OR a.payment_id IS DISTINCT FROM h.payment_id
+      d.id IS NULL OR a.payment_id IS DISTINCT FROM h.payment_id AND l.id IS NULL
           OR d.tx_hash <> h.payload ->> 'tx_hash'
    OR (NOT d.is_simulated AND d.amount_atomic::text <> h.payload ->> 'amount_atomic'))
 """,

@@ -38,7 +38,9 @@ def mark_unmatched(
         # As it stands now: the watcher may have moved it since it was read.
         locked = Deposit.objects.select_for_update(of=("self",), no_key=True).get(pk=deposit.pk)
         if locked.status != unmatched:
-            DEPOSIT.change_locked(locked, Step(unmatched), at=at, handled_status=unmatched)
+            DEPOSIT.change_locked(
+                locked, Step(unmatched), at=at, handled_status=unmatched, confirmed_at=None
+            )
     return transfer
 
 

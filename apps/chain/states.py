@@ -38,7 +38,8 @@ DEPOSIT = Machine[Deposit, Step](
             _Deposit.FAILED,
             _Deposit.UNMATCHED,
         },
-        _Deposit.UNMATCHED: {_Deposit.CONFIRMED},  # a person of the store has claimed it
+        # A person of the store has claimed it, or it left the chain.
+        _Deposit.UNMATCHED: {_Deposit.CONFIRMED, _Deposit.FAILED},
     },
     has_history=False,
 )

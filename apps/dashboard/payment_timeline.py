@@ -21,7 +21,7 @@ from apps.core.templatetags.tillgate import crypto, fiat, status_tone, status_wo
 from apps.dashboard.refunds import ShownRefund
 from apps.onramp.models import FundingSession
 from apps.payments import states
-from apps.payments.documents.deposits import heads_for
+from apps.payments.documents.deposits import Arrival, arrivals, heads_for
 from apps.payments.models import Payment, PaymentEvent, Refund
 from apps.payments.selectors import Renewals, confirmations_of
 from apps.payments.services.cancel import CANCELED
@@ -202,13 +202,20 @@ def _event(event: PaymentEvent, by: str) -> TimelineStep:
     )
 
 
+def _noun(arrival: Arrival) -> str:
+    if arrival.is_unexpected:
+        return "Deposit in another coin"
+    return "Late deposit" if arrival.is_late else "Deposit"
+
+
 def _deposits(story: Story) -> Iterator[TimelineStep]:
-    pairs = [
-        (item.address.asset, deposit) for item in story.whole.received for deposit in item.deposits
-    ]
-    heads = heads_for([deposit for _, deposit in pairs])
-    for asset, deposit in pairs:
-        late = "Late deposit" if deposit.pk in story.whole.late else "Deposit"
+    whole = story.whole
+    every = arrivals(whole.payment, whole.received, whole.others)
+    heads = heads_for([arrival.deposit for arrival in every])
+    for arrival in every:
+        deposit = arrival.deposit
+        asset = deposit.asset
+        late = _noun(arrival)
         amount = crypto(deposit.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
         note = " · simulated" if deposit.is_simulated else ""
         text = format_html(
@@ -247,7 +254,7 @@ def _deposits(story: Story) -> Iterator[TimelineStep]:
                 rank=3,
                 kinds=_SETTLED,
             )
-        elif deposit.status == Deposit.Status.CONFIRMING:
+        elif deposit.status in (Deposit.Status.CONFIRMING, Deposit.Status.UNMATCHED):
             waits = (
                 f"{min(confirmations_of(deposit, heads), deposit.required_confirmations)} of"
                 f" {deposit.required_confirmations} confirmations"

@@ -17,6 +17,7 @@ from apps.payments.address_rows import ADDRESS_CELLS, address_of
 from apps.payments.documents.financials import financials, worth
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, arranged
+from apps.payments.snapshot import late_marks
 
 _DEPOSIT = Columns(Deposit, "d")
 _PROCEEDS = Statement(f"""
@@ -25,12 +26,15 @@ SELECT p.id,
     ORDER BY a.position)
  FROM payments_paymentaddress a JOIN assets_asset k ON k.id = a.asset_id
      JOIN assets_chain c ON c.id = k.chain_id
- WHERE a.payment_id = p.id AND EXISTS (SELECT FROM chain_deposit d
-     WHERE d.address_id = a.address_id)),
+ WHERE a.payment_id = p.id AND (
+     EXISTS (SELECT FROM chain_deposit d WHERE d.address_id = a.address_id)
+     OR EXISTS (SELECT FROM payments_latedeposit l WHERE l.payment_id = p.id))),
 (SELECT json_agg({_DEPOSIT.json} ORDER BY d.detected_at, d.log_index, d.id) FROM chain_deposit d
- WHERE d.address_id = ANY (ARRAY(SELECT a.address_id FROM payments_paymentaddress a
-     WHERE a.payment_id = p.id))),
-(SELECT json_agg(l.deposit_id) FROM payments_latedeposit l WHERE l.payment_id = p.id),
+ WHERE d.id IN (SELECT c.id FROM payments_paymentaddress a
+         JOIN chain_deposit c ON c.address_id = a.address_id WHERE a.payment_id = p.id
+     UNION SELECT l.deposit_id FROM payments_latedeposit l WHERE l.payment_id = p.id)),
+(SELECT json_agg(json_build_array(l.deposit_id, l.accepted_at, l.is_late, l.is_counted))
+    FROM payments_latedeposit l WHERE l.payment_id = p.id),
 (SELECT json_agg(json_build_array(s.asset_id, s.gross_atomic, s.service_fee_atomic,
     s.platform_fee_atomic, s.refunded_atomic, s.booked_at))
  FROM ({SPLITS} WHERE m.reference = p.id GROUP BY m.reference, e.asset_id) s)
@@ -77,10 +81,9 @@ def _proceeds(payment: Payment, addresses: Any, deposits: Any, late: Any, splits
     if not addresses:
         return NOTHING
     rows = [address_of(payment, *cells) for cells in addresses]
-    late_ids = frozenset[object](UUID(id) for id in late or [])
     received = [
         intake
-        for intake in arranged(rows, map(_DEPOSIT.row_from_json, deposits or []), late_ids)
+        for intake in arranged(rows, map(_DEPOSIT.row_from_json, deposits or []), late_marks(late))
         if intake.received_atomic
     ]
     booked = {cells[0]: _split(*cells[1:]) for cells in splits or []}

@@ -68,4 +68,7 @@ def _transaction(status: str) -> TransactionDocument:
         detected_at=SAMPLE_AT,
         confirmed_at=SAMPLE_AT if status == "confirmed" else None,
         simulated=True,
+        late=False,
+        unexpected_asset=False,
+        accepted_at=None,
     )

@@ -26,7 +26,8 @@ _MOMENT = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')"
 _PAYMENT = f"""
 jsonb_build_array(p.id, p.store_id, p.mode, {_MOMENT.format("p.created_at")}, p.reference,
     p.settlement_amount_cents,
-p.settlement_currency, {_MOMENT.format("p.expires_at")}, p.customer_pays_fee, p.fee_fraction,
+p.settlement_currency, {_MOMENT.format("coalesce(p.first_expires_at, p.expires_at)")},
+    p.customer_pays_fee, p.fee_fraction,
     p.platform_id, p.platform_fee_fraction,
 p.agent_credential_id, p.order_id, p.idempotency_caller, p.idempotency_key,
     (SELECT jsonb_agg(jsonb_build_array(a.asset_id, a.address_id,

@@ -3,9 +3,8 @@ however many rows there are."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta, tzinfo
-from functools import cache
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from django.db import models
@@ -16,46 +15,74 @@ from apps.assets.models import Chain
 from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
-from apps.core import list_pages
 from apps.core.db import tenancy
-from apps.core.db.prepared_reads import Columns, Rows
+from apps.core.db.prepared_reads import Rows
 from apps.core.db.sql import Statement, array
-from apps.core.messages.fields import is_uuid, parse_date
+from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
 from apps.core.searching import NEWEST_MAX, Term, found_by_any, newest
 from apps.payments.models import Payment, PaymentAddress, PaymentEmail, Refund, Renewal
 from apps.payments.models.emails import EMAIL_LENGTH
-from apps.payments.models.payments import PART_LENGTH, PART_PLACES, REFERENCE_LENGTH
 from apps.stores.models import Store
 
-_WILDCARD = re.compile(r"[\\%_]")
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True)
+class LateMark:
+    """What is known of a deposit that is kept apart (LateDeposit)."""
+
+    accepted_at: datetime | None = None
+    is_late: bool = True
+    is_counted: bool = False
+
+
+@dataclass(frozen=True)
 class Received:
-    """An address of an intent with what arrived there. Late deposits are kept apart; failed ones
-    count for nothing. `strays` are of other assets, and nobody's."""
+    """An address of an intent with what arrived there. Late deposits, those of the whole intent by
+    id, are kept apart until the merchant has accepted them; failed ones count for nothing.
+
+    `unexpected` are of other assets. `taken` are of this asset, came elsewhere, and were accepted
+    for this intent.
+    """
 
     address: PaymentAddress
     deposits: list[Deposit]
-    late_ids: frozenset[object]
-    strays: Sequence[Deposit] = ()
+    late: Mapping[object, LateMark] = field(default_factory=dict)
+    unexpected: Sequence[Deposit] = ()
+    taken: Sequence[Deposit] = ()
+
+    @property
+    def late_ids(self) -> frozenset[object]:
+        return frozenset(self.late)
+
+    @property
+    def on_time(self) -> list[Deposit]:
+        """What counts by the rules of the intent alone."""
+        return [deposit for deposit in self.deposits if deposit.pk not in self.late]
+
+    @property
+    def accepted(self) -> list[Deposit]:
+        """What the merchant has accepted beyond those rules, wherever it came."""
+        return [
+            deposit
+            for deposit in (*self.deposits, *self.taken)
+            if deposit.pk in self.late and self.late[deposit.pk].accepted_at is not None
+        ]
 
     @property
     def counted(self) -> list[Deposit]:
-        return [deposit for deposit in self.deposits if deposit.pk not in self.late_ids]
+        return [
+            *self.on_time,
+            *(deposit for deposit in self.accepted if self.late[deposit.pk].is_counted),
+        ]
 
     @property
     def confirmed_atomic(self) -> int:
-        return sum(
-            deposit.amount_atomic
-            for deposit in self.counted
-            if deposit.status == Deposit.Status.CONFIRMED
-        )
+        return _confirmed_atomic(self.counted)
 
     @property
     def unconfirmed_atomic(self) -> int:
@@ -69,13 +96,32 @@ class Received:
     def received_atomic(self) -> int:
         return self.confirmed_atomic + self.unconfirmed_atomic
 
+    @property
+    def accepted_atomic(self) -> int:
+        return _confirmed_atomic(self.accepted)
+
+    @property
+    def on_time_atomic(self) -> int:
+        """What has confirmed by the rules of the intent alone."""
+        return _confirmed_atomic(self.on_time)
+
+
+def _confirmed_atomic(deposits: Iterable[Deposit]) -> int:
+    return sum(
+        deposit.amount_atomic for deposit in deposits if deposit.status == Deposit.Status.CONFIRMED
+    )
+
 
 _ADDRESSES = Rows(PaymentAddress, "WHERE payment_id = %(payment_id)s ORDER BY position")
-_AT_ADDRESSES = "WHERE address_id = ANY (%(addresses)s::text[])"
+# What came to the addresses, and what came elsewhere and was accepted for the intent.
+_AT_ADDRESSES = """WHERE id IN (
+    SELECT id FROM chain_deposit WHERE address_id = ANY (%(addresses)s::text[])
+    UNION SELECT deposit_id FROM payments_latedeposit WHERE payment_id = %(payment_id)s)"""
 _DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY detected_at, log_index, id")
 _LOCKED_DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY id FOR NO KEY UPDATE")
-_LATE_IDS = Statement(
-    "SELECT deposit_id FROM payments_latedeposit WHERE payment_id = %(payment_id)s"
+_LATE = Statement(
+    "SELECT deposit_id, accepted_at, is_late, is_counted FROM payments_latedeposit"
+    " WHERE payment_id = %(payment_id)s"
 )
 
 
@@ -96,31 +142,63 @@ def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]
     """
     rows = addresses_of(payment)
     deposits = (_LOCKED_DEPOSITS if is_locking else _DEPOSITS).read(
-        addresses=array(row.address_id for row in rows)
+        addresses=array(row.address_id for row in rows), payment_id=payment.pk
     )
     deposits.sort(key=lambda deposit: (deposit.detected_at, deposit.log_index, deposit.pk))
-    late = _LATE_IDS.rows(payment_id=payment.pk) if deposits else []
-    return arranged(rows, deposits, frozenset(pk for (pk,) in late))
+    late = _LATE.rows(payment_id=payment.pk) if deposits else []
+    return arranged(rows, deposits, {pk: LateMark(*mark) for pk, *mark in late})
 
 
 def arranged(
-    rows: Iterable[PaymentAddress], deposits: Iterable[Deposit], late: frozenset[object]
+    rows: Iterable[PaymentAddress], deposits: Iterable[Deposit], late: Mapping[object, LateMark]
 ) -> list[Received]:
-    """Each address with its deposits."""
+    """Each address with its deposits, and with those of its asset that were accepted elsewhere."""
     by_address: dict[str, list[Deposit]] = {}
     for deposit in deposits:
         by_address.setdefault(deposit.address_id, []).append(deposit)
-    return [_received(row, by_address.get(row.address_id, []), late) for row in rows]
+    rows = list(rows)
+    assets = {row.address_id: row.asset_id for row in rows}
+    foreign = [
+        deposit
+        for at_address in by_address.values()
+        for deposit in at_address
+        if deposit.asset_id != assets.get(deposit.address_id)
+    ]
+    _name_assets(foreign)
+    return [_received(row, by_address.get(row.address_id, []), foreign, late) for row in rows]
 
 
-def _received(row: PaymentAddress, deposits: list[Deposit], late: frozenset[object]) -> Received:
-    credited = [deposit for deposit in deposits if deposit.status != "unmatched"]
+def _name_assets(foreign: list[Deposit]) -> None:
+    """Nobody has read the assets of what came in another coin."""
+    assets = with_chains({deposit.asset_id for deposit in foreign}) if foreign else {}
+    for deposit in foreign:
+        deposit.asset = assets[deposit.asset_id]
+
+
+def _received(
+    row: PaymentAddress,
+    deposits: list[Deposit],
+    foreign: list[Deposit],
+    late: Mapping[object, LateMark],
+) -> Received:
     return Received(
         row,
-        [deposit for deposit in credited if deposit.asset_id == row.asset_id],
+        [deposit for deposit in deposits if deposit.asset_id == row.asset_id],
         late,
-        [deposit for deposit in credited if deposit.asset_id != row.asset_id],
+        [deposit for deposit in deposits if deposit.asset_id != row.asset_id],
+        [deposit for deposit in foreign if deposit.asset_id == row.asset_id and deposit.pk in late],
     )
+
+
+def unpriced(deposits: Iterable[Deposit], received: Iterable[Received]) -> list[Deposit]:
+    """Those that came elsewhere, in a coin that the intent doesn't take: nobody knows their worth
+    to it."""
+    priced_ids = {
+        deposit.pk
+        for intake in received
+        for deposit in (*intake.deposits, *intake.unexpected, *intake.taken)
+    }
+    return [deposit for deposit in deposits if deposit.pk not in priced_ids]
 
 
 def confirmations_of(deposit: Deposit, heads: dict[str, Head]) -> int:
@@ -194,146 +272,13 @@ def payment_visible_to(viewer: Viewer, store: Store, id: str) -> Payment | None:
     return rows[0] if rows else None
 
 
-@dataclass(frozen=True)
-class PaymentCriteria:
-    """What a list is asked for. Unrecognized statuses and unreadable dates are ignored; `reference`
-    is a case-insensitive part; days are those of `zone`, inclusive."""
-
-    status: str | None = None
-    reference: str | None = None
-    order_id: str | None = None
-    first_day: str | None = None
-    last_day: str | None = None
-    zone: tzinfo = UTC
-
-    def values(self) -> dict[str, str | datetime] | None:
-        """What restricts it, by name; None when nothing can be found."""
-        if not all(_is_storable(text) for text in (self.reference, self.order_id) if text):
-            return None
-        values: dict[str, str | datetime] = {}
-        if self.status in Payment.Status.values:
-            values["status"] = self.status
-        if self.reference:
-            reference = self.reference.upper()
-            if len(reference) > REFERENCE_LENGTH:
-                return None
-            values[_kind_of(reference)] = reference
-        if self.order_id:
-            values["order_id"] = self.order_id
-        if (day := parse_date(self.first_day)) is not None:
-            values["since"] = datetime.combine(day, time(), self.zone)
-        if (day := parse_date(self.last_day)) is not None and day.toordinal() < day.max.toordinal():
-            values["before"] = datetime.combine(day + timedelta(days=1), time(), self.zone)
-        return values
-
-
-def _kind_of(reference: str) -> str:
-    """The condition that finds what is asked for as a reference, by how much of one it is."""
-    if len(reference) == REFERENCE_LENGTH:
-        return "reference"
-    return "reference_part" if len(reference) >= PART_LENGTH else "reference_letters"
-
-
-_ROW = Columns(Payment, "p")
-_LIKE = "'%' || %({})s::text || '%'"
-# Those whose reference holds the part, of those that hold all of its threes: by the index of them.
-# Those of the store are read once, whose number and page both come from that: by their keys alone,
-# for PostgreSQL would look for them among all payments of a store.
-_NAMED = f"""
-WITH named AS MATERIALIZED (
-    SELECT payment_id FROM payments_paymentreference
-    WHERE ARRAY[{", ".join(f"SUBSTRING(reference, {n}, {PART_LENGTH})" for n in PART_PLACES)}]
-            @> %(threes)s::text[]
-        AND reference LIKE {_LIKE.format("reference_part")}
-), named_ones AS MATERIALIZED (
-    SELECT id, created_at FROM (
-        SELECT * FROM payments_payment WHERE id = ANY (ARRAY(SELECT payment_id FROM named)) OFFSET 0
-    ) found WHERE {{own}}
-)
-"""  # noqa: S608  # our own text
-# What has an index of its own. Without any of it a range of time, if of all time, says which index
-# to read, also to a plan for stores of any size.
-_SELECTIVE = frozenset({"status", "order_id", "reference", "reference_part"})
-_ALL_TIME = {"since": "-infinity", "before": "infinity"}
-_CONDITIONS = {
-    "status": "status = %(status)s",
-    "reference": "reference = %(reference)s",
-    "reference_letters": f"reference LIKE {_LIKE.format('reference_letters')}",
-    "order_id": "order_id = %(order_id)s",
-    "since": "created_at >= %(since)s",
-    "before": "created_at < %(before)s",
-}
-
-
-@cache
-def _page_statement(names: tuple[str, ...], counted_max: int) -> Statement:
-    """Of a list that is restricted so: how many there are, counted to one more than the cap, beside
-    each of those on the page, or alone.
-
-    Both are found by an index alone (decision 396). The oldest are counted first: their pages don't
-    change any more. Limits that aren't known let PostgreSQL read in the order of an index: beneath
-    the policies it expects too few rows, and would sort them all.
-    """
-    conditions = [_CONDITIONS[name] for name in names if name in _CONDITIONS]
-    own = " AND ".join(["store_id = %(store_id)s", "mode = %(mode)s", *conditions])
-    head, rows = "", f"payments_payment WHERE {own}"
-    if "reference_part" in names:
-        head, rows = _NAMED.format(own=own), "named_ones"
-    return Statement(f"""{head}
-SELECT n.total, {_ROW.text} FROM (SELECT count(*) AS total FROM (
-    SELECT FROM {rows} ORDER BY created_at
-    LIMIT (SELECT {counted_max + 1})) counted) n
-LEFT JOIN (SELECT * FROM payments_payment WHERE id = ANY (ARRAY(
-    SELECT id FROM {rows} ORDER BY created_at DESC, id DESC
-    LIMIT (SELECT %(size)s::bigint) OFFSET (SELECT %(first)s::bigint)))) p ON true
-ORDER BY p.created_at DESC, p.id DESC
-""")  # noqa: S608  # only names of columns and conditions of ours are put in
-
-
-def page_of_payments(
-    viewer: Viewer, store: Store, criteria: PaymentCriteria, first: int, size: int
-) -> tuple[list[Payment], int]:
-    """The viewer's payments from this place on, newest first, and how many there are, counted to
-    the cap. `store` is the viewer's."""
-    values = criteria.values()
-    if values is None:
-        return [], 0
-    if not _SELECTIVE & values.keys():
-        values = {**_ALL_TIME, **values}
-    statement = _page_statement(tuple(values), list_pages.COUNTED_MAX)
-    rows = statement.rows(
-        store_id=viewer.store_id,
-        mode=viewer.mode,
-        first=first,
-        size=size,
-        **_looked_for(values),
-    )
-    payments = [_ROW.row(row[1:]) for row in rows if row[1] is not None]
-    for payment in payments:
-        payment.store = store
-    return payments, rows[0][0]
-
-
-def _looked_for(values: dict[str, str | datetime]) -> Mapping[str, object]:
-    """What the statement takes: a part of a reference literally, with its threes of letters."""
-    arguments: dict[str, object] = dict(values)
-    for name in ("reference_part", "reference_letters"):
-        if name in values:
-            arguments[name] = _WILDCARD.sub(r"\\\g<0>", str(values[name]))
-    if "reference_part" in values:
-        part = str(values["reference_part"])
-        threes = (part[n : n + PART_LENGTH] for n in range(len(part) - PART_LENGTH + 1))
-        arguments["threes"] = array(dict.fromkeys(threes))
-    return arguments
-
-
 def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Payment]":
     """Payments whose order id or title begins with the text, or whose id, reference, amount,
     deposit address, payer or transaction it is; of the newest, those whose reference or title holds
     it as well."""
     if not text:
         return rows
-    if not _is_storable(text):
+    if not is_storable(text):
         return rows.none()
     folded = text.lower()
     if _ADDRESS.fullmatch(folded) or _HASH.fullmatch(folded):
@@ -399,7 +344,7 @@ def priced_between(
     return rows if most_cents is None else rows.filter(settlement_amount_cents__lte=most_cents)
 
 
-def _is_storable(text: str) -> bool:
+def is_storable(text: str) -> bool:
     return "\x00" not in text and text.isprintable()
 
 

@@ -15,7 +15,7 @@ from apps.core.models import Viewer
 from apps.ledger.selectors import SPLITS, Split
 from apps.payments.address_rows import ADDRESS_CELLS, address_of
 from apps.payments.models import Payment, PaymentEvent
-from apps.payments.selectors import Received, arranged
+from apps.payments.selectors import LateMark, Received, arranged, unpriced
 from apps.stores.models import Store, Verification
 
 _PAYMENT = Columns(Payment, "p")
@@ -30,10 +30,11 @@ SELECT {_PAYMENT.text},
      JOIN assets_chain c ON c.id = k.chain_id
  WHERE a.payment_id = p.id),
 (SELECT json_agg({_DEPOSIT.json} ORDER BY d.detected_at, d.log_index, d.id) FROM chain_deposit d
- WHERE d.address_id = ANY (ARRAY(SELECT a.address_id FROM payments_paymentaddress a
-     WHERE a.payment_id = p.id))),
-(SELECT json_agg(json_build_array(l.deposit_id, l.accepted_at)) FROM payments_latedeposit l
-    WHERE l.payment_id = p.id),
+ WHERE d.id IN (SELECT c.id FROM payments_paymentaddress a
+         JOIN chain_deposit c ON c.address_id = a.address_id WHERE a.payment_id = p.id
+     UNION SELECT l.deposit_id FROM payments_latedeposit l WHERE l.payment_id = p.id)),
+(SELECT json_agg(json_build_array(l.deposit_id, l.accepted_at, l.is_late, l.is_counted))
+    FROM payments_latedeposit l WHERE l.payment_id = p.id),
 (SELECT json_agg({_EVENT.json} ORDER BY h.sequence) FROM payments_paymentevent h
     WHERE h.payment_id = p.id),
 (SELECT json_agg(json_build_array(s.asset_id, s.gross_atomic, s.service_fee_atomic,
@@ -51,14 +52,12 @@ FROM payments_payment p WHERE p.id = %(id)s::uuid AND p.store_id = %(store_id)s
 
 @dataclass(frozen=True)
 class PaymentSnapshot:
-    """An intent; what arrived at each address; its history, oldest first; how it was divided, by
-    asset; who is paid."""
+    """An intent; what arrived at each address; what else was accepted for it; its history, oldest
+    first; how it was divided, by asset; who is paid."""
 
     payment: Payment
     received: list[Received]
-    late: dict[
-        object, datetime | None
-    ]  # deposits that came too late, by id, each with when the merchant accepted it
+    others: list[Deposit]
     history: list[PaymentEvent]
     splits: dict[str, Split]
     business: Verification | None  # what was last found to be true of it
@@ -84,23 +83,27 @@ def snapshot_of(payment: Payment) -> PaymentSnapshot:
 
 def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
     addresses, deposits, late, history, splits, business, renewal_of, renewed_as = parts
-    late_at: dict[object, datetime | None] = {
-        UUID(id): None if at is None else datetime.fromisoformat(at) for id, at in late or []
-    }
+    arrived = [_DEPOSIT.row_from_json(cells) for cells in deposits or []]
+    rows = [address_of(payment, *cells) for cells in addresses or []]
+    received = arranged(rows, arrived, late_marks(late))
     return PaymentSnapshot(
         payment,
-        arranged(
-            [address_of(payment, *cells) for cells in addresses or []],
-            map(_DEPOSIT.row_from_json, deposits or []),
-            frozenset(late_at),
-        ),
-        late_at,
+        received,
+        unpriced(arrived, received),
         [_EVENT.row_from_json(cells) for cells in history or []],
         {asset_id: split for asset_id, split in map(_split, splits or []) if split.is_any},
         None if business is None else _BUSINESS.row_from_json(business),
         renewal_of,
         renewed_as,
     )
+
+
+def late_marks(cells: list[Any] | None) -> dict[object, LateMark]:
+    """Of rows (deposit, accepted, late, counted), as JSON has them."""
+    return {
+        UUID(id): LateMark(None if at is None else datetime.fromisoformat(at), *flags)
+        for id, at, *flags in cells or []
+    }
 
 
 def _split(values: list[Any]) -> tuple[str, Split]:

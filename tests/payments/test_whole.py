@@ -87,7 +87,7 @@ def test_late_deposits_and_the_business_are_part_of_it(bakery: Shop) -> None:
     )
     whole = snapshot_of(Payment.objects.get(pk=made["id"]))
     assert (
-        whole.late
+        {id: mark.accepted_at for id, mark in whole.received[0].late.items()}
         == dict(
             LateDeposit.objects.filter(payment=made["id"]).values_list("deposit_id", "accepted_at")
         )

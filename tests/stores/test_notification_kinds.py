@@ -6,7 +6,7 @@ from apps.chain.models import Deposit
 from apps.core import clock
 from apps.core.models import OutgoingMail
 from apps.payments.models import Payment
-from apps.payments.services import completed_letters, settle
+from apps.payments.services import completed_letters, unexpected
 from apps.payments.services.change_status import change_status
 from apps.payments.services.settle import settle_payment
 from apps.payments.states import PaymentDecision
@@ -58,7 +58,7 @@ def test_a_coin_that_is_stopped_is_told_once(cast: Cast) -> None:
     row = Payment.objects.get(pk=make.paid(cast.bakery.test)["id"])
     deposit = Deposit.objects.select_related("asset__chain").get()
     for _ in range(2):
-        settle._stop_for_review(row, deposit, clock.real_now())
+        unexpected.stop_for_review(row, deposit, clock.real_now())
     assert titles(cast, "asset_stopped") == ["ETH on Ethereum Sepolia is stopped for review"]
     assert Browser(cast.alice).get("settings/assets").status_code == 200
 

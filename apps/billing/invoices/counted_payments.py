@@ -10,12 +10,13 @@ from datetime import datetime
 from apps.billing import events
 from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.states import OPEN, PAID
+from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.money import BASIS_POINTS
 from apps.payments import states
 from apps.payments.documents.financials import paid_cents
 from apps.payments.models import Payment, PaymentEvent, Refund
-from apps.payments.selectors import received_by
+from apps.payments.selectors import Received, received_by
 from apps.payments.services.withdraw import withdraw
 
 
@@ -114,13 +115,18 @@ def _late_cents(link: InvoicePayment, accepted: frozenset[object]) -> int:
             intake.address.asset.atomic_decimals,
         )
         for intake in received_by(payment)
-        for deposit in intake.deposits
-        if deposit.pk in accepted
+        for deposit in intake.accepted
+        if deposit.pk in accepted and not _is_in_end(payment, intake, deposit)
     )
     is_enough = worth * BASIS_POINTS >= due_cents * (
         BASIS_POINTS - payment.store.underpayment_tolerance_bps
     )
     return due_cents if is_enough else worth
+
+
+def _is_in_end(payment: Payment, intake: Received, deposit: Deposit) -> bool:
+    """Whether an accepted deposit is a part of what completed the intent, and counted with it."""
+    return payment.completed_at is not None and intake.late[deposit.pk].is_counted
 
 
 def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> None:
@@ -147,15 +153,12 @@ def _refunded_cents(link: InvoicePayment) -> int:
     back: dict[str, int] = {}
     for asset_id, amount in refunds.values_list("asset_id", "amount_atomic"):
         back[asset_id] = back.get(asset_id, 0) + amount
-    accepted = set(
-        payment.late_deposits.filter(accepted_at__isnull=False).values_list("deposit_id", flat=True)
-    )
     received = received_by(payment)
     worth = 0
     is_all = True
     for intake in received:
-        late = sum(deposit.amount_atomic for deposit in intake.deposits if deposit.pk in accepted)
-        settled = late + (intake.confirmed_atomic if payment.completed_at is not None else 0)
+        settled = intake.accepted_atomic
+        settled += intake.on_time_atomic if payment.completed_at is not None else 0
         returned = back.get(intake.address.asset_id, 0)
         is_all = is_all and returned >= settled
         worth += money.cents_for_atomic(

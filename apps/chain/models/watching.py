@@ -156,6 +156,11 @@ class Deposit(models.Model):
             ),
             models.Index(fields=["chain", "block_number"], name="deposit_by_block"),
             models.Index(
+                fields=["detected_at"],
+                condition=models.Q(status="unmatched", confirmed_at=None),
+                name="deposit_unexpected",
+            ),
+            models.Index(
                 fields=["chain", "asset", "address"],
                 condition=models.Q(
                     is_unswept=True,

@@ -84,14 +84,14 @@ _FAIL_ORPHANS = """
 WITH orphans AS MATERIALIZED (
     SELECT id FROM chain_deposit
     WHERE chain_id = %(chain)s AND block_number > %(ancestor)s
-        AND status IN ('confirming', 'confirmed') AND NOT is_simulated
+        AND status IN ('confirming', 'confirmed', 'unmatched') AND NOT is_simulated
         AND EXISTS (SELECT 1 FROM chain_block WHERE chain_id = %(chain)s
             AND hash = chain_deposit.block_hash AND NOT is_canonical)
     ORDER BY id FOR NO KEY UPDATE
 )
 UPDATE chain_deposit d SET status = 'failed', failed_at = %(at)s, is_lost = d.status = 'confirmed'
     AND d.handled_status = 'confirmed'
-FROM orphans WHERE d.id = orphans.id AND d.status IN ('confirming', 'confirmed')
+FROM orphans WHERE d.id = orphans.id AND d.status IN ('confirming', 'confirmed', 'unmatched')
 RETURNING d.id, d.is_lost, d.asset_id, d.amount_atomic, d.tx_hash, d.address_id
 """
 

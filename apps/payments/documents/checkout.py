@@ -13,7 +13,7 @@ from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
-from apps.payments.documents.deposits import oldest_first
+from apps.payments.documents.deposits import arrivals, transactions
 from apps.payments.documents.values import AddressStatus, DepositStatus, IntentStatus
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
@@ -58,7 +58,8 @@ class OrderSummary(Document, frozen=True, kw_only=True):
 
 
 class CheckoutTransaction(Document, frozen=True, kw_only=True):
-    """A deposit without who paid it."""
+    """A deposit without who paid it. `address_coin_symbol` is the coin that its address is for;
+    one that is `undecided` waits for the merchant to accept or return it."""
 
     tx_hash: str
     status: DepositStatus
@@ -69,6 +70,11 @@ class CheckoutTransaction(Document, frozen=True, kw_only=True):
     chain_symbol: str
     atomic_decimals: int
     explorer_url: str | None
+    late: bool
+    unexpected_asset: bool
+    accepted_at: Time | None
+    address_coin_symbol: str | None
+    undecided: bool
 
 
 class BrandingDocument(Document, frozen=True, kw_only=True):
@@ -148,7 +154,7 @@ def checkout_facts(
         fee_percentage=money.fraction_text(fraction) if pays else None,
         payment_addresses=[_address(intake, rest) for intake in received],
         order_summary=_order_summary(payment),
-        transactions=_transactions(received),
+        transactions=_transactions(payment, received),
         branding=_branding(store),
         support_email=store.support_email or None,
         livemode=payment.is_live,
@@ -221,16 +227,22 @@ def _order_summary(payment: Payment) -> OrderSummary | None:
     )
 
 
-def _transactions(received: list[Received]) -> list[CheckoutTransaction]:
+def _transactions(payment: Payment, received: list[Received]) -> list[CheckoutTransaction]:
     """Oldest first."""
-    every = oldest_first(
-        (deposit, intake.address.asset) for intake in received for deposit in intake.deposits
-    )
-    names = CheckoutTransaction.__struct_fields__
+    deposits = arrivals(payment, received)
     return [
-        CheckoutTransaction(**{name: getattr(transaction, name) for name in names})
-        for transaction in every
+        CheckoutTransaction(
+            **{name: getattr(document, name) for name in _OF_DEPOSIT},
+            address_coin_symbol=arrival.address_symbol or None,
+            undecided=arrival.is_undecided,
+        )
+        for arrival, document in zip(deposits, transactions(deposits), strict=True)
     ]
+
+
+_OF_DEPOSIT = sorted(
+    set(CheckoutTransaction.__struct_fields__) - {"address_coin_symbol", "undecided"}
+)
 
 
 def _branding(store: Store) -> BrandingDocument | None:

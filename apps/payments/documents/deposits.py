@@ -1,17 +1,26 @@
-"""A deposit as the detail view, the checkout and the webhooks tell it."""
+"""A deposit as the detail view, the checkout and the webhooks tell it: also one that came late, or
+in another coin than its address is for."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
 
-from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit, Head
 from apps.core.clock import iso
 from apps.core.messages.documents import Digits, Document, Time
 from apps.payments.documents.values import DepositStatus
-from apps.payments.selectors import confirmations_of, known_heads
+from apps.payments.models import Payment
+from apps.payments.moments import is_on_time
+from apps.payments.selectors import LateMark, Received, confirmations_of, known_heads
+
+_KNOWN = LateMark()
 
 
 class TransactionDocument(Document, frozen=True, kw_only=True):
+    """`late` is one that came after the payment's deadline or end, `unexpected_asset` one in
+    another coin than its address is for. Neither counts before the merchant accepts it."""
+
     tx_hash: str
     from_address: str
     deposit_address: str
@@ -30,6 +39,69 @@ class TransactionDocument(Document, frozen=True, kw_only=True):
     detected_at: Time
     confirmed_at: Time | None
     simulated: bool
+    late: bool
+    unexpected_asset: bool
+    accepted_at: Time | None
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """A deposit at an address of an intent, or accepted for it. `address_symbol` is the coin that
+    its address is for, empty where that is another payment's."""
+
+    deposit: Deposit
+    is_late: bool
+    is_unexpected: bool
+    accepted_at: datetime | None = None
+    address_symbol: str = ""
+
+    @property
+    def is_undecided(self) -> bool:
+        """Nobody has said yet what becomes of it."""
+        if self.accepted_at is not None or self.deposit.status == Deposit.Status.FAILED:
+            return False
+        if self.is_unexpected:  # one that goes back counts as confirmed
+            return self.deposit.status != Deposit.Status.CONFIRMED
+        return self.is_late
+
+
+def arrivals(
+    payment: Payment, received: Iterable[Received], unpriced_deposits: Iterable[Deposit] = ()
+) -> list[Arrival]:
+    """Whatever came for an intent, oldest first. `unpriced_deposits` came elsewhere in a coin that
+    it doesn't take, and were accepted for it."""
+    received = list(received)
+    own = [
+        arrival_of(payment, intake, deposit)
+        for intake in received
+        for deposit in (*intake.deposits, *intake.unexpected)
+    ]
+    own_ids = {arrival.deposit.pk for arrival in own}
+    marks = received[0].late if received else {}
+    elsewhere = [deposit for intake in received for deposit in intake.taken]
+    accepted = [
+        Arrival(deposit, mark.is_late, is_unexpected=True, accepted_at=mark.accepted_at)
+        for deposit in (*elsewhere, *unpriced_deposits)
+        if deposit.pk not in own_ids and (mark := marks.get(deposit.pk)) is not None
+    ]
+    return sorted([*own, *accepted], key=lambda arrival: arrival.deposit.detected_at)
+
+
+def arrival_of(payment: Payment, intake: Received, deposit: Deposit) -> Arrival:
+    """What a deposit at one of its own addresses is to an intent, whose store is loaded."""
+    entry = intake.address
+    mark = intake.late.get(deposit.pk)
+    is_unexpected = deposit.asset_id != entry.asset_id
+    if not is_unexpected:
+        deposit.asset = entry.asset
+    is_late = not is_on_time(payment, deposit) if mark is None and is_unexpected else False
+    return Arrival(
+        deposit,
+        is_late if mark is None else mark.is_late,
+        is_unexpected,
+        (mark or _KNOWN).accepted_at,
+        entry.asset.coin_symbol,
+    )
 
 
 def heads_for(deposits: Iterable[Deposit]) -> dict[str, Head]:
@@ -37,16 +109,16 @@ def heads_for(deposits: Iterable[Deposit]) -> dict[str, Head]:
     return known_heads() if any(not deposit.is_simulated for deposit in deposits) else {}
 
 
-def transaction_document(
-    deposit: Deposit, asset: Asset, heads: dict[str, Head]
-) -> TransactionDocument:
+def transaction_document(arrival: Arrival, heads: dict[str, Head]) -> TransactionDocument:
+    deposit = arrival.deposit
+    asset = deposit.asset
     return TransactionDocument(
         tx_hash=deposit.tx_hash,
         from_address=checksummed(deposit.from_address),
         deposit_address=checksummed(deposit.address_id),
         confirmations=confirmations_of(deposit, heads),
         required_confirmations=deposit.required_confirmations,
-        status=deposit.status,
+        status=_status(deposit),
         asset_id=asset.pk,
         coin_symbol=asset.coin_symbol,
         chain_symbol=asset.chain.symbol,
@@ -55,20 +127,31 @@ def transaction_document(
         amount_atomic=str(deposit.amount_atomic),
         atomic_decimals=asset.atomic_decimals,
         block_number=deposit.block_number,
-        explorer_url=_explorer_url(deposit, asset),
+        explorer_url=_explorer_url(deposit),
         detected_at=iso(deposit.detected_at),
         confirmed_at=iso(deposit.confirmed_at),
         simulated=deposit.is_simulated,
+        late=arrival.is_late,
+        unexpected_asset=arrival.is_unexpected,
+        accepted_at=iso(arrival.accepted_at),
     )
 
 
-def _explorer_url(deposit: Deposit, asset: Asset) -> str | None:
-    base = asset.chain.explorer_url
+def _status(deposit: Deposit) -> str:
+    """One that is set aside is confirmed once it has its confirmations."""
+    if deposit.status != Deposit.Status.UNMATCHED:
+        return deposit.status
+    status = Deposit.Status.CONFIRMED if deposit.confirmed_at else Deposit.Status.CONFIRMING
+    return status.value
+
+
+def _explorer_url(deposit: Deposit) -> str | None:
+    base = deposit.asset.chain.explorer_url
     return f"{base}/tx/{deposit.tx_hash}" if base and not deposit.is_simulated else None
 
 
-def oldest_first(pairs: Iterable[tuple[Deposit, Asset]]) -> list[TransactionDocument]:
-    """Deposits with their assets, in the order in which they were seen."""
-    ordered = sorted(pairs, key=lambda pair: pair[0].detected_at)
-    heads = heads_for([deposit for deposit, _ in ordered])
-    return [transaction_document(deposit, asset, heads) for deposit, asset in ordered]
+def transactions(deposits: Iterable[Arrival]) -> list[TransactionDocument]:
+    """In the order in which they come."""
+    every = list(deposits)
+    heads = heads_for([arrival.deposit for arrival in every])
+    return [transaction_document(arrival, heads) for arrival in every]

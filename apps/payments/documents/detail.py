@@ -13,11 +13,19 @@ from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
-from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
+from apps.payments.documents.deposits import (
+    Arrival,
+    TransactionDocument,
+    arrivals,
+    heads_for,
+    transaction_document,
+    transactions,
+)
 from apps.payments.documents.financials import (
     FinancialsDocument,
     OverpaymentDocument,
     PaymentFeeDocument,
+    accepted_cents,
     fee,
     financials,
     overpayment,
@@ -30,7 +38,6 @@ from apps.payments.documents.history import (
     timeline_entry,
 )
 from apps.payments.models import Payment, PaymentEvent
-from apps.payments.selectors import Received
 from apps.payments.snapshot import PaymentSnapshot
 
 
@@ -47,10 +54,9 @@ class MerchantDocument(Document, frozen=True, kw_only=True):
 
 
 class LateDepositDocument(TransactionDocument, frozen=True, kw_only=True):
-    """A deposit that came too late, with when the merchant accepted it."""
+    """A deposit that came too late, or that the merchant accepted though it is in another coin."""
 
     id: Id
-    accepted_at: Time | None
 
 
 class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
@@ -64,7 +70,9 @@ class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
     fee: PaymentFeeDocument | None
     merchant: MerchantDocument
     needs_attention: str | None
+    transactions: list[TransactionDocument]
     late_deposits: list[LateDepositDocument]
+    accepted_late_amount: Decimals
     renewal_of: Id | None
     renewed_as: Id | None
     payment_events: list[PaymentEventDocument]
@@ -74,6 +82,7 @@ class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
 def detail(snapshot: PaymentSnapshot) -> PaymentFacts:
     payment = snapshot.payment
     received = snapshot.received
+    arrived = arrivals(payment, received, snapshot.others)
     history = snapshot.history
     splits = snapshot.splits
     return PaymentFacts(
@@ -84,12 +93,14 @@ def detail(snapshot: PaymentSnapshot) -> PaymentFacts:
         amount_paid=money.text_from_cents(paid_cents(received)),
         paid_at=iso(_paid_at(payment, history)),
         financials=financials(payment, received, splits),
-        transaction=_main_transaction(received),
+        transaction=_main_transaction(arrived),
         overpayment=overpayment(received),
         fee=fee(payment, received, splits),
         merchant=_merchant(snapshot),
         needs_attention=payment.needs_attention or None,
-        late_deposits=_late_deposits(snapshot),
+        transactions=transactions(arrived),
+        late_deposits=_late_deposits(snapshot, arrived),
+        accepted_late_amount=money.text_from_cents(accepted_cents(received)),
         renewal_of=_id(snapshot.renewal_of),
         renewed_as=_id(snapshot.renewed_as),
         payment_events=[event(entry) for entry in history],
@@ -119,14 +130,15 @@ def _last_move(history: list[PaymentEvent]) -> datetime | None:
     )
 
 
-def _main_transaction(received: list[Received]) -> TransactionDocument | None:
-    """The confirmed deposit, else the most recent one."""
-    every = [(deposit, intake.address.asset) for intake in received for deposit in intake.deposits]
+def _main_transaction(arrived: list[Arrival]) -> TransactionDocument | None:
+    """The confirmed deposit, else the most recent one; another coin than asked for only when there
+    is nothing else."""
+    every = [arrival for arrival in arrived if not arrival.is_unexpected] or arrived
     if not every:
         return None
-    confirmed = [pair for pair in every if pair[0].status == Deposit.Status.CONFIRMED]
-    deposit, asset = max(confirmed or every, key=lambda pair: pair[0].detected_at)
-    return transaction_document(deposit, asset, heads_for([deposit]))
+    confirmed = [arrival for arrival in every if arrival.deposit.status == Deposit.Status.CONFIRMED]
+    main = max(confirmed or every, key=lambda arrival: arrival.deposit.detected_at)
+    return transaction_document(main, heads_for([main.deposit]))
 
 
 # Name in the document -> column of the verification.
@@ -145,19 +157,10 @@ def _merchant(snapshot: PaymentSnapshot) -> MerchantDocument:
     return MerchantDocument(**legal, name=store.name, support_email=store.support_email or None)
 
 
-def _late_deposits(snapshot: PaymentSnapshot) -> list[LateDepositDocument]:
-    late = [
-        (deposit, intake)
-        for intake in snapshot.received
-        for deposit in intake.deposits
-        if deposit.pk in snapshot.late
-    ]
-    heads = heads_for([deposit for deposit, _ in late])
+def _late_deposits(snapshot: PaymentSnapshot, arrived: list[Arrival]) -> list[LateDepositDocument]:
+    marks = snapshot.received[0].late if snapshot.received else {}
+    late = [arrival for arrival in arrived if arrival.deposit.pk in marks]
     return [
-        LateDepositDocument(
-            **asdict(transaction_document(deposit, intake.address.asset, heads)),
-            id=str(deposit.pk),
-            accepted_at=iso(snapshot.late[deposit.pk]),
-        )
-        for deposit, intake in late
+        LateDepositDocument(**asdict(document), id=str(arrival.deposit.pk))
+        for arrival, document in zip(late, transactions(late), strict=True)
     ]

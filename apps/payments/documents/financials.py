@@ -63,6 +63,12 @@ def paid_cents(received: list[Received]) -> int:
     return sum(worth(intake, intake.confirmed_atomic) for intake in received)
 
 
+def accepted_cents(received: list[Received]) -> int:
+    """What the merchant has accepted beyond the rules of the intent, at the locked rates; of a coin
+    that it has no rate for, nothing."""
+    return sum(worth(intake, intake.accepted_atomic) for intake in received)
+
+
 def worth(intake: Received, amount_atomic: int) -> int:
     """Cents at the address's locked rate."""
     return money.cents_for_atomic(

@@ -13,13 +13,11 @@ from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_noop
-from msgspec.structs import asdict
 
 from apps.core import money, regions
 from apps.core.countries import country_name
 from apps.core.documents import drawings
 from apps.core.rows import Job
-from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
 from apps.payments.documents.detail import detail
 from apps.payments.documents.financials import paid_cents
 from apps.payments.documents.order import order_of
@@ -86,7 +84,11 @@ def _context(payment: Payment) -> dict[str, object]:
         "paid_cents": paid_cents(received),
         "refunded_cents": money.cents_from_text(refunded),
         "addresses": document.payment_addresses,
-        "transactions": _transactions(received),
+        "transactions": [
+            transaction
+            for transaction in document.transactions
+            if transaction.accepted_at or not transaction.unexpected_asset
+        ],
     }
 
 
@@ -110,23 +112,3 @@ def _words(payment: Payment, received: list[Received]) -> str:
             else gettext("Partly paid")
         )
     return gettext(WORDS[Payment.Status(payment.status)])
-
-
-class _Transaction(TransactionDocument, frozen=True, kw_only=True):
-    is_late: bool
-
-
-def _transactions(received: list[Received]) -> list[_Transaction]:
-    """Every deposit, late ones too, oldest first."""
-    every = sorted(
-        ((deposit, intake) for intake in received for deposit in intake.deposits),
-        key=lambda pair: pair[0].detected_at,
-    )
-    heads = heads_for([deposit for deposit, _ in every])
-    return [
-        _Transaction(
-            **asdict(transaction_document(deposit, intake.address.asset, heads)),
-            is_late=deposit.pk in intake.late_ids,
-        )
-        for deposit, intake in every
-    ]

@@ -142,9 +142,7 @@ def created(payment: Payment) -> PaymentIntentDocument:
     """The row with its payment addresses. To an intent just made nothing can have come."""
     fresh = payment.fresh_addresses
     received = (
-        received_by(payment)
-        if fresh is None
-        else [Received(address, [], frozenset()) for address in fresh]
+        received_by(payment) if fresh is None else [Received(address, []) for address in fresh]
     )
     return PaymentIntentDocument(
         **asdict(row(payment)), payment_addresses=[address(intake, payment) for intake in received]

@@ -8,7 +8,12 @@ from apps.core.countries import country_name
 from apps.core.money import Amount, CoinPrice, Fiat
 from apps.ledger.selectors import payment_split
 from apps.payments.documents import financials
-from apps.payments.documents.deposits import TransactionDocument, heads_for, transaction_document
+from apps.payments.documents.deposits import (
+    TransactionDocument,
+    arrival_of,
+    heads_for,
+    transaction_document,
+)
 from apps.payments.documents.order import PaymentOrder, order_of
 from apps.payments.documents.parts import hosted_url
 from apps.payments.models import Payment
@@ -111,7 +116,7 @@ def coins_paid(payment: Payment, received: list[Received]) -> list[CoinsPaid]:
     rows.sort(key=lambda pair: (pair[1].detected_at, pair[1].log_index))
     heads = heads_for([deposit for _, deposit in rows])
     return [
-        _coins(payment, intake, transaction_document(deposit, intake.address.asset, heads))
+        _coins(payment, intake, transaction_document(arrival_of(payment, intake, deposit), heads))
         for intake, deposit in rows
     ]
 

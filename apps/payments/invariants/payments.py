@@ -176,15 +176,19 @@ UNION ALL
     SELECT 'payment ' || r.payment_id, 'refunds of ' || sum(r.amount_atomic) || ' ' || r.asset_id ||
     ', received ' || coalesce((
     SELECT sum(d.amount_atomic) FROM chain_deposit d
-        JOIN payments_paymentaddress s ON s.address_id = d.address_id
-    WHERE s.payment_id = r.payment_id AND d.asset_id = r.asset_id
-        AND (d.status = 'confirmed' OR d.is_lost)), 0)
+    WHERE d.id IN (SELECT c.id FROM payments_paymentaddress s
+            JOIN chain_deposit c ON c.address_id = s.address_id WHERE s.payment_id = r.payment_id
+        UNION SELECT l.deposit_id FROM payments_latedeposit l
+            WHERE l.payment_id = r.payment_id AND l.accepted_at IS NOT NULL)
+        AND d.asset_id = r.asset_id AND (d.status = 'confirmed' OR d.is_lost)), 0)
 FROM payments_refund r WHERE r.status <> 'failed' GROUP BY r.payment_id, r.asset_id
 HAVING sum(r.amount_atomic) > coalesce((
     SELECT sum(d.amount_atomic) FROM chain_deposit d
-        JOIN payments_paymentaddress s ON s.address_id = d.address_id
-    WHERE s.payment_id = r.payment_id AND d.asset_id = r.asset_id
-        AND (d.status = 'confirmed' OR d.is_lost)), 0)
+    WHERE d.id IN (SELECT c.id FROM payments_paymentaddress s
+            JOIN chain_deposit c ON c.address_id = s.address_id WHERE s.payment_id = r.payment_id
+        UNION SELECT l.deposit_id FROM payments_latedeposit l
+            WHERE l.payment_id = r.payment_id AND l.accepted_at IS NOT NULL)
+        AND d.asset_id = r.asset_id AND (d.status = 'confirmed' OR d.is_lost)), 0)
 """,  # noqa: S608  # our own text
         is_incremental=True,
     ),

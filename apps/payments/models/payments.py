@@ -49,6 +49,8 @@ class Payment(Owned):
         max_length=7, choices=RefundState.choices, default=RefundState.NONE
     )
     expires_at = models.DateTimeField()
+    # As it was made, of one that was given more time; the seals hold it.
+    first_expires_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True)
 
@@ -105,6 +107,11 @@ class Payment(Owned):
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(settlement_amount_cents__gt=0), name="payment_amount_is_positive"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(first_expires_at=None)
+                | models.Q(first_expires_at__lt=models.F("expires_at")),
+                name="payment_is_extended_forward",
             ),
             models.CheckConstraint(
                 condition=models.Q(
@@ -334,10 +341,12 @@ class PaymentEvent(models.Model):
 
 
 class LateDeposit(models.Model):
-    """A deposit that came after the deadline or the end of an intent: held, until it is refunded or
-    the merchant accepts it.
+    """A deposit that the rules of its intent don't count: it came after the deadline or the end, or
+    in another coin. Held, until it is refunded or the merchant accepts it.
 
-    `store` and `mode` are the payment's, so that an index finds what waits in a store.
+    `is_late` is false of one that came in time. An accepted one with `is_counted` counts toward the
+    intent, which was open then. `store` and `mode` are the payment's, so that an index finds what
+    waits in a store.
     """
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="late_deposits")
@@ -348,8 +357,16 @@ class LateDeposit(models.Model):
     mode = models.CharField(max_length=4, blank=True, default="", db_default="")
     created_at = models.DateTimeField()
     accepted_at = models.DateTimeField(null=True)
+    is_late = models.BooleanField(default=True, db_default=True)
+    is_counted = models.BooleanField(default=False, db_default=False)
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(is_counted=False) | models.Q(accepted_at__isnull=False),
+                name="late_deposit_counts_once_accepted",
+            )
+        ]
         indexes = [
             models.Index(
                 fields=["store", "mode", "-created_at"],

@@ -6,12 +6,11 @@ others are late after it. Coins of a card provider never go back to their sender
 """
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db.models import F, Func, Value
 from django.db.models.functions import Greatest
 
-from apps.chain.models import Deposit
 from apps.core import clock, jobs
 from apps.payments import states
 from apps.payments.models import Payment
@@ -55,21 +54,6 @@ def keep_pending(payment_id: uuid.UUID, until: datetime, asset_id: str) -> bool:
             held_open_until=Greatest("held_open_until", Value(until)), held_open_assets=and_these
         )
     )
-
-
-def is_on_time(payment: Payment, deposit: Deposit) -> bool:
-    """Whether its block is not later than the intent's deadline; of coins that it is held open for,
-    than the end of that.
-
-    By the store's clock in test mode. A simulated deposit is as old as its record.
-    """
-    limit = payment.deadline if deposit.asset_id in payment.held_open_assets else payment.expires_at
-    if deposit.is_simulated:
-        return deposit.detected_at <= limit
-    if deposit.mined_at is None:
-        return True
-    ahead = payment.store.test_offset_seconds if payment.mode == "test" else 0
-    return deposit.mined_at + timedelta(seconds=ahead) <= limit
 
 
 def flag_card_refund(payment: Payment) -> None:

@@ -15,11 +15,13 @@ from apps.core import jobs
 from apps.core.errors import Flat, NotFound
 from apps.core.messages.fields import is_uuid
 from apps.ledger import movements
+from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by
+from apps.payments.services import deposit_events
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.refund_shares import LIVE_STATUSES
-from apps.payments.services.settle import shares
+from apps.payments.services.settle import settle_locked, shares
 from apps.stores import audit
 
 ACCEPTED_EVENT = "late_deposit.accepted"  # told in the payment's history only
@@ -66,7 +68,7 @@ def held_atomic(payment: Payment, asset_id: str) -> int:
         deposit for deposit in intake.deposits if deposit.status == Deposit.Status.CONFIRMED
     ]
     late: int = sum(deposit.amount_atomic for deposit in confirmed if deposit.pk in waiting)
-    unsettled = intake.confirmed_atomic if payment.completed_at is None else 0
+    unsettled = intake.on_time_atomic if payment.completed_at is None else 0
     back = Refund.objects.filter(
         payment=payment, asset_id=asset_id, is_from_held=True, status__in=LIVE_STATUSES
     )
@@ -95,7 +97,8 @@ def accept_late_deposit(
             at=at,
         )
         late.accepted_at = at
-        late.save(update_fields=["accepted_at"])
+        late.is_counted = payment.status not in states.TERMINAL
+        late.save(update_fields=["accepted_at", "is_counted"])
         details = {"asset": late.deposit.asset_id, "amount_atomic": str(late.deposit.amount_atomic)}
         audit.record(
             "late_deposit.accepted",
@@ -110,8 +113,8 @@ def accept_late_deposit(
 
 
 def note_accepted(payment: Payment, deposit: Deposit, at: datetime) -> None:
-    """In the payment's history, and to whom it may concern. What it has brought is compared with
-    the books anew."""
+    """In the payment's history, to whoever subscribes, and to whom it may concern; an open payment
+    goes where it brings it. What it has brought is compared with the books anew."""
     Payment.objects.filter(pk=payment.pk).update(reconciliation_due=True)
     PaymentEvent.objects.create(
         payment=payment,
@@ -121,4 +124,7 @@ def note_accepted(payment: Payment, deposit: Deposit, at: datetime) -> None:
         payload={"deposit_id": str(deposit.pk), "amount_atomic": str(deposit.amount_atomic)},
         created_at=at,
     )
+    deposit_events.tell_accepted(payment, deposit, at)
+    if payment.status not in states.TERMINAL:
+        settle_locked(payment, at)
     jobs.announce("payments.received_changed", payment.pk)

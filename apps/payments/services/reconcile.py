@@ -82,8 +82,19 @@ def is_balanced(payment: Payment, received: list[Received]) -> bool:
     return all(
         (splits[intake.address.asset_id].gross_atomic if intake.address.asset_id in splits else 0)
         - accepted[intake.address.asset_id]
-        == intake.confirmed_atomic
+        == intake.on_time_atomic + _accepted_here(intake)
         for intake in received
+    )
+
+
+def _accepted_here(intake: Received) -> int:
+    """What came late to the address itself, and was accepted."""
+    return sum(
+        deposit.amount_atomic
+        for deposit in intake.deposits
+        if deposit.status == deposit.Status.CONFIRMED
+        and deposit.pk in intake.late
+        and intake.late[deposit.pk].accepted_at is not None
     )
 
 

@@ -147,7 +147,7 @@ def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:
     shares = [
         share
         for intake in received_by(payment)
-        for share in to_payers(intake, intake.counted, is_from_held=True)
+        for share in to_payers(intake, intake.on_time, is_from_held=True)
     ]
     worth_it = [share for share in shares if not _is_dust(payment, share)]
     if len(worth_it) < len(shares):

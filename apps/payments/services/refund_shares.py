@@ -122,7 +122,11 @@ def _without_destination(payment: Payment, received: list[Received]) -> Sequence
 
 
 def _confirmed(intake: Received) -> list[Deposit]:
-    return [deposit for deposit in intake.deposits if deposit.status == Deposit.Status.CONFIRMED]
+    return [
+        deposit
+        for deposit in (*intake.deposits, *intake.taken)
+        if deposit.status == Deposit.Status.CONFIRMED
+    ]
 
 
 def _unaccepted_late(payment: Payment, intake: Received) -> list[Deposit]:

@@ -12,21 +12,20 @@ from fractions import Fraction
 
 from django.db import transaction
 
-from apps.assets import reviews
 from apps.assets.models import AcceptedAsset
 from apps.chain.models import Deposit
 from apps.chain.selectors import is_caught_up
 from apps.chain.sending import costs
-from apps.chain.services import mark_unmatched
 from apps.core import clock, jobs, money
 from apps.core.money import BASIS_POINTS
 from apps.core.rows import Job
 from apps.ledger import movements
-from apps.payments import events, states
-from apps.payments.documents.deposits import heads_for, transaction_document
+from apps.payments import states
+from apps.payments.documents.deposits import arrival_of
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
-from apps.payments.selectors import Received, of_deposits, received_by
-from apps.payments.services import attention, auto_swap, hold
+from apps.payments.moments import is_on_time
+from apps.payments.selectors import LateMark, Received, of_deposits, received_by
+from apps.payments.services import attention, auto_swap, deposit_events, hold, unexpected
 from apps.payments.services.change_status import change_status, locked_payment
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
@@ -39,9 +38,12 @@ def settle_deposits(deposit_ids: Iterable[object] | None = None) -> int:
     """Settle the intents of these deposits, or of every deposit nobody has acted upon; how many
     there were."""
     costs.remember("live")
-    return JOB.each(
+    done = JOB.each(
         lambda: of_deposits(deposit_ids, JOB.limit, JOB.paused(Payment)), settle_payment
     )
+    if deposit_ids is None:
+        unexpected.confirm_set_aside()
+    return done
 
 
 def settle_payment(payment_id: object) -> Payment:
@@ -67,15 +69,9 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
     8. Who waits for a completed one is woken; a rejected one is given back.
     """
     received = received_by(payment, is_locking=True)
-    _set_aside_unexpected(payment, received, at)
+    unexpected.set_aside(payment, received, at)
 
-    news = [
-        (intake, deposit)
-        for intake in received
-        for deposit in intake.deposits
-        if deposit.status != deposit.handled_status
-    ]
-    received = _part_late(payment, received, news, at)
+    received, news = _part_late(payment, received, _news(received), at)
 
     before = payment.status
     was_completed = before == states.COMPLETED
@@ -104,26 +100,6 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
     return payment
 
 
-def _set_aside_unexpected(payment: Payment, received: list[Received], at: datetime) -> None:
-    """Another asset than the address was made for is never credited by itself. What a person has
-    claimed stays theirs."""
-    for intake in received:
-        for stray in intake.strays:
-            if stray.handled_status == Deposit.Status.CONFIRMED or stray.is_lost:
-                _note_lost_claim(payment, stray, at)
-                continue
-            reason = f"{stray.asset_id} sent to an address for {intake.address.asset_id}"
-            transfer = mark_unmatched(stray, reason, at, store_id=payment.store_id)
-            attention.transfer_unmatched(payment, transfer, stray.asset)
-
-
-def _note_lost_claim(payment: Payment, stray: Deposit, at: datetime) -> None:
-    """A reorg took away what had been credited."""
-    if stray.is_lost and stray.status != stray.handled_status:
-        _stop_for_review(payment, stray, at)
-        Deposit.objects.filter(pk=stray.pk, status=stray.status).update(handled_status=stray.status)
-
-
 def _give_back(payment: Payment, at: datetime) -> None:
     """A rejected payment goes back to its payers; what came from nobody known, or from a card
     provider, waits for the merchant."""
@@ -134,25 +110,30 @@ def _give_back(payment: Payment, at: datetime) -> None:
         refund_automatically(payment, at)
 
 
+def _news(received: list[Received]) -> list[tuple[Received, Deposit]]:
+    return [
+        (intake, deposit)
+        for intake in received
+        for deposit in intake.deposits
+        if deposit.status != deposit.handled_status
+    ]
+
+
 def _part_late(
     payment: Payment, received: list[Received], news: list[tuple[Received, Deposit]], at: datetime
-) -> list[Received]:
+) -> tuple[list[Received], list[tuple[Received, Deposit]]]:
     """A deposit that is new on a closed intent, or was mined after an open one's deadline, is late:
     it is held and changes no status."""
     is_closed = payment.status in states.CLOSED
     is_open = payment.status not in states.TERMINAL
     new = [
-        deposit
-        for intake, deposit in news
-        if _is_new(deposit) and deposit.pk not in intake.late_ids
+        deposit for intake, deposit in news if _is_new(deposit) and deposit.pk not in intake.late
     ]
     late = [
-        deposit
-        for deposit in new
-        if is_closed or (is_open and not hold.is_on_time(payment, deposit))
+        deposit for deposit in new if is_closed or (is_open and not is_on_time(payment, deposit))
     ]
     if not late:
-        return received
+        return received, news
     of_payment = {
         "payment": payment,
         "store_id": payment.store_id,
@@ -163,8 +144,9 @@ def _part_late(
         [LateDeposit(deposit=deposit, **of_payment) for deposit in late], ignore_conflicts=True
     )
     attention.came_late(payment, late)
-    late_ids = frozenset(deposit.pk for deposit in late)
-    return [replace(intake, late_ids=intake.late_ids | late_ids) for intake in received]
+    marks: dict[object, LateMark] = {deposit.pk: LateMark() for deposit in late}
+    parted = [replace(intake, late={**intake.late, **marks}) for intake in received]
+    return parted, _news(parted)
 
 
 def _is_new(deposit: Deposit) -> bool:
@@ -183,7 +165,7 @@ def _book(
 ) -> None:
     """Post every newly confirmed deposit; one that is settled at once is in its three shares
     too."""
-    late = {pk for intake in received for pk in intake.late_ids}
+    late = {pk for intake in received for pk in intake.late}
     for _, deposit in news:
         if deposit.status != Deposit.Status.CONFIRMED:
             continue
@@ -213,9 +195,9 @@ def take_into_custody(payment: Payment, deposit: Deposit, at: datetime) -> None:
 def _post_settlement(payment: Payment, received: list[Received], at: datetime) -> None:
     """Book what a completed intent received, asset by asset, in three shares."""
     for intake in sorted(received, key=lambda intake: intake.address.asset_id):
-        if intake.confirmed_atomic:
+        if intake.on_time_atomic:
             movements.payment_settled(
-                **shares(payment, intake.address.asset_id, intake.confirmed_atomic), at=at
+                **shares(payment, intake.address.asset_id, intake.on_time_atomic), at=at
             )
 
 
@@ -260,7 +242,9 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
             Fraction(0),
         ),
         is_past_deadline=payment.deadline <= at and _is_judged(payment, received, at),
-        accepts_overpayments=store.accept_overpayments,
+        # What a person has accepted is never too much.
+        accepts_overpayments=store.accept_overpayments
+        or any(mark.is_counted for intake in received for mark in intake.late.values()),
         accepts_underpayments=store.accept_underpayments,
         underpayment_tolerance=Fraction(
             max(store.underpayment_tolerance_bps, payment.card_shortfall_bps), BASIS_POINTS
@@ -322,41 +306,17 @@ def _tell_of_deposits(
     after: states.PaymentDecision,
     at: datetime,
 ) -> None:
-    """transaction.* for each deposit that was seen, confirmed or lost, each once; lost again when
-    it was confirmed in between."""
+    """transaction.* for each deposit that was seen, confirmed or lost."""
     for intake, deposit in news:
-        kinds = {
-            Deposit.Status.CONFIRMING: ["transaction.confirming"],
-            Deposit.Status.CONFIRMED: ["transaction.confirming", "transaction.confirmed"],
-            Deposit.Status.FAILED: ["transaction.failed"],
-        }[Deposit.Status(deposit.status)]
-        announced: list[str] = []
-        if deposit.handled_status:
-            past = PaymentEvent.objects.filter(payment=payment, payload__deposit_id=str(deposit.pk))
-            announced = list(past.order_by("sequence").values_list("event_type", flat=True))
-        for kind in kinds:
-            is_lost_again = kind == "transaction.failed" and announced[-1:] != [kind]
-            if kind not in announced or is_lost_again:
-                payload = {
-                    "deposit_id": str(deposit.pk),
-                    "tx_hash": deposit.tx_hash,
-                    "amount_atomic": str(deposit.amount_atomic),
-                }
-                body = transaction_document(deposit, intake.address.asset, heads_for([deposit]))
-                events.record(payment, kind, before, after, at, payload=payload, transaction=body)
+        arrival = arrival_of(payment, intake, deposit)
+        kinds = deposit_events.KINDS[Deposit.Status(deposit.status)]
+        deposit_events.tell(payment, arrival, kinds, before, after, at)
         if deposit.is_lost:
-            _stop_for_review(payment, deposit, at)
+            unexpected.stop_for_review(payment, deposit, at)
     for _, deposit in news:
         Deposit.objects.filter(pk=deposit.pk, status=deposit.status).update(
             handled_status=deposit.status
         )
-
-
-def _stop_for_review(payment: Payment, deposit: Deposit, at: datetime) -> None:
-    """A credited deposit was lost: nothing more of that asset completes for the store until it
-    confirms again, or staff have looked."""
-    if reviews.stop(payment.store_id, payment.mode, deposit.asset_id, deposit.pk, at):
-        attention.asset_stopped(payment, deposit, deposit.asset)
 
 
 def _columns_after(
@@ -385,7 +345,7 @@ def _settlement_status(payment: Payment, received: list[Received], status: str) 
     has_funds = any(
         deposit.status != Deposit.Status.FAILED
         for intake in received
-        for deposit in intake.deposits
+        for deposit in (*intake.deposits, *intake.taken)
     )
     match status:
         case states.COMPLETED:

@@ -163,7 +163,7 @@ def _outstanding(intake: Received, request: SimulationRequest) -> int:
     """What is still to pay, leaving out the deposit whose reference is sent again."""
     amounts = [
         deposit
-        for deposit in intake.counted
+        for deposit in intake.on_time
         if deposit.status != Deposit.Status.FAILED
         and deposit.simulated_reference != request.reference
     ]

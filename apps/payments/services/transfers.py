@@ -18,7 +18,9 @@ from apps.chain.services import claim_unmatched
 from apps.core import clock, jobs
 from apps.core.errors import Flat, NotFound
 from apps.ledger import movements
+from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
+from apps.payments.moments import is_on_time
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.late import note_accepted
 from apps.payments.services.settle import shares, take_into_custody
@@ -113,7 +115,8 @@ def _came_after(payment: Payment, deposit: Deposit) -> bool:
 
 def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment:
     """Book it as a late deposit that is accepted, on the payment with this reference; its fees are
-    that payment's."""
+    that payment's. On an open one it counts at the rate that is locked for its coin, and for
+    nothing where there is none."""
     operations.check(access, operations.TRANSFER_ACCEPT)
     claim = claim_of(access, transfer_of(access, transfer_id))
     rows = Payment.objects.visible_to(access).filter(reference=reference.strip().upper())
@@ -127,7 +130,12 @@ def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment
         _take_in(claim, payment, UnmatchedTransfer.Outcome.CREDITED, at)
         of_payment = {"payment": payment, "store_id": payment.store_id, "mode": payment.mode}
         LateDeposit.objects.create(
-            deposit=claim.deposit, **of_payment, created_at=at, accepted_at=at
+            deposit=claim.deposit,
+            **of_payment,
+            created_at=at,
+            accepted_at=at,
+            is_late=not is_on_time(payment, claim.deposit),
+            is_counted=payment.status not in states.TERMINAL,
         )
         details = shares(payment, claim.deposit.asset_id, claim.deposit.amount_atomic)
         movements.late_deposit_accepted(deposit_id=claim.deposit.pk, **details, at=at)

@@ -314,6 +314,11 @@ export type CheckoutTransaction = {
     chain_symbol: string;
     atomic_decimals: number;
     explorer_url: string | null;
+    late: boolean;
+    unexpected_asset: boolean;
+    accepted_at: string | null;
+    address_coin_symbol: string | null;
+    undecided: boolean;
 };
 export type Customer = {
     /** Format: uuid */
@@ -495,7 +500,6 @@ export type InvoiceWithPayment = InvoiceFields & {
 export type LateDeposit = Transaction & {
     /** Format: uuid */
     id: string;
-    accepted_at: string | null;
 };
 export type LatestPlatformAccessRequest = {
     request: PlatformAccessRequest | null;
@@ -688,7 +692,9 @@ export type PaymentIntentDetail = PaymentIntent & {
     fee: PaymentFee | null;
     merchant: Merchant;
     needs_attention: string | null;
+    transactions: Transaction[];
     late_deposits: LateDeposit[];
+    accepted_late_amount: string;
     renewal_of: string | null;
     renewed_as: string | null;
     payment_events: PaymentEvent[];
@@ -1366,6 +1372,9 @@ export type Transaction = {
     detected_at: string;
     confirmed_at: string | null;
     simulated: boolean;
+    late: boolean;
+    unexpected_asset: boolean;
+    accepted_at: string | null;
 };
 export type TransactionEvent = IntentEvent & {
     transaction: Transaction;

@@ -255,15 +255,20 @@ class CheckoutAsset:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckoutTransaction:
+    accepted_at: str | None
+    address_coin_symbol: str | None
     amount_atomic: str
     atomic_decimals: int
     chain_symbol: str
     coin_symbol: str
     confirmations: int
     explorer_url: str | None
+    late: bool
     required_confirmations: int
     status: Literal['confirming', 'confirmed', 'failed']
     tx_hash: str
+    undecided: bool
+    unexpected_asset: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1086,16 +1091,28 @@ class TopAccount:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transaction(CheckoutTransaction):
+class Transaction:
+    accepted_at: str | None
+    amount_atomic: str
     asset_id: str
+    atomic_decimals: int
     block_number: int | None
     chain_name: str
+    chain_symbol: str
+    coin_symbol: str
+    confirmations: int
     confirmed_at: str | None
     deposit_address: str
     detected_at: str
+    explorer_url: str | None
     from_address: str
+    late: bool
     network: str
+    required_confirmations: int
     simulated: bool
+    status: Literal['confirming', 'confirmed', 'failed']
+    tx_hash: str
+    unexpected_asset: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1348,7 +1365,6 @@ class InvoicePage:
 
 @dataclass(frozen=True, kw_only=True)
 class LateDeposit(Transaction):
-    accepted_at: str | None
     id: str
 
 
@@ -1401,6 +1417,7 @@ class PaymentIntent(PaymentIntentRow):
 
 @dataclass(frozen=True, kw_only=True)
 class PaymentIntentDetail(PaymentIntent):
+    accepted_late_amount: str
     amount_paid: str
     auto_swap_detail: AutoSwap | None
     checkout_url: str
@@ -1419,6 +1436,7 @@ class PaymentIntentDetail(PaymentIntent):
     renewed_as: str | None
     timeline: list[TimelineEntry]
     transaction: Transaction | None
+    transactions: list[Transaction]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,268 @@
+"""Money that came late or in another coin: told to programs from the first block on, told again
+when the merchant accepts it, and counted on a payment that is open."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+
+from apps.access.access import Access
+from apps.assets.models import Asset
+from apps.assets.services import accept_all_active
+from apps.billing.invoices.payment_intents import update_paid_amounts
+from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.chain.simulated import put
+from apps.core import clock
+from apps.payments.models import LateDeposit, Payment
+from apps.payments.selectors import addresses_of
+from apps.payments.services import unexpected
+from apps.payments.services.late import accept_late_deposit
+from apps.payments.services.reconcile import FINAL, reconcile
+from apps.payments.services.settle import settle_payment
+from apps.payments.services.transfers import accept_transfer
+from apps.webhooks.models import Event
+from tests import auditing, make
+from tests.billing import records as r
+from tests.cast import Cast, Shop, signed_in
+
+pytestmark = pytest.mark.django_db
+COIN = "USDC_SETH"
+
+
+@pytest.fixture
+def coins(bakery: Shop) -> None:
+    """A store that takes two coins."""
+    Asset.objects.filter(pk=COIN).update(contract_address="0x" + "01" * 20, is_active=True)
+    accept_all_active(bakery.store)
+
+
+def told(payment_id: str) -> list[tuple[str, str, bool, bool, bool]]:
+    """The transaction events of a payment: kind, status, late, another coin, accepted."""
+    rows = Event.objects.filter(type__startswith="transaction.").order_by("created_at", "id")
+    return [
+        (
+            row.type.partition(".")[2],
+            row.object["transaction"]["status"],
+            row.object["transaction"]["late"],
+            row.object["transaction"]["unexpected_asset"],
+            row.object["transaction"]["accepted_at"] is not None,
+        )
+        for row in rows
+        if row.object["payment_intent_id"] == payment_id
+    ]
+
+
+def owner(cast: Cast) -> Access:
+    return signed_in(cast.alice, cast.bakery.store, "test")
+
+
+def accept_late(payment_id: str) -> None:
+    row = Payment.objects.select_related("store").get(pk=payment_id)
+    late = LateDeposit.objects.get(payment=row)
+    accept_late_deposit(row, str(late.deposit_id), clock.now(row.store, row.mode))
+
+
+def late_on_open(payment_id: str) -> Payment:
+    """A payment that waits, with coins whose block is later than its deadline."""
+    row = Payment.objects.select_related("store").get(pk=payment_id)
+    entry = addresses_of(row)[0]
+    with transaction.atomic():
+        put(
+            entry.address_id,
+            entry.asset,
+            "ahead",
+            amount_atomic=entry.required_atomic,
+            confirmations=entry.required_confirmations,
+            status="confirmed",
+            at=row.expires_at + timedelta(seconds=30),
+        )
+    return settle_payment(row.pk)
+
+
+def swallowed(payment_id: str) -> int:
+    """What one address of a payment asks for, sent in the coin of the other."""
+    row = Payment.objects.get(pk=payment_id)
+    required = row.addresses.get(asset=COIN).required_atomic
+    return make.stray_transfer(payment_id, COIN, required)
+
+
+def test_a_late_deposit_is_told_as_late_and_again_when_it_is_accepted(bakery: Shop) -> None:
+    made = make.payment(bakery.test, expires_in=300)
+    make.advance(bakery.test, 301)
+    make.late_deposit(made["id"])
+    before = make.detail(bakery.test, made["id"])
+    assert told(made["id"]) == [
+        ("confirming", "confirmed", True, False, False),
+        ("confirmed", "confirmed", True, False, False),
+    ]
+    assert [(one["late"], one["accepted_at"]) for one in before["transactions"]] == [(True, None)]
+    assert (before["accepted_late_amount"], before["amount_paid"]) == ("0.00", "0.00")
+    accept_late(made["id"])
+    after = make.detail(bakery.test, made["id"])
+    assert told(made["id"])[2:] == [("confirmed", "confirmed", True, False, True)]
+    assert (after["status"], after["accepted_late_amount"]) == ("expired", "10.00")
+    assert after["transactions"][0]["accepted_at"] == after["late_deposits"][0]["accepted_at"]
+    assert after["transaction"]["accepted_at"] is not None
+    assert auditing.breaches() == []
+
+
+def test_a_late_deposit_that_is_accepted_while_the_payment_is_open_completes_it(
+    bakery: Shop,
+) -> None:
+    made = make.payment(bakery.test)
+    row = late_on_open(made["id"])
+    asked = make.detail(bakery.test, made["id"])
+    assert [one["late"] for one in asked["transactions"]] == [True]
+    assert make.detail(bakery.test, made["id"])["status"] == "pending"
+    accept_late(made["id"])
+    after = make.detail(bakery.test, made["id"])
+    assert (after["status"], after["state_reason"]) == ("completed", "completed_exact")
+    assert (after["amount_paid"], after["accepted_late_amount"]) == ("10.00", "10.00")
+    assert told(made["id"])[-1] == ("confirmed", "confirmed", True, False, True)
+    assert reconcile(row.pk) == FINAL
+    assert auditing.breaches() == []
+
+
+def test_another_coin_is_told_from_the_first_block_and_completes_an_open_payment_once_accepted(
+    cast: Cast, coins: None
+) -> None:
+    made = make.payment(cast.bakery.test)
+    transfer = swallowed(made["id"])
+    assert told(made["id"]) == [("confirming", "confirming", False, True, False)]
+    seen = make.detail(cast.bakery.test, made["id"])
+    assert [(one["coin_symbol"], one["unexpected_asset"]) for one in seen["transactions"]] == [
+        ("USDC", True)
+    ]
+    assert (seen["status"], seen["late_deposits"]) == ("pending", [])
+    assert unexpected.confirm_set_aside() == 1
+    assert unexpected.confirm_set_aside() == 0
+    assert told(made["id"])[1:] == [("confirmed", "confirmed", False, True, False)]
+
+    accept_transfer(owner(cast), str(transfer), made["reference"])
+    assert told(made["id"])[2:] == [("confirmed", "confirmed", False, True, True)]
+    after = make.detail(cast.bakery.test, made["id"])
+    assert (after["status"], after["state_reason"]) == ("completed", "completed_exact")
+    assert (after["amount_paid"], after["accepted_late_amount"]) == ("10.00", "10.00")
+    assert [one["unexpected_asset"] for one in after["late_deposits"]] == [True]
+    completed = Event.objects.filter(type="payment_intent.completed")
+    assert completed.count() == 1
+    assert reconcile(Payment.objects.get(pk=made["id"]).pk) == FINAL
+    assert auditing.breaches() == []
+
+
+def test_a_part_in_another_coin_counts_at_its_own_rate_and_the_rest_can_be_paid(
+    cast: Cast, coins: None
+) -> None:
+    made = make.payment(cast.bakery.test)
+    row = Payment.objects.get(pk=made["id"])
+    half = row.addresses.get(asset=COIN).required_atomic // 2
+    transfer = make.stray_transfer(made["id"], COIN, half)
+    accept_transfer(owner(cast), str(transfer), made["reference"])
+    short = make.detail(cast.bakery.test, made["id"])
+    assert (short["status"], short["state_reason"]) == ("processing", "processing_underpaid")
+    assert short["amount_paid"] == short["accepted_late_amount"] == "5.00"
+    checkout = cast.bakery.test.get(f"/checkout/{made['reference']}").json()
+    rest = int(checkout["payment_addresses"][0]["outstanding_atomic"])
+    make.simulated(cast.bakery.test, made["id"], None, amount_atomic=str(rest))
+    after = make.detail(cast.bakery.test, made["id"])
+    assert (after["status"], after["amount_paid"]) == ("completed", "10.00")
+    assert reconcile(row.pk) == FINAL
+    assert auditing.breaches() == []
+
+
+def test_what_was_accepted_can_be_refunded(cast: Cast, coins: None) -> None:
+    made = make.payment(cast.bakery.test)
+    transfer = swallowed(made["id"])
+    accept_transfer(owner(cast), str(transfer), made["reference"])
+    make.paid(cast.bakery.test)
+    make.store_coins(cast.bakery.store, COIN, 10**8)
+    answer = cast.bakery.test.post(f"/payments/{made['id']}/refunds", {}, key="back")
+    assert answer.status_code == 201, answer.content
+    make.advance(cast.bakery.test, 200)
+    after = make.detail(cast.bakery.test, made["id"])
+    assert (after["status"], after["refund_state"]) == ("refunded", "full")
+    assert auditing.breaches() == []
+
+
+def test_on_a_closed_payment_another_coin_is_told_and_changes_no_status(
+    cast: Cast, coins: None
+) -> None:
+    made = make.payment(cast.bakery.test, expires_in=300)
+    make.advance(cast.bakery.test, 301)
+    transfer = swallowed(made["id"])
+    accept_transfer(owner(cast), str(transfer), made["reference"])
+    after = make.detail(cast.bakery.test, made["id"])
+    assert (after["status"], after["amount_paid"]) == ("expired", "0.00")
+    assert after["accepted_late_amount"] == "10.00"
+    assert told(made["id"]) == [
+        ("confirming", "confirming", True, True, False),
+        ("confirmed", "confirmed", True, True, True),
+    ]
+    assert auditing.breaches() == []
+
+
+def test_a_coin_without_a_locked_rate_is_taken_and_counts_for_nothing(cast: Cast) -> None:
+    made = make.payment(cast.bakery.test)
+    transfer = make.stray_transfer(made["id"], COIN)
+    accept_transfer(owner(cast), str(transfer), made["reference"])
+    after = make.detail(cast.bakery.test, made["id"])
+    assert (after["status"], after["accepted_late_amount"]) == ("pending", "0.00")
+    assert [one["accepted_at"] is None for one in after["late_deposits"]] == [False]
+    assert told(made["id"])[-1] == ("confirmed", "confirmed", False, True, True)
+    assert auditing.breaches() == []
+
+
+def test_accepted_for_another_payment_it_is_told_and_counted_there(cast: Cast, coins: None) -> None:
+    made = make.payment(cast.bakery.test)
+    other = make.payment(cast.bakery.test)
+    transfer = swallowed(made["id"])
+    accept_transfer(owner(cast), str(transfer), other["reference"])
+    assert told(other["id"]) == [("confirmed", "confirmed", False, True, True)]
+    there = make.detail(cast.bakery.test, other["id"])
+    assert (there["status"], there["accepted_late_amount"]) == ("completed", "10.00")
+    assert [one["unexpected_asset"] for one in there["transactions"]] == [True]
+    assert make.detail(cast.bakery.test, made["id"])["status"] == "pending"
+    assert reconcile(Payment.objects.get(pk=other["id"]).pk) == FINAL
+    assert auditing.breaches() == []
+
+
+def test_more_than_is_due_is_taken_by_a_store_that_takes_no_overpayments(
+    cast: Cast, coins: None
+) -> None:
+    store = cast.bakery.store
+    store.accept_overpayments = False
+    store.save(update_fields=["accept_overpayments"])
+    made = make.payment(cast.bakery.test)
+    required = Payment.objects.get(pk=made["id"]).addresses.get(asset=COIN).required_atomic
+    transfer = make.stray_transfer(made["id"], COIN, required * 2)
+    accept_transfer(owner(cast), str(transfer), made["reference"])
+    after = make.detail(cast.bakery.test, made["id"])
+    assert (after["status"], after["state_reason"]) == ("completed", "completed_overpaid")
+    assert after["overpayment"]["excess_atomic"] == str(required)
+
+
+def test_an_invoice_counts_what_was_accepted_in_another_coin(cast: Cast, coins: None) -> None:
+    for is_open in (True, False):
+        bill = r.opened(cast.bakery.test)
+        made = r.ok(r.start_payment(bill["public_token"]), 201)["payment"]
+        row = Payment.objects.get(reference=made["token"])
+        if not is_open:
+            make.advance(cast.bakery.test, 3601)
+        transfer = swallowed(str(row.pk))
+        accept_transfer(owner(cast), str(transfer), row.reference)
+        update_paid_amounts([row.pk])
+        after = r.invoice(cast.bakery.test, bill["id"])
+        assert (after["status"], after["amount_paid_cents"]) == ("paid", 1000)
+    assert auditing.breaches() == []
+
+
+def test_a_transfer_that_leaves_the_chain_is_told_as_failed(cast: Cast) -> None:
+    made = make.payment(cast.bakery.test)
+    make.stray_transfer(made["id"], COIN)
+    Deposit.objects.update(status="failed")
+    settle_payment(made["id"])
+    settle_payment(made["id"])
+    assert [kind for kind, *_ in told(made["id"])] == ["confirming", "failed"]
+    assert UnmatchedTransfer.objects.count() == 1
+    seen = make.detail(cast.bakery.test, made["id"])
+    assert seen["transactions"][0]["status"] == "failed"
