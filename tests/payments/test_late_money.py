@@ -95,7 +95,7 @@ def test_a_late_deposit_is_told_as_late_and_again_when_it_is_accepted(bakery: Sh
         ("confirming", "confirmed", True, False, False),
         ("confirmed", "confirmed", True, False, False),
     ]
-    assert [(one["late"], one["accepted_at"]) for one in before["transactions"]] == [(True, None)]
+    assert [(row["late"], row["accepted_at"]) for row in before["transactions"]] == [(True, None)]
     assert (before["accepted_late_amount"], before["amount_paid"]) == ("0.00", "0.00")
     accept_late(made["id"])
     after = make.detail(bakery.test, made["id"])
@@ -112,7 +112,7 @@ def test_a_late_deposit_that_is_accepted_while_the_payment_is_open_completes_it(
     made = make.payment(bakery.test)
     row = late_on_open(made["id"])
     asked = make.detail(bakery.test, made["id"])
-    assert [one["late"] for one in asked["transactions"]] == [True]
+    assert [entry["late"] for entry in asked["transactions"]] == [True]
     assert make.detail(bakery.test, made["id"])["status"] == "pending"
     accept_late(made["id"])
     after = make.detail(bakery.test, made["id"])
@@ -130,9 +130,9 @@ def test_another_coin_is_told_from_the_first_block_and_completes_an_open_payment
     transfer = swallowed(made["id"])
     assert told(made["id"]) == [("confirming", "confirming", False, True, False)]
     seen = make.detail(cast.bakery.test, made["id"])
-    assert [(one["coin_symbol"], one["unexpected_asset"]) for one in seen["transactions"]] == [
-        ("USDC", True)
-    ]
+    assert [
+        (entry["coin_symbol"], entry["unexpected_asset"]) for entry in seen["transactions"]
+    ] == [("USDC", True)]
     assert (seen["status"], seen["late_deposits"]) == ("pending", [])
     assert unexpected.confirm_set_aside() == 1
     assert unexpected.confirm_set_aside() == 0
@@ -143,7 +143,7 @@ def test_another_coin_is_told_from_the_first_block_and_completes_an_open_payment
     after = make.detail(cast.bakery.test, made["id"])
     assert (after["status"], after["state_reason"]) == ("completed", "completed_exact")
     assert (after["amount_paid"], after["accepted_late_amount"]) == ("10.00", "10.00")
-    assert [one["unexpected_asset"] for one in after["late_deposits"]] == [True]
+    assert [entry["unexpected_asset"] for entry in after["late_deposits"]] == [True]
     completed = Event.objects.filter(type="payment_intent.completed")
     assert completed.count() == 1
     assert reconcile(Payment.objects.get(pk=made["id"]).pk) == FINAL
@@ -207,7 +207,7 @@ def test_a_coin_without_a_locked_rate_is_taken_and_counts_for_nothing(cast: Cast
     accept_transfer(owner(cast), str(transfer), made["reference"])
     after = make.detail(cast.bakery.test, made["id"])
     assert (after["status"], after["accepted_late_amount"]) == ("pending", "0.00")
-    assert [one["accepted_at"] is None for one in after["late_deposits"]] == [False]
+    assert [entry["accepted_at"] is None for entry in after["late_deposits"]] == [False]
     assert told(made["id"])[-1] == ("confirmed", "confirmed", False, True, True)
     assert auditing.breaches() == []
 
@@ -220,7 +220,7 @@ def test_accepted_for_another_payment_it_is_told_and_counted_there(cast: Cast, c
     assert told(other["id"]) == [("confirmed", "confirmed", False, True, True)]
     there = make.detail(cast.bakery.test, other["id"])
     assert (there["status"], there["accepted_late_amount"]) == ("completed", "10.00")
-    assert [one["unexpected_asset"] for one in there["transactions"]] == [True]
+    assert [entry["unexpected_asset"] for entry in there["transactions"]] == [True]
     assert make.detail(cast.bakery.test, made["id"])["status"] == "pending"
     assert reconcile(Payment.objects.get(pk=other["id"]).pk) == FINAL
     assert auditing.breaches() == []

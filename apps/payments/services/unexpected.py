@@ -41,7 +41,7 @@ def _set_aside(payment: Payment, intake: Received, stray: Deposit, at: datetime)
     reason = f"{stray.asset_id} sent to an address for {intake.address.asset_id}"
     transfer = mark_unmatched(stray, reason, at, store_id=payment.store_id)
     attention.transfer_unmatched(payment, transfer, stray.asset)
-    stray.status, stray.confirmed_at = _UNMATCHED, None
+    stray.refresh_from_db(fields=["status", "confirmed_at"])
     arrival = arrival_of(payment, intake, stray)
     deposit_events.tell_unchanged(payment, arrival, [deposit_events.CONFIRMING], at)
 
