@@ -108,6 +108,7 @@ class ErrorCode(StrEnum):
     MALFORMED = "malformed"
     THROTTLED = "throttled"  # it has had too many calls
     REFUSED = "refused"  # it understood the call and won't carry it out
+    UNSUPPORTED = "unsupported"  # of a node: it doesn't have the method
     REVERTED = "reverted"  # of a node: the contract would undo the transaction
     UNAVAILABLE = "unavailable"  # it wasn't asked: what it takes is missing on our side
 

@@ -16,7 +16,8 @@ Change = Callable[
 
 class Proxy:
     """`changes` alter single results, `whole` replaces the answer, `behind` hides the newest
-    blocks, `unknown` and `pruned` refuse."""
+    blocks, `unknown`, `refused_with` and `pruned` refuse, `hangs_up_at` ends the connection; more
+    calls than `batch_max` in one request are refused in one of the ways of `refuse_batch`."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -25,6 +26,12 @@ class Proxy:
         self.behind = 0
         self.unknown: set[str] = set()
         self.pruned: Callable[[list[Any]], bool] = lambda given: False
+        self.refused_with: dict[str, tuple[int, str]] = {}
+        self.hangs_up_at: set[str] = set()
+        self.batch_max: int | None = None
+        self.batch_refusal = "one error"
+        self.batches_refused = 0
+        self.batches: list[int] = []
         self.delay_seconds = 0.0
         self.cut = False
         self.calls: list[str] = []
@@ -52,6 +59,10 @@ class Proxy:
                 "id": request["id"],
                 "error": {"code": -32601, "message": "not available"},
             }
+        if method in self.refused_with:
+            code, message = self.refused_with[method]
+            error = {"code": code, "message": message}
+            return {"jsonrpc": "2.0", "id": request["id"], "error": error}
         tip = (
             int(self._ask("eth_blockNumber", [])["result"], 16) - self.behind
             if self.behind
@@ -67,10 +78,47 @@ class Proxy:
                 told = {"result": change(method, request["params"], told["result"])}
         return {"jsonrpc": "2.0", "id": request["id"], **told}
 
+    def refuse_batch(self, asked: list[dict[str, Any]]) -> tuple[int, bytes] | None:
+        """Status and body as nodes and providers write them; None for a connection that ends."""
+        most = self.batch_max or 0
+        self.batches_refused += 1
+        error = {"code": -32005, "message": "batch size too large"}
+        match self.batch_refusal:
+            case "one error":
+                return 200, _body({"jsonrpc": "2.0", "id": None, "error": error})
+            case "no batches":
+                error = {"code": -32600, "message": "batch requests are not supported"}
+                return 200, _body({"jsonrpc": "2.0", "id": None, "error": error})
+            case "geth":
+                error = {"code": -32600, "message": "batch too large"}
+                return 200, _body([{"jsonrpc": "2.0", "id": asked[0]["id"], "error": error}])
+            case "too long an answer":
+                error = {"code": -32003, "message": "response too large"}
+                rest = [{"jsonrpc": "2.0", "id": it["id"], "error": error} for it in asked[most:]]
+                return 200, _body([self.answer(item) for item in asked[:most]] + rest)
+            case "each":
+                return 200, _body(
+                    [{"jsonrpc": "2.0", "id": it["id"], "error": error} for it in asked]
+                )
+            case "cut short":
+                return 200, _body([self.answer(item) for item in asked[:most]])
+            case "the first alone":
+                return 200, _body(self.answer(asked[0]))
+            case "a page":
+                return 200, b"<html>payload too large</html>"
+            case "hangs up":
+                return None
+            case status:
+                return int(status), _body({"error": error})
+
     def _ask(self, method: str, parameters: list[Any]) -> dict[str, Any]:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
         answer = requests.post(self.target, json=body, timeout=30).json()
         return {key: answer[key] for key in ("result", "error") if key in answer}
+
+
+def _body(answer: Any) -> bytes:
+    return json.dumps(answer).encode()
 
 
 class _Server(ThreadingHTTPServer):
@@ -85,8 +133,20 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         time.sleep(self.proxy.delay_seconds)
+        count = len(asked) if isinstance(asked, list) else 1
+        self.proxy.batches.append(count)
+        items = asked if isinstance(asked, list) else [asked]
+        if any(item["method"] in self.proxy.hangs_up_at for item in items):
+            self.close_connection = True
+            return
         if self.proxy.whole is not None:
             status, body = self.proxy.whole
+        elif self.proxy.batch_max is not None and count > self.proxy.batch_max:
+            refusal = self.proxy.refuse_batch(asked)
+            if refusal is None:
+                self.close_connection = True
+                return
+            status, body = refusal
         else:
             answers = [
                 self.proxy.answer(item) for item in (asked if isinstance(asked, list) else [asked])

@@ -14,6 +14,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from apps.chain.models import Head
+from apps.chain.watching import internal_transfers  # what the watcher counts
 from apps.console.pooler_figures import PoolerCollector
 from apps.core import clock, heartbeats
 from config import celery_figures  # what workers and beat count
@@ -51,7 +52,7 @@ def scraped() -> Exported:
         chain_id="ethereum",
         defaults={"number": 1, "hash": "0x" + "00" * 32, "block_time": at, "synced_at": at},
     )
-    assert celery_figures
+    assert celery_figures and internal_transfers
     for part in heartbeats.HeartbeatPart:
         heartbeats.beat(part)
     answer = shop.test.client.get(

@@ -18,7 +18,7 @@ class RpcError(ProviderError):
     @property
     def is_refusal(self) -> bool:
         """Whether a node answered, and another one would be asked in vain."""
-        return self.code in (ErrorCode.REFUSED, ErrorCode.REVERTED)
+        return self.code in (ErrorCode.REFUSED, ErrorCode.REVERTED, ErrorCode.UNSUPPORTED)
 
 
 class Nodes(Protocol):
@@ -36,6 +36,10 @@ class Nodes(Protocol):
     def each(self, calls: Sequence[Call]) -> list[Any]:
         """The same, with the node's refusal of a call (an RpcError that says so) in the place of
         that call's result."""
+
+    def anyone(self, calls: Sequence[Call]) -> list[Any]:
+        """What any node knows: for each call the first answer that isn't null. Null only where no
+        node that could be asked has one; the answers may come from different nodes."""
 
     def latest(self, known_number: int) -> Any:
         """The newest block, without transactions; a node that stands before `known_number` is asked

@@ -16,6 +16,8 @@ import structlog
 from prometheus_client import Counter
 
 from apps.chain.providers.base import Call, RpcError
+from apps.chain.rpc.batches import batch_size_of
+from apps.chain.rpc.refusals import code_of, is_of_batch
 from apps.core.errors import ErrorCode
 from apps.core.http import requests
 
@@ -23,46 +25,56 @@ CONNECT_SECONDS = 3.0
 READ_SECONDS = 10.0
 TOTAL_SECONDS = 30.0
 ANSWER_BYTES_MAX = 32 * 1024 * 1024
-BATCH_MAX = 100
 IDENTIFY_SECONDS = 60.0
 COMPARE_SECONDS = 15.0
 PAUSE_SECONDS_MAX = 60.0
-_REVERTED = 3  # Geth's own
-# What a contract that reverts hands back: Error(string) and Panic(uint256). Nethermind puts it in
-# words.
-_REVERT_DATA = ("0x08c379a0", "0x4e487b71", "Reverted")
+# Methods that a node lacks are logged once; so many are remembered.
+LACKING_MAX = 1000
 
 log = structlog.get_logger(__name__)
 _failures = Counter(
     "tillgate_chain_rpc_errors", "Failed requests to chain nodes", ["chain", "node"]
 )
-
-
-def code_of(error: Any) -> ErrorCode:
-    """What a node's `error` object means. Here alone its words are read, as the last resort: nodes
-    agree on no code for a revert."""
-    code, data, text = (
-        (error.get(key) for key in ("code", "data", "message"))
-        if isinstance(error, dict)
-        else (None, None, None)
-    )
-    says_why = isinstance(data, str) and data.startswith(_REVERT_DATA)
-    if code == _REVERTED or says_why or "revert" in str(text).lower():
-        return ErrorCode.REVERTED
-    return ErrorCode.REFUSED if isinstance(code, int) else ErrorCode.MALFORMED
+_lacking: set[tuple[str, ...]] = set()
 
 
 class CallRefused(RpcError):
     """The node belongs to another chain."""
 
 
+class BatchFailed(RpcError):
+    """A node gave several calls no usable answer. Asked one of them alone, it says whether that was
+    for their number: the same `answer` isn't."""
+
+    def __init__(self, error: RpcError) -> None:
+        super().__init__(str(error), error.code)
+        self.answer = getattr(error, "answer", None)
+
+
+class NodeRefusal(RpcError):
+    """With the `error` object as the node wrote it."""
+
+    def __init__(self, node: str, answer: Any) -> None:
+        text = answer.get("message") if isinstance(answer, dict) else None
+        super().__init__(f"{node}: {str(text)[:200]}", code_of(answer))
+        self.answer = answer
+
+
+class TooSlow(RpcError):
+    """No answer, or not all of it, within the time."""
+
+
 class Node:
     """One address: its session, when it was last identified, and until when it rests after a
     failure."""
 
-    def __init__(self, name: str, url: str, patience_seconds: float | None = None) -> None:
-        self.name = name
+    def __init__(
+        self, chain: str, place: int, url: str, patience_seconds: float | None = None
+    ) -> None:
+        self.name = f"{chain} node {place}"
+        self._chain = chain
         self._url = url
+        self._batch_size = batch_size_of(url)
         self._read_seconds = min(READ_SECONDS, patience_seconds or READ_SECONDS)
         self._total_seconds = patience_seconds or TOTAL_SECONDS
         self._session = requests.Session()
@@ -81,8 +93,9 @@ class Node:
     def each(self, calls: Sequence[Call]) -> list[Any]:
         """As `ask`, with what it refuses in its place."""
         results: list[Any] = []
-        for start in range(0, len(calls), BATCH_MAX):
-            results += self._ask(calls[start : start + BATCH_MAX])
+        while len(results) < len(calls):
+            limit = self._batch_size.limit()
+            results += self._part(calls[len(results) : len(results) + limit])
         return results
 
     def failed(self) -> None:
@@ -97,20 +110,53 @@ class Node:
     def close(self) -> None:
         self._session.close()
 
+    def _part(self, calls: Sequence[Call]) -> list[Any]:
+        """The answers to these, or to the first of them, when so many are too many."""
+        try:
+            results = self._ask(calls)
+        except BatchFailed as error:
+            [first] = self._ask(calls[:1])
+            if isinstance(first, NodeRefusal) and first.answer == error.answer:
+                raise first from None
+            self._batch_size.refused(len(calls), self._chain, self.name)
+            return [first]
+        except TooSlow:
+            self._batch_size.slow(len(calls), self._chain, self.name)
+            raise
+        self._batch_size.accepted(len(calls), self._chain, self.name)
+        return results
+
     def _ask(self, calls: Sequence[Call]) -> list[Any]:
         requests = [
             {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
             for number, (method, parameters) in enumerate(calls)
         ]
-        answer = self._post(orjson.dumps(requests if len(requests) > 1 else requests[0]))
+        if len(requests) == 1:
+            return [self._alone(self._post(orjson.dumps(requests[0])))]
+        try:
+            return self._together(self._post(orjson.dumps(requests)), len(requests))
+        except TooSlow:
+            raise
+        except RpcError as error:
+            raise BatchFailed(error) from None
+
+    def _alone(self, answer: Any) -> Any:
+        answers = answer if isinstance(answer, list) else [answer]
+        result = self._result(answers[0] if answers and isinstance(answers[0], dict) else {})
+        if isinstance(result, RpcError) and not result.is_refusal:
+            raise result
+        return result
+
+    def _together(self, answer: Any, count: int) -> list[Any]:
+        """One result for each call; RpcError when any has none, or the batch itself was refused."""
         answers = answer if isinstance(answer, list) else [answer]
         by_id = {entry.get("id"): entry for entry in answers if isinstance(entry, dict)}
-        results = [self._result(by_id.get(number, {})) for number in range(len(calls))]
-        for entry in by_id.values():  # of the whole batch, or without a place in it
-            if entry.get("error") is not None and not (
-                isinstance(entry.get("id"), int) and 0 <= entry["id"] < len(calls)
-            ):
-                raise self._refusal(entry["error"])
+        for number, entry in by_id.items():
+            error = entry.get("error")
+            has_place = isinstance(number, int) and 0 <= number < count and answers is answer
+            if error is not None and (not has_place or is_of_batch(error)):
+                raise NodeRefusal(self.name, error)
+        results = [self._result(by_id.get(number, {})) for number in range(count)]
         for result in results:
             if isinstance(result, RpcError) and not result.is_refusal:
                 raise result
@@ -118,16 +164,12 @@ class Node:
 
     def _result(self, answer: Mapping[str, Any]) -> Any:
         if answer.get("error") is not None:
-            return self._refusal(answer["error"])
+            return NodeRefusal(self.name, answer["error"])
         return (
             answer["result"]
             if "result" in answer
             else RpcError(f"{self.name}: an answer without a result")
         )
-
-    def _refusal(self, error: Any) -> RpcError:
-        text = error.get("message") if isinstance(error, dict) else None
-        return RpcError(f"{self.name}: {str(text)[:200]}", code_of(error))
 
     def _post(self, body: bytes) -> Any:
         deadline = time.monotonic() + self._total_seconds
@@ -144,10 +186,9 @@ class Node:
                 if response.status_code != 200:
                     raise RpcError(f"{self.name}: HTTP {response.status_code}")
                 return orjson.loads(self._read(response, deadline))
-        except (requests.RequestException, OSError) as error:
-            raise RpcError(
-                f"{self.name}: {type(error).__name__}"
-            ) from None  # its text has the address
+        except (requests.RequestException, OSError) as error:  # its text has the address
+            kind = TooSlow if isinstance(error, requests.Timeout) else RpcError
+            raise kind(f"{self.name}: {type(error).__name__}") from None
         except ValueError:
             raise RpcError(f"{self.name}: the answer isn't JSON") from None
 
@@ -158,7 +199,7 @@ class Node:
             if len(content) > ANSWER_BYTES_MAX:
                 raise RpcError(f"{self.name}: the answer is too large")
             if time.monotonic() > deadline:
-                raise RpcError(f"{self.name}: the answer takes too long")
+                raise TooSlow(f"{self.name}: the answer takes too long")
         return bytes(content)
 
 
@@ -182,8 +223,7 @@ class JsonRpc:
         self._chain = chain
         self._chain_id = chain_id
         self._nodes = [
-            Node(f"{chain} node {place}", url, patience_seconds)
-            for place, url in enumerate(urls, 1)
+            Node(chain, place, url, patience_seconds) for place, url in enumerate(urls, 1)
         ]
         self._compared_at: float | None = None
 
@@ -195,6 +235,26 @@ class JsonRpc:
 
     def each(self, calls: Sequence[Call]) -> list[Any]:
         return self._first(calls, Node.each) if calls else []
+
+    def anyone(self, calls: Sequence[Call]) -> list[Any]:
+        results: list[Any] = [None] * len(calls)
+        has_answered = not calls
+        last = RpcError(f"{self._chain}: no node is configured")
+        for node in self._in_order():
+            missing = [place for place, answer in enumerate(results) if answer is None]
+            if not missing:
+                break
+            try:
+                answers = self._ask(node, [calls[place] for place in missing], Node.each)
+            except RpcError as error:
+                last = error
+                continue
+            has_answered = True
+            for place, answer in zip(missing, answers, strict=True):
+                results[place] = None if isinstance(answer, RpcError) else answer
+        if not has_answered:
+            raise last
+        return results
 
     def _first(self, calls: Sequence[Call], ask: _Ask) -> list[Any]:
         """What the first node says that answers."""
@@ -276,13 +336,26 @@ class JsonRpc:
             self.calls_made += len(calls)
             results = ask(node, calls)
         except RpcError as error:
-            _failures.labels(self._chain, node.name).inc()
-            if not error.is_refusal:
-                node.failed()
-            log.warning("node_failed", node=node.name, error=str(error))
+            self._note(node, calls, error)
             raise
         node.worked()
         return results
+
+    def _note(self, node: Node, calls: Sequence[Call], error: RpcError) -> None:
+        """A contract that reverts, and a method that the node doesn't have, are no failures of the
+        node."""
+        if error.code is ErrorCode.REVERTED:
+            return
+        if error.code is ErrorCode.UNSUPPORTED:
+            asked_for = (node.name, *{method for method, _ in calls})
+            if asked_for not in _lacking and len(_lacking) < LACKING_MAX:
+                _lacking.add(asked_for)
+                log.info("node_lacks_method", node=node.name, answer=str(error))
+            return
+        _failures.labels(self._chain, node.name).inc()
+        if not error.is_refusal:
+            node.failed()
+        log.warning("node_failed", node=node.name, error=str(error))
 
     def _identify(self, node: Node) -> None:
         """Hear which chain the node is on and how that chain began."""

@@ -6,12 +6,11 @@ bisection, and to its transaction where the node can trace; an address whose coi
 to the hot wallet is checked once it is known what that took.
 """
 
-from collections.abc import Iterator
 from datetime import datetime
-from typing import TypedDict
 
 import structlog
 from django.db import models
+from prometheus_client import Counter
 
 from apps.assets.models import Chain
 from apps.chain.models import Address, BalanceCheck, Block, Deposit, Head, OutgoingTransaction
@@ -19,14 +18,23 @@ from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.states import IN_FLIGHT, MINED
 from apps.chain.watching import block_records
 from apps.chain.watching.blocks import BlockHeader, Inconsistent, Transfer, balances, sent_counts
+from apps.chain.watching.traces import FIRST_LOG_INDEX, inner_transfers
 
 ADDRESSES_MAX = 1000
-FIRST_LOG_INDEX = -2
 FINDS_MAX = 20
-MOVING = frozenset({"CALL", "CREATE", "CREATE2", "SELFDESTRUCT"})
 NOBODY = "0x" + "0" * 40
 
 log = structlog.get_logger(__name__)
+_unread = Counter(
+    "tillgate_chain_balances_unread",
+    "Balances that no node would tell",
+    ["chain"],
+)
+_traces_failed = Counter(
+    "tillgate_chain_traces_failed",
+    "Coins of contracts that were booked without their transaction, though the node traces",
+    ["chain"],
+)
 _Status = OutgoingTransaction.Status
 
 
@@ -64,15 +72,22 @@ class BalanceWatch:
         ):
             before = checks.get(address)
             search = _BalanceSearch(self._nodes, self._facts, address, before)
-            if count == (before.sent_count if before else 0) + len(search.swept(head.number)):
-                self._explain(
-                    search, head.number, at
-                )  # else somebody else has its key, and what came in can't be told
             check = {
                 "block_number": head.number,
                 "balance_atomic": holdings[address],
                 "sent_count": count,
             }
+            try:
+                if count == (before.sent_count if before else 0) + len(search.swept(head.number)):
+                    self._explain(
+                        search, head.number, at
+                    )  # else somebody else has its key, and what came in can't be told
+            except RpcError as error:
+                if not error.is_refusal and not isinstance(error, Inconsistent):
+                    raise
+                # The nodes answer, so the next address may be told.
+                note_unread(self._facts.chain, error, address)
+                continue
             BalanceCheck.objects.update_or_create(
                 chain=self._facts.chain, address_id=address, defaults=check
             )
@@ -105,10 +120,17 @@ class BalanceWatch:
             if block is None:
                 return
             amount = search.surplus(block)
-            transfers = inner_transfers(self._nodes, block, address) if is_exact else None
-            if transfers is None:
-                transfers = [_untraced(block, address, amount)]
-            unknown = [transfer for transfer in transfers if not search.is_known(transfer, block)]
+            traced = inner_transfers(self._nodes, block, address) if is_exact else None
+            unknown = [
+                transfer
+                for transfer in (traced.transfers if traced else ())
+                if not search.is_known(transfer, block)
+            ]
+            remainder = amount - sum(transfer.amount_atomic for transfer in unknown)
+            if remainder > 0 and (traced is None or traced.untraced or not traced.can_trace):
+                unknown.append(_untraced(block, address, remainder))
+                if traced is not None and traced.can_trace:
+                    _traces_failed.labels(block.chain_id).inc()
             block_records.record_inner(
                 self._facts,
                 _header(block),
@@ -124,6 +146,12 @@ class BalanceWatch:
                     amount_atomic=str(amount),
                 )
                 return
+
+
+def note_unread(chain: Chain, error: RpcError, address: str = "") -> None:
+    """The next look finds what this one did not."""
+    _unread.labels(chain.pk).inc()
+    log.warning("balances_unread", chain=chain.pk, address=address, error=str(error))
 
 
 class _BalanceSearch:
@@ -210,54 +238,6 @@ def _sweeps(chain: Chain, addresses: list[str]) -> "models.QuerySet[OutgoingTran
     return OutgoingTransaction.objects.filter(
         chain=chain, purpose=OutgoingTransaction.Purpose.SWEEP, from_address__in=addresses
     )
-
-
-def inner_transfers(nodes: Nodes, block: Block, address: str) -> list[Transfer] | None:
-    """What contracts sent to an address in a block; None when the node can't trace."""
-    try:
-        traces = nodes.call("debug_traceBlockByHash", [block.hash, {"tracer": "callTracer"}])
-        hashes = nodes.call("eth_getBlockByHash", [block.hash, False])["transactions"]
-    except RpcError as error:
-        if not error.is_refusal:
-            raise
-        return None
-    try:
-        return [
-            Transfer(
-                "",
-                tx_hash.lower(),
-                FIRST_LOG_INDEX - place,
-                frame["from"].lower(),
-                address,
-                int(frame["value"], 16),
-            )
-            for tx_hash, trace in zip(hashes, traces, strict=True)
-            for place, frame in enumerate(_value_frames(trace["result"]))
-            if frame["to"].lower() == address
-        ]
-    except (TypeError, KeyError, ValueError, AttributeError):
-        raise Inconsistent(f"block {block.number} has a trace that isn't one") from None
-
-
-# A call as the tracer tells it. What a node leaves out or writes otherwise is found where it is
-# read.
-Frame = TypedDict(
-    "Frame",
-    {"type": str, "from": str, "to": str, "value": str, "error": str, "calls": "list[Frame]"},
-    total=False,
-)
-
-
-def _value_frames(frame: Frame) -> Iterator[Frame]:
-    """The calls inside a call that moved coins, in order; nothing below a failed one did."""
-    if frame.get("error"):
-        return
-    for inner in frame.get("calls") or ():
-        if inner.get("error"):
-            continue
-        if inner["type"] in MOVING and int(inner.get("value") or "0x0", 16) > 0:
-            yield inner
-        yield from _value_frames(inner)
 
 
 def _untraced(block: Block, address: str, amount_atomic: int) -> Transfer:

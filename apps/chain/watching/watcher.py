@@ -26,7 +26,7 @@ from apps.chain.watching.blocks import (
     read_blocks,
     read_headers,
 )
-from apps.chain.watching.internal_transfers import BalanceWatch
+from apps.chain.watching.internal_transfers import BalanceWatch, note_unread
 from apps.chain.watching.reorg import common_ancestor, is_other_branch
 from apps.core import clock
 from apps.core.db import locks
@@ -168,8 +168,8 @@ class Watcher:
             return
         try:
             self._balances.look(head, at)
-        except RpcError as error:  # the next look finds what this one did not
-            log.warning("balances_unread", chain=self.chain_id, error=str(error))
+        except RpcError as error:
+            note_unread(self.facts.chain, error)
 
     def _is_stale(self, tip: BlockHeader, at: datetime) -> bool:
         """A node whose newest block is old doesn't know where the tip is."""

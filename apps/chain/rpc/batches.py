@@ -1,0 +1,77 @@
+"""How many calls a node takes in one request: learned from what it refuses, and kept for as long as
+the process runs.
+
+What is refused is halved, down to single calls. A minute later a little more is tried: twice as
+much, or what lies between the largest batch that worked and the smallest that didn't.
+"""
+
+import time
+
+import structlog
+from prometheus_client import Gauge
+
+BATCH_MAX = 100
+GROW_SECONDS = 60.0
+FORGET_SECONDS = 3600.0
+# A node that is slow isn't asked one call at a time for that: it may be down.
+SLOW_MIN = 10
+
+log = structlog.get_logger(__name__)
+_size = Gauge(
+    "tillgate_chain_batch_size", "Calls that a node takes in one request", ["chain", "node"]
+)
+
+
+class BatchSize:
+    """What one node takes. Threads may share it: each of them only ever writes a guess."""
+
+    def __init__(self) -> None:
+        self._size = BATCH_MAX
+        self._refused: int | None = None
+        self._refused_at = 0.0
+        self._grows_at = 0.0
+
+    def limit(self) -> int:
+        """How many calls the next request may have."""
+        now = time.monotonic()
+        if self._size >= BATCH_MAX or now < self._grows_at:
+            return self._size
+        if now - self._refused_at > FORGET_SECONDS:
+            self._refused = None
+        if self._refused is None:
+            return min(2 * self._size, BATCH_MAX)
+        return max(self._size, (self._size + self._refused) // 2)
+
+    def accepted(self, count: int, chain: str, node: str) -> None:
+        """So many calls were answered in one request."""
+        if count > self._size:
+            self._set(count, chain, node)
+
+    def refused(self, count: int, chain: str, node: str) -> None:
+        """So many were too many, though the node answers one alone."""
+        now = time.monotonic()
+        self._refused = count
+        self._refused_at = now
+        self._grows_at = now + GROW_SECONDS
+        if count <= self._size:
+            self._set(max(1, count // 2), chain, node)
+
+    def slow(self, count: int, chain: str, node: str) -> None:
+        """So many took too long."""
+        if SLOW_MIN < count <= self._size:
+            self._set(max(SLOW_MIN, count // 2), chain, node)
+
+    def _set(self, size: int, chain: str, node: str) -> None:
+        self._size = size
+        self._grows_at = time.monotonic() + GROW_SECONDS
+        _size.labels(chain, node).set(size)
+        log.info("node_batch_size", node=node, calls=size)
+
+
+# By address, which may hold credentials: it is never logged.
+_sizes: dict[str, BatchSize] = {}
+
+
+def batch_size_of(url: str) -> BatchSize:
+    """What was learned of a node, by its address."""
+    return _sizes.setdefault(url, BatchSize())
