@@ -112,7 +112,7 @@ def sale(request: PageRequest, id: str) -> HttpResponse:
         "bill": progress_of(facts),
         "url": url,
         "chosen": chosen,
-        "code": url if chosen is None else chosen.payment_uri,
+        "code": url if chosen is None else chosen.qr_text,
         "order": order_of(payment),
         "query": f"?asset={chosen.asset.asset_id}" if chosen is not None else "",
     }

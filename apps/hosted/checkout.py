@@ -26,6 +26,7 @@ from apps.hosted.plumbing import Context, Framing, missing_in_frame, public_page
 from apps.hosted.quotes import NextStep, next_step
 from apps.payments import states
 from apps.payments.documents.checkout import (
+    CheckoutAddress,
     CheckoutFacts,
     CheckoutTransaction,
     checkout_facts,
@@ -116,7 +117,7 @@ def _kept(text: str) -> str:
     """Of a query that came back with a form, the choices this page knows."""
     query = QueryDict(text[:200])
     remembered = QueryDict(mutable=True)
-    for name in ("asset", "code", "pay", "country", "region", languages.PARAMETER):
+    for name in ("asset", "code", "more", "pay", "country", "region", languages.PARAMETER):
         if name in query:
             remembered[name] = query[name]
     return remembered.urlencode()
@@ -204,7 +205,9 @@ def checkout_context(
     offered = ways_of(document, received)
     way = _chosen(offered, query.get("asset"))
     chosen = way and way.address
-    code = code_chosen(request)
+    code = code_chosen(request, chosen)
+    waiting = stages.waiting_for_merchant(document)
+    is_set_aside = bool(waiting) and not document.terminal and query.get("more") != "1"
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return brand_of(payment.store) | {
         "checkout": document,
@@ -217,6 +220,10 @@ def checkout_context(
         "coins_paid": coins_paid(payment, received) if stage in (COMPLETED, REFUNDED) else [],
         "refunded": refunded_of(payment, received) if stage == REFUNDED else None,
         "is_late": is_late,
+        "waiting_deposits": waiting,
+        "is_set_aside": is_set_aside,
+        "more_link": f"{path}?{plumbing.query_with(query, more='1')}",
+        "was_accepted": any(deposit.accepted_at for deposit in document.transactions),
         "is_ending": stages.is_ending(payment, document),
         "ending_seconds": stages.ending_seconds(payment),
         "lifetime_seconds": stages.lifetime_seconds(payment),
@@ -224,7 +231,12 @@ def checkout_context(
         "stage": stage,
         "stage_template": f"hosted/stages/{stage}.html",
         "is_waiting": not document.terminal,
-        "is_due": not (document.terminal or stage == CONFIRMING or (stage == PAY and card.is_paid)),
+        "is_due": not (
+            document.terminal
+            or is_set_aside
+            or stage == CONFIRMING
+            or (stage == PAY and card.is_paid)
+        ),
         "is_polled": not document.terminal and not card.is_choosing,
         "way": way,
         "chosen": chosen,
@@ -261,10 +273,13 @@ def checkout_context(
     }
 
 
-def code_chosen(request: HttpRequest) -> str:
-    """What the QR code holds: everything that a wallet needs, unless this customer's wallet takes a
-    plain address only."""
-    choice = request.GET.get("code") or request.COOKIES.get(CODE_COOKIE)
+def code_chosen(request: HttpRequest, chosen: CheckoutAddress | None) -> str:
+    """What the QR code holds: of a coin of its chain everything that a wallet needs, unless this
+    customer's takes a plain address only; of a token the address, unless they ask for the link
+    (decision 536)."""
+    is_token = chosen is not None and chosen.qr_text == chosen.address
+    default = ADDRESS if is_token else request.COOKIES.get(CODE_COOKIE)
+    choice = request.GET.get("code") or default
     return ADDRESS if choice == ADDRESS else LINK
 
 

@@ -2,7 +2,7 @@
 time is up."""
 
 from apps.payments import states
-from apps.payments.documents.checkout import CheckoutFacts
+from apps.payments.documents.checkout import CheckoutFacts, CheckoutTransaction
 from apps.payments.models import Payment
 
 ENDING_SECONDS_MAX = 300
@@ -14,6 +14,11 @@ def is_late(document: CheckoutFacts) -> bool:
     return document.status == states.EXPIRED and any(
         transaction.status != "failed" for transaction in document.transactions
     )
+
+
+def waiting_for_merchant(document: CheckoutFacts) -> list[CheckoutTransaction]:
+    """What came late or in another coin, on which nobody has decided yet."""
+    return [transaction for transaction in document.transactions if transaction.undecided]
 
 
 def ending_seconds(payment: Payment) -> int:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
 from django.db import models
@@ -97,6 +98,13 @@ class Received:
         return self.confirmed_atomic + self.unconfirmed_atomic
 
     @property
+    def display_step_atomic(self) -> int:
+        """The smallest amount of its coin that a page shows."""
+        asset = self.address.asset
+        step: int = 10 ** max(0, asset.atomic_decimals - asset.display_decimals)
+        return step
+
+    @property
     def accepted_atomic(self) -> int:
         return _confirmed_atomic(self.accepted)
 
@@ -187,6 +195,18 @@ def _received(
         late,
         [deposit for deposit in deposits if deposit.asset_id != row.asset_id],
         [deposit for deposit in foreign if deposit.asset_id == row.asset_id and deposit.pk in late],
+    )
+
+
+def display_step(received: Iterable[Received]) -> Fraction:
+    """One step of each coin that was paid with, in parts of what is due."""
+    return sum(
+        (
+            Fraction(intake.display_step_atomic, intake.address.required_atomic)
+            for intake in received
+            if intake.received_atomic
+        ),
+        Fraction(0),
     )
 
 

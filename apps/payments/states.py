@@ -98,6 +98,8 @@ class PaymentProgress:
     accepts_underpayments: bool
     underpayment_tolerance: Fraction
     overpayment_tolerance: Fraction
+    # One step of the places that each coin paid with is shown with: nobody can pay more exactly.
+    display_step: Fraction = Fraction(0)
     is_held_open: bool = False  # a funding session is in progress
     is_under_review: bool = False  # an asset that was received has been stopped for review
 
@@ -109,7 +111,8 @@ class PaymentProgress:
         return paid >= 1 - self.underpayment_tolerance and paid > 0
 
     def is_too_much(self, paid: Fraction) -> bool:
-        return paid > 1 + self.overpayment_tolerance
+        excess = paid - 1
+        return excess > self.overpayment_tolerance and excess >= self.display_step
 
 
 def decide(

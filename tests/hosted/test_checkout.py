@@ -431,8 +431,10 @@ def test_the_code_holds_network_coin_and_amount_unless_the_plain_address_is_aske
             entry["payment_uri"].endswith(called)
             and entry["address"] not in entry["payment_uri"].partition("@")[0]
         )
-    first = page(made, f"asset={asset}")
+    first = page(made, f"asset={asset}&code=link")
     assert "amount" in code_on(first) and drawn(entry["payment_uri"]) in first.content.decode()
+    default = code_on(page(made, f"asset={asset}"))
+    assert ("amount" if asset == "ETH" else "address only") in default
     plain = page(made, f"asset={asset}&code=address")
     assert "address only" in code_on(plain) and drawn(entry["address"]) in plain.content.decode()
 
@@ -440,12 +442,12 @@ def test_the_code_holds_network_coin_and_amount_unless_the_plain_address_is_aske
 def test_a_browser_keeps_the_code_that_its_customer_chose(bakery: Shop) -> None:
     browser = Client()
     made = make.payment(bakery.live)
-    path = f"/pay/{made['reference']}"
+    path = f"/pay/{made['reference']}?asset=ETH"
     assert "amount" in code_on(browser.get(path)) and not browser.cookies
-    browser.get(path, {"code": "address"})
-    other = f"/pay/{make.payment(bakery.live)['reference']}"
+    browser.get(path + "&code=address")
+    other = f"/pay/{make.payment(bakery.live)['reference']}?asset=ETH"
     assert "address only" in code_on(browser.get(other))
-    assert "amount" in code_on(browser.get(other, {"code": "link"}))
+    assert "amount" in code_on(browser.get(other + "&code=link"))
     assert "amount" in code_on(browser.get(path))
 
 

@@ -38,12 +38,14 @@ class Reached:
 
 @dataclass(frozen=True)
 class Seen:
-    """A transaction on a chain. Without a block it isn't final at all."""
+    """A transaction on a chain. Without a block it isn't final at all. One with
+    `has_reached_contract` sent coins to a token's own contract."""
 
     chain: Chain
     block_number: int | None
     has_failed: bool = False
     reached: tuple[Reached, ...] = ()
+    has_reached_contract: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,11 +61,12 @@ def search(
     tx_hash: str,
     addresses: Collection[str],
     native_addresses: Mapping[str, str],
+    contracts: Collection[str] = frozenset(),
 ) -> Search:
     """Ask one chain after the other, as long as somebody may be kept waiting. Not inside a
     transaction.
 
-    `native_addresses` are those that take a chain's own coin, by chain.
+    `native_addresses` are those that take a chain's own coin, by chain; `contracts` are tokens'.
     """
     deadline = time.monotonic() + TOTAL_SECONDS
     searched_chains: list[Chain] = []
@@ -75,7 +78,12 @@ def search(
         try:
             with closing(nodes_of(chain, patience_seconds=PATIENCE_SECONDS)) as nodes:
                 match = _look(
-                    nodes, chain, tx_hash, frozenset(addresses), native_addresses.get(chain.pk)
+                    nodes,
+                    chain,
+                    tx_hash,
+                    frozenset(addresses),
+                    native_addresses.get(chain.pk),
+                    frozenset(contracts),
                 )
         except RpcError:
             continue
@@ -97,7 +105,12 @@ def watch_again(address: str) -> None:
 
 
 def _look(
-    nodes: Nodes, chain: Chain, tx_hash: str, addresses: frozenset[str], native: str | None
+    nodes: Nodes,
+    chain: Chain,
+    tx_hash: str,
+    addresses: frozenset[str],
+    native: str | None,
+    contracts: frozenset[str],
 ) -> Seen | None:
     transaction, receipt = nodes.batch(
         [("eth_getTransactionByHash", [tx_hash]), ("eth_getTransactionReceipt", [tx_hash])]
@@ -111,12 +124,13 @@ def _look(
         if int(receipt["status"], 16) != 1:
             return Seen(chain, number, has_failed=True)
         reached = tuple(_reached(transaction, receipt, addresses))
+        is_lost = bool(tuple(_reached(transaction, receipt, contracts)))
         has_called = not reached and str(transaction.get("input") or "0x") != "0x"
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent("a node's answer isn't a transaction") from None
     if has_called and native is not None and _has_grown(nodes, native, number):
         reached = (Reached(native, ""),)
-    return Seen(chain, number, reached=reached)
+    return Seen(chain, number, reached=reached, has_reached_contract=is_lost)
 
 
 def _reached(

@@ -45,6 +45,7 @@ class CheckoutAddress(Document, frozen=True, kw_only=True):
     required_confirmations: int
     status: AddressStatus
     payment_uri: str
+    qr_text: str
     asset: CheckoutAsset
     base_crypto_atomic: Digits | UnsetType = UNSET
     fee_crypto_atomic: Digits | UnsetType = UNSET
@@ -198,6 +199,7 @@ def _address(intake: Received, rest: dict[str, int]) -> CheckoutAddress:
         required_confirmations=entry.required_confirmations,
         status="confirmed" if intake.confirmed_atomic else "pending",
         payment_uri=parts.payment_uri(entry, outstanding_atomic or None),
+        qr_text=parts.qr_text(entry, outstanding_atomic or None),
         asset=_asset(entry.asset),
         **parts.fee_on_top(entry),
     )

@@ -2,13 +2,14 @@
 bookkeeping."""
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, Time
 from apps.ledger.selectors import Split
 from apps.payments.models import Payment
-from apps.payments.selectors import Received
+from apps.payments.selectors import Received, display_step
 
 
 class AssetShares(Document, frozen=True, kw_only=True):
@@ -135,7 +136,7 @@ def financials(
 
 def overpayment(received: list[Received]) -> OverpaymentDocument | None:
     """Present once an address is confirmed; `excess_atomic` is 0 unless more than required came in
-    all."""
+    all. Less than a step of what is shown of each coin is no excess."""
     confirmed = [intake for intake in received if intake.confirmed_atomic]
     if not confirmed:
         return None
@@ -147,6 +148,8 @@ def overpayment(received: list[Received]) -> OverpaymentDocument | None:
     asset = main.address.asset
     covered = money.atomic_at_least(elsewhere, entry.exchange_rate, asset.atomic_decimals)
     excess = max(0, main.confirmed_atomic + covered - entry.required_atomic)
+    if Fraction(excess, entry.required_atomic) < display_step(confirmed):
+        excess = 0
     return OverpaymentDocument(
         required_atomic=str(entry.required_atomic),
         received_atomic=str(main.confirmed_atomic),

@@ -90,6 +90,7 @@ class PaymentAddressDocument(Document, frozen=True, kw_only=True):
     required_confirmations: int
     exchange_rate_snapshot: Decimals
     payment_uri: str
+    qr_text: str
     created_at: Time
     supported_asset: SupportedAsset
     base_crypto_atomic: Digits | UnsetType = UNSET
@@ -163,6 +164,7 @@ def address(intake: Received, payment: Payment) -> PaymentAddressDocument:
         required_confirmations=entry.required_confirmations,
         exchange_rate_snapshot=money.rate_text(entry.exchange_rate),
         payment_uri=payment_uri(entry),
+        qr_text=qr_text(entry),
         created_at=iso(entry.created_at),
         supported_asset=supported_asset(asset, payment.settlement_currency),
         **fee_on_top(entry),
@@ -188,3 +190,10 @@ def payment_uri(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
         return f"ethereum:{to}@{asset.chain.chain_id}?value={amount}"
     contract = checksummed(asset.contract_address)
     return f"ethereum:{contract}@{asset.chain.chain_id}/transfer?address={to}&uint256={amount}"
+
+
+def qr_text(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
+    """What a code to be scanned holds: of a token the address alone (decision 536)."""
+    if not entry.asset.is_native:
+        return checksummed(entry.address_id)
+    return payment_uri(entry, amount_atomic)

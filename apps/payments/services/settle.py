@@ -24,7 +24,7 @@ from apps.payments import states
 from apps.payments.documents.deposits import arrival_of
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
 from apps.payments.moments import is_on_time
-from apps.payments.selectors import LateMark, Received, of_deposits, received_by
+from apps.payments.selectors import LateMark, Received, display_step, of_deposits, received_by
 from apps.payments.services import attention, auto_swap, deposit_events, hold, unexpected
 from apps.payments.services.change_status import change_status, locked_payment
 from apps.payments.services.refund import refund_automatically
@@ -250,6 +250,7 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
             max(store.underpayment_tolerance_bps, payment.card_shortfall_bps), BASIS_POINTS
         ),
         overpayment_tolerance=Fraction(store.overpayment_tolerance_bps, BASIS_POINTS),
+        display_step=display_step(received),
         is_under_review=_is_under_review(payment, received),
     )
 

@@ -1,6 +1,7 @@
 """Deposits without a chain, for test mode: what a scenario sends is counted from what is still
 outstanding."""
 
+import math
 from datetime import datetime
 
 from django.db import transaction
@@ -15,7 +16,7 @@ from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.requests import SimulationRequest
-from apps.payments.selectors import Received, received_by
+from apps.payments.selectors import Received, display_step, received_by
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.settle import settle_locked
 
@@ -173,12 +174,14 @@ def _outstanding(intake: Received, request: SimulationRequest) -> int:
 
 
 def _clear_of_tolerance(payment: Payment, intake: Received) -> int:
-    """Twice the overpayment tolerance, or one unit at display precision when that is more."""
-    asset = intake.address.asset
+    """Twice the overpayment tolerance, or one unit at display precision of each coin paid with when
+    that is more."""
+    elsewhere = [item for item in received_by(payment) if item.address.pk != intake.address.pk]
+    steps = display_step(elsewhere) * intake.address.required_atomic
     twice = 2 * money.share(
         intake.address.required_atomic, money.Bps(payment.store.overpayment_tolerance_bps)
     )
-    return max(twice, int(10 ** (asset.atomic_decimals - asset.display_decimals)))
+    return max(twice, intake.display_step_atomic + math.ceil(steps))
 
 
 def _requested_amount(intake: Received, request: SimulationRequest) -> int | None:

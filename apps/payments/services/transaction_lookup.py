@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from apps.assets.models import Chain
+from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit, Head, UnmatchedTransfer
 from apps.chain.watching import look_up
 from apps.payments.models import Payment, PaymentAddress
@@ -33,6 +33,7 @@ class LookupResult(StrEnum):
     NOT_FINAL = "not_final"
     NOTED = "noted"  # it reached us and isn't booked: the watcher looks again
     OTHER_ADDRESS = "other_address"
+    TOKEN_CONTRACT = "token_contract"  # noqa: S105  # it went to a token's own contract: for good
     NOT_FOUND = "not_found"
     NOT_ASKED = "not_asked"  # no chain could be asked
 
@@ -119,7 +120,9 @@ def _answer_of_chains(payment: Payment, tx_hash: str) -> TransactionLookup:
         Chain.objects.filter(mode=payment.mode), key=lambda chain: (chain.pk not in own, chain.pk)
     )
     native = {entry.asset.chain_id: entry.address_id for entry in entries if entry.asset.is_native}
-    result = look_up.search(chains, tx_hash, {entry.address_id for entry in entries}, native)
+    result = look_up.search(
+        chains, tx_hash, {entry.address_id for entry in entries}, native, _contracts(chains)
+    )
     if result.match is not None:
         return _answer(result.match, tx_hash, entries)
     if not result.searched_chains and any(look_up.can_ask(chain) for chain in chains):
@@ -130,6 +133,16 @@ def _answer_of_chains(payment: Payment, tx_hash: str) -> TransactionLookup:
     )
 
 
+def _contracts(chains: list[Chain]) -> frozenset[str]:
+    """The tokens' own, which nobody can send anything back from."""
+    tokens = Asset.objects.filter(chain__in=chains).exclude(contract_address=None)
+    return frozenset(
+        contract.lower()
+        for contract in tokens.values_list("contract_address", flat=True)
+        if contract
+    )
+
+
 def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -> TransactionLookup:
     where = (lookup.chain.name,)
     if lookup.has_failed:
@@ -137,7 +150,9 @@ def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -
     if lookup.block_number is None:
         return TransactionLookup(LookupResult.NOT_FINAL, tx_hash, where)
     if not lookup.reached:
-        return TransactionLookup(LookupResult.OTHER_ADDRESS, tx_hash, where)
+        is_lost = lookup.has_reached_contract
+        result = LookupResult.TOKEN_CONTRACT if is_lost else LookupResult.OTHER_ADDRESS
+        return TransactionLookup(result, tx_hash, where)
     expected = {
         (entry.asset.chain_id, entry.address_id, (entry.asset.contract_address or "").lower())
         for entry in entries

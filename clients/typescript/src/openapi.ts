@@ -289,6 +289,7 @@ export type CheckoutAddress = {
     /** @enum {string} */
     status: "pending" | "confirmed";
     payment_uri: string;
+    qr_text: string;
     asset: CheckoutAsset;
     base_crypto_atomic?: string;
     fee_crypto_atomic?: string;
@@ -643,6 +644,7 @@ export type PaymentAddress = {
     required_confirmations: number;
     exchange_rate_snapshot: string;
     payment_uri: string;
+    qr_text: string;
     /** Format: date-time */
     created_at: string;
     supported_asset: SupportedAsset;

@@ -1295,6 +1295,7 @@ class CheckoutAddress:
     id: str
     outstanding_atomic: str
     payment_uri: str
+    qr_text: str
     received_atomic: str
     required_confirmations: int
     status: Literal['pending', 'confirmed']
@@ -1402,6 +1403,7 @@ class PaymentAddress:
     exchange_rate_snapshot: str
     id: str
     payment_uri: str
+    qr_text: str
     received_atomic: str
     required_confirmations: int
     status: Literal['pending', 'confirmed']
