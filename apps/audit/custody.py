@@ -14,6 +14,7 @@ from django.db import connection
 from django.db.models import Q
 
 from apps.assets.models import Asset, Chain, TokenStandard
+from apps.audit import custody_addresses
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
@@ -26,6 +27,7 @@ SAYS = "custody_deposits and custody_hot equal the balances on the chain"
 COLD_NAME = "cold_is_there"
 COLD_SAYS = "The cold addresses hold at least the ledger balance of cold storage"
 HOLDERS_AT_ONCE = 100
+ADDRESSES_SHOWN_MAX = 10
 LOOKS_AGAIN = 3
 AGAIN_SECONDS = 4.0
 _Status = OutgoingTransaction.Status
@@ -157,7 +159,8 @@ def _compare_cold(book: Book) -> Checked:
     subject = f"{book.asset.pk} at block {book.block_number}"
     try:
         with closing(nodes_of(book.asset.chain)) as nodes:
-            holding = _held(book, sorted(cold_storage.addresses(book.asset.pk)), nodes)
+            cold = sorted(cold_storage.addresses(book.asset.pk))
+            holding = sum(_held(book, cold, nodes).values())
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     short = book.cold_atomic - holding
@@ -184,18 +187,30 @@ def _compare(book: Book) -> Checked:
     subject = f"{book.asset.pk} at block {book.block_number}"
     try:
         with closing(nodes_of(book.asset.chain)) as nodes:
-            holding = sum(_held(book, holders, nodes) for holders in _batches(book.asset))
+            holding = sum(sum(_held(book, some, nodes).values()) for some in _batches(book.asset))
+            difference = holding - book.expected_atomic
+            where = _where(book, nodes) if difference else ""
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
-    difference = holding - book.expected_atomic
-    return Checked(
-        subject,
-        (
-            f"the books say {book.expected_atomic}, the chain {holding}: {difference:+d}"
-            if difference
-            else ""
-        ),
-    )
+    text = f"the books say {book.expected_atomic}, the chain {holding}{where}: {difference:+d}"
+    return Checked(subject, text if difference else "")
+
+
+def _where(book: Book, nodes: Nodes) -> str:
+    """The addresses that hold something else than what came to them and left them again."""
+    apart: list[str] = []
+    for holders in _batches(book.asset):
+        held = _held(book, holders, nodes)
+        moved = custody_addresses.expected(book.asset, holders, book.block_number)
+        apart += [
+            f"{holder} {held[holder] - moved[holder]:+d}"
+            for holder in holders
+            if holder in moved and held[holder] != moved[holder]
+        ]
+        if len(apart) > ADDRESSES_SHOWN_MAX:
+            break
+    more = ", and others" if len(apart) > ADDRESSES_SHOWN_MAX else ""
+    return f" ({', '.join(apart[:ADDRESSES_SHOWN_MAX])}{more})" if apart else ""
 
 
 def _batches(asset: Asset) -> Iterator[list[str]]:
@@ -215,7 +230,7 @@ def _batches(asset: Asset) -> Iterator[list[str]]:
         last = holders[-1]
 
 
-def _held(book: Book, holders: list[str], nodes: Nodes) -> int:
+def _held(book: Book, holders: list[str], nodes: Nodes) -> dict[str, int]:
     at = hex(book.block_number)
     calls: list[Call] = [
         (
@@ -231,4 +246,7 @@ def _held(book: Book, holders: list[str], nodes: Nodes) -> int:
         )
         for holder in holders
     ]
-    return sum(int(answer, 16) for answer in nodes.batch(calls) if answer not in ("0x", None))
+    return {
+        holder: 0 if answer in ("0x", None) else int(answer, 16)
+        for holder, answer in zip(holders, nodes.batch(calls), strict=True)
+    }

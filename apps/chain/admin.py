@@ -12,10 +12,15 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.assets.models import Asset
-from apps.assets.staff_worth import OF_STORE_OR_SERVICE, Rated
+from apps.assets.staff_worth import OF_STORE_OR_SERVICE, OF_THE_SERVICE, Rated
 from apps.chain import staff_commands
 from apps.chain.activation import NotReady, refuse_unready
-from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
+from apps.chain.models import (
+    HotWallet,
+    OutgoingTransaction,
+    UnexplainedBalance,
+    UnknownTransaction,
+)
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import field_label
 from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
@@ -142,3 +147,27 @@ class UnknownTransactionAdmin(ReadOnly):
 
     def title_of(self, row: UnknownTransaction) -> str:
         return shorten(row.tx_hash)
+
+
+@admin.register(UnexplainedBalance)
+class UnexplainedBalanceAdmin(Rated):
+    rated_in = OF_THE_SERVICE
+    list_display = ["found_time", "network", "address_shown", "amount", "block_number", "settled"]
+    list_filter = [lists.present("settled_at", "status", "Explained", "Unexplained"), "chain"]
+    list_select_related = ["chain", "asset"]
+    search_fields = ["address__address"]
+    search_help_text = "Deposit address"
+    found_time = lists.when("found_at", "Found")
+    network = lists.chain()
+    address_shown = lists.short("address_id", "Address", chain="chain")
+    amount = lists.coins()
+    ordering = ["-found_at"]
+
+    @admin.display(description="Explained")
+    def settled(self, row: UnexplainedBalance) -> str:
+        if row.settled_at is not None:
+            return row.accepted_reason or moment(row.settled_at)
+        return staff_commands.shown("No", staff_commands.of_unexplained(row))
+
+    def title_of(self, row: UnexplainedBalance) -> str:
+        return f"of {lists.coins_text(row)}"

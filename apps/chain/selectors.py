@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from apps.assets.models import Asset, Chain
-from apps.chain.models import Block, Deposit, Head, HotWallet
+from apps.chain.models import AddressLook, Block, Deposit, Head, HotWallet
 from apps.core import clock
 from apps.core.models import Mode
 
@@ -87,9 +87,20 @@ def is_caught_up(chain_id: str, deadline: datetime) -> bool:
     if not is_watched(chain_id):
         return is_simulated_only() or Chain.objects.filter(pk=chain_id, mode=Mode.TEST).exists()
     head = Head.objects.filter(chain_id=chain_id).first()
-    if head is None or head.synced_at < deadline:
-        return False
-    return head.block_time > deadline or head.synced_at >= deadline + BLOCK_ON_ITS_WAY
+    return head is not None and deadline <= covered_until(head)
+
+
+def covered_until(head: Head) -> datetime:
+    """The latest moment by which everything mined has been read."""
+    before_block = min(head.synced_at, head.block_time - timedelta(microseconds=1))
+    return max(before_block, head.synced_at - BLOCK_ON_ITS_WAY)
+
+
+def are_looked_at(addresses: Collection[str], deadline: datetime) -> bool:
+    """Whether nothing but what is booked had come to any of these by then: what each held was
+    compared in a block after it."""
+    looks = AddressLook.objects.filter(address__in=addresses, looked_until__gte=deadline)
+    return looks.count() == len(addresses)
 
 
 def hot_addresses(chain_ids: Collection[str]) -> list[str]:

@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
+from apps.chain.models import (
+    HotWallet,
+    OutgoingTransaction,
+    UnexplainedBalance,
+    UnknownTransaction,
+)
 
 _SENDING = "manage.py sending"
 
@@ -23,6 +28,18 @@ def of_outgoing(row: OutgoingTransaction) -> list[str]:
 
 def of_unknown(row: UnknownTransaction) -> list[str]:
     return [] if row.settled_at is not None else [f"{_SENDING} known {row.tx_hash}"]
+
+
+def of_unexplained(row: UnexplainedBalance) -> list[str]:
+    """The blocks before it are read again, or the coins accepted."""
+    if row.settled_at is not None:
+        return []
+    first = max(0, row.block_number - 100)
+    watch = "manage.py watch_chains"
+    return [
+        f"{watch} --again {row.chain_id} {first} {row.block_number}",
+        f"{watch} --accept {row.pk} --reason REASON",
+    ]
 
 
 def of_wallet(row: HotWallet) -> list[str]:

@@ -32,8 +32,10 @@ class Proxy:
         self.batch_refusal = "one error"
         self.batches_refused = 0
         self.batches: list[int] = []
+        self.refuses: Callable[[str, list[Any]], bool] = lambda method, given: False
         self.delay_seconds = 0.0
         self.cut = False
+        self.cuts: Callable[[str], bool] = lambda body: False  # of single requests
         self.calls: list[str] = []
         handler = type("Handler", (_Handler,), {"proxy": self})
         self._server = _Server(("127.0.0.1", 0), handler)
@@ -53,7 +55,8 @@ class Proxy:
         method = request["method"]
         parameters = request["params"]
         self.calls.append(method)
-        if method in self.unknown or (method == "eth_getBalance" and self.pruned(parameters)):
+        is_pruned = method == "eth_getBalance" and self.pruned(parameters)
+        if method in self.unknown or is_pruned or self.refuses(method, parameters):
             return {
                 "jsonrpc": "2.0",
                 "id": request["id"],
@@ -131,7 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        content = self.rfile.read(int(self.headers["Content-Length"]))
+        asked = json.loads(content)
+        is_cut = self.proxy.cut or self.proxy.cuts(content.decode())
         time.sleep(self.proxy.delay_seconds)
         count = len(asked) if isinstance(asked, list) else 1
         self.proxy.batches.append(count)
@@ -156,8 +161,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(body[: len(body) // 2] if self.proxy.cut else body)
-        self.close_connection = self.proxy.cut
+        self.wfile.write(body[: len(body) // 2] if is_cut else body)
+        self.close_connection = is_cut
 
     def log_message(self, format: str, *args: Any) -> None:
         """Quiet."""

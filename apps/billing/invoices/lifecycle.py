@@ -26,6 +26,7 @@ from apps.core import jobs
 from apps.core.errors import Flat
 from apps.core.ids import led_by_shard
 from apps.payments import states as payment_states
+from apps.payments.services.looks import Untold, look_now
 from apps.payments.services.withdraw import withdraw
 
 TOKEN_BYTES = 24
@@ -126,9 +127,12 @@ def void_invoice(access: Access, invoice: Invoice) -> Invoice:
     """An intent that waits for money expires with it; one that money came to refuses. An invoice
     that is void stays so.
 
-    Raises CannotVoidPaid, CannotVoidUncollectible or PaymentInProgress.
+    Raises CannotVoidPaid, CannotVoidUncollectible or PaymentInProgress. Not inside a transaction:
+    the chains are asked.
     """
     at = access.now()
+    if invoice.status == OPEN:
+        _check_nothing_came(invoice)
     with transaction.atomic():
         row = locked_invoice(invoice.pk)
         if row.status == OPEN:
@@ -144,6 +148,14 @@ def void_invoice(access: Access, invoice: Invoice) -> Invoice:
 
 
 _UNVOIDABLE: dict[str, type[Flat]] = {PAID: CannotVoidPaid, UNCOLLECTIBLE: CannotVoidUncollectible}
+
+
+def _check_nothing_came(invoice: Invoice) -> None:
+    """Coins that no block has told of are a payment in progress, and so is what can't be asked."""
+    waiting = InvoicePayment.objects.filter(invoice=invoice, payment__status=payment_states.PENDING)
+    for link in waiting.select_related("payment__store"):
+        if look_now(link.payment) != Untold.NOTHING:
+            raise PaymentInProgress
 
 
 def _withdraw_payments(invoice: Invoice, at: datetime) -> None:

@@ -10,17 +10,22 @@ from apps.chain.models.sending import (
 )
 from apps.chain.models.watching import (
     Address,
+    AddressLook,
     BalanceCheck,
     Block,
+    BlockToRead,
     Deposit,
     Head,
+    UnexplainedBalance,
     UnmatchedTransfer,
 )
 
 __all__ = [
     "Address",
+    "AddressLook",
     "BalanceCheck",
     "Block",
+    "BlockToRead",
     "Deposit",
     "Head",
     "HotWallet",
@@ -28,6 +33,7 @@ __all__ = [
     "SendingHold",
     "SignedTransaction",
     "UndoneTransaction",
+    "UnexplainedBalance",
     "UnknownTransaction",
     "UnmatchedTransfer",
 ]

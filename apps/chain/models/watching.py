@@ -257,4 +257,74 @@ class BalanceCheck(models.Model):
         ]
 
 
-# --- coins that leave ----------------------------------------------------------------------------
+class AddressLook(models.Model):
+    """What an address held was explained by its deposits after a block: nothing else had come to it
+    by `looked_until`. No payment expires without it."""
+
+    address = models.OneToOneField(
+        Address, primary_key=True, on_delete=models.PROTECT, related_name="look"
+    )
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    block_number = models.BigIntegerField()
+    looked_until = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["chain", "block_number"], name="look_by_block")]
+
+
+class UnexplainedBalance(models.Model):
+    """Coins at an address of which no block that was read tells. Open until a block explains them,
+    or an operator accepts them with a reason."""
+
+    address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    asset = models.ForeignKey(
+        "assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    block_number = models.BigIntegerField()  # at which it was seen
+    amount_atomic = AtomicField()
+    found_at = models.DateTimeField()
+    looked_at = models.DateTimeField()
+    settled_at = models.DateTimeField(null=True, blank=True)
+    accepted_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["address", "asset"],
+                condition=models.Q(settled_at=None),
+                name="unexplained_once",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(amount_atomic__gt=0), name="unexplained_is_positive"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["found_at"], condition=models.Q(settled_at=None), name="unexplained_open"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"balance of {self.address_id}"
+
+
+class BlockToRead(models.Model):
+    """A block that was read and is to be read again, because something in it is not booked. The
+    watcher deletes it when that is done."""
+
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    number = models.BigIntegerField()
+    asked_at = models.DateTimeField()
+    tried_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "number"], name="block_to_read_once")
+        ]

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 from apps.assets.models import Asset, Chain
 from apps.chain.models import (
     Address,
+    AddressLook,
     BalanceCheck,
     Block,
     Head,
@@ -24,7 +25,8 @@ from apps.chain.models import (
 )
 from apps.chain.providers.base import Nodes
 from apps.chain.watching import deposits
-from apps.chain.watching.blocks import BlockHeader, BlockRead, Transfer, succeeded
+from apps.chain.watching.block_headers import BlockHeader
+from apps.chain.watching.blocks import BlockRead, Transfer, succeeded
 from apps.core import jobs
 
 log = structlog.get_logger(__name__)
@@ -145,27 +147,29 @@ def record_branch(
         Block.objects.filter(
             chain=facts.chain, number__gt=ancestor.number, is_canonical=True
         ).update(is_canonical=False)
-        BalanceCheck.objects.filter(chain=facts.chain, block_number__gt=ancestor.number).delete()
+        for model in (BalanceCheck, AddressLook):
+            model.objects.filter(chain=facts.chain, block_number__gt=ancestor.number).delete()
         changed = _write(facts, branch, at)
         changed += deposits.fail_orphans(facts.chain.pk, ancestor.number, at)
         _finish(facts.chain, branch[-1].header if branch else ancestor, changed, at)
 
 
-def record_inner(
+def record_more(
     facts: WatchedChain, header: BlockHeader, transfers: list[tuple[str, Transfer]], at: datetime
-) -> None:
-    """Add transfers that contracts made in a block that was written before."""
+) -> list[object]:
+    """Add transfers to a block that was written before; the ids of the deposits that are new.
+    Raises HeadMoved when it is no block of ours any more."""
     with transaction.atomic():
         head = Head.objects.select_for_update().get(chain=facts.chain)
         if not Block.objects.filter(
             chain=facts.chain, hash=header.hash, is_canonical=True
         ).exists():
             raise HeadMoved
-        changed = deposits.put(facts.chain, header, transfers, at) + deposits.confirm(
-            facts.chain.pk, head.number, at
-        )
+        added = deposits.put(facts.chain, header, transfers, at)
+        changed = added + deposits.confirm(facts.chain.pk, head.number, at)
         if changed:
             jobs.announce("chain.deposits_changed", *dict.fromkeys(changed))
+    return added
 
 
 def _lock_head(chain: Chain, expected_hash: str) -> Head:

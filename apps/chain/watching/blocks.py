@@ -7,25 +7,19 @@ error and never a short answer.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
 from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.watching.block_checks import read_logs
+from apps.chain.watching.block_headers import (
+    TRANSFER_TOPIC,
+    BlockHeader,
+    Inconsistent,
+    header_of,
+    integer,
+)
 
-TRANSFER_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 NATIVE_LOG_INDEX = -1
-
-
-class Inconsistent(RpcError):
-    """The node's answers contradict each other; asking again later may help."""
-
-
-@dataclass(frozen=True)
-class BlockHeader:
-    number: int
-    hash: str
-    parent_hash: str
-    mined_at: datetime
 
 
 @dataclass(frozen=True)
@@ -49,19 +43,6 @@ class BlockRead:
     transfers: list[Transfer] = field(default_factory=list)
 
 
-def header_of(block: Any) -> BlockHeader:
-    try:
-        mined_at = datetime.fromtimestamp(_integer(block["timestamp"]), UTC)
-        return BlockHeader(
-            _integer(block["number"]),
-            _text(block["hash"], 66),
-            _text(block["parentHash"], 66),
-            mined_at,
-        )
-    except (TypeError, KeyError, ValueError, OverflowError):
-        raise Inconsistent("a node's answer isn't a block") from None
-
-
 def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[BlockHeader]:
     """Blocks by number; Inconsistent when the node has not all of them."""
     headers = [
@@ -76,15 +57,14 @@ def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[BlockHeader]:
 
 
 def read_blocks(nodes: Nodes, numbers: Sequence[int], contracts: Sequence[str]) -> list[BlockRead]:
-    """Blocks by number with their transfers: one call per block, and one more for the logs of the
-    tokens."""
+    """Blocks by number with their transfers: one call per block, and two more for the number of its
+    transactions and the logs of the tokens. Raises Inconsistent where they contradict its header.
+    """
     blocks = nodes.batch([("eth_getBlockByNumber", [hex(number), True]) for number in numbers])
     headers = [header_of(item) for item in blocks]
     if [item.number for item in headers] != list(numbers):
         raise Inconsistent("a node answered with another block")
-    logs: list[Any] = [[]] * len(blocks)
-    if contracts:
-        logs = nodes.batch([_logs_call(item.hash, contracts) for item in headers])
+    logs = read_logs(nodes, headers, blocks, contracts)
     contract_names = frozenset(contracts)
     return [
         BlockRead(
@@ -110,7 +90,7 @@ def succeeded(nodes: Nodes, block_hash: str, tx_hashes: Sequence[str]) -> set[st
         }
         if not hashes <= by_hash.keys():
             raise Inconsistent("a receipt is missing")
-        return {tx_hash for tx_hash in hashes if _integer(by_hash[tx_hash]["status"]) == 1}
+        return {tx_hash for tx_hash in hashes if integer(by_hash[tx_hash]["status"]) == 1}
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent("a node's answer isn't a receipt") from None
 
@@ -128,7 +108,7 @@ def sent_counts(nodes: Nodes, addresses: Sequence[str], block_hash: str) -> list
 def _figures(nodes: Nodes, method: str, addresses: Sequence[str], block_hash: str) -> list[int]:
     calls: list[Call] = [(method, [address, {"blockHash": block_hash}]) for address in addresses]
     try:
-        return [_integer(answer) for answer in nodes.batch(calls)]
+        return [integer(answer) for answer in nodes.batch(calls)]
     except (TypeError, ValueError):
         raise Inconsistent("a node's answer isn't a figure") from None
 
@@ -143,12 +123,6 @@ def _block_receipts(nodes: Nodes, block_hash: str) -> list[Any] | None:
     return answer if isinstance(answer, list) else None
 
 
-def _logs_call(block_hash: str, contracts: Sequence[str]) -> Call:
-    return "eth_getLogs", [
-        {"blockHash": block_hash, "address": list(contracts), "topics": [TRANSFER_TOPIC]}
-    ]
-
-
 def _native_transfers(header: BlockHeader, block: Any) -> list[Transfer]:
     try:
         return [
@@ -161,7 +135,7 @@ def _native_transfers(header: BlockHeader, block: Any) -> list[Transfer]:
                 amount,
             )
             for transaction in block["transactions"]
-            if transaction.get("to") is not None and (amount := _integer(transaction["value"])) > 0
+            if transaction.get("to") is not None and (amount := integer(transaction["value"])) > 0
         ]
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent(f"block {header.number} has a transaction that isn't one") from None
@@ -183,8 +157,8 @@ def _token_transfers(header: BlockHeader, logs: Any, contracts: Iterable[str]) -
                 or len(entry["data"]) != 66
             ):
                 continue
-            if (amount := _integer(entry["data"])) > 0:
-                key = entry["transactionHash"].lower(), _integer(entry["logIndex"])
+            if (amount := integer(entry["data"])) > 0:
+                key = entry["transactionHash"].lower(), integer(entry["logIndex"])
                 transfers[key] = Transfer(
                     contract, *key, _address(topics[1]), _address(topics[2]), amount
                 )
@@ -195,15 +169,3 @@ def _token_transfers(header: BlockHeader, logs: Any, contracts: Iterable[str]) -
 
 def _address(topic: str) -> str:
     return "0x" + topic[-40:].lower()
-
-
-def _integer(text: Any) -> int:
-    if not isinstance(text, str) or not text.startswith("0x"):
-        raise ValueError("not a hex quantity")
-    return int(text, 16)
-
-
-def _text(text: Any, length: int) -> str:
-    if not isinstance(text, str) or len(text) != length:
-        raise ValueError("not hex of this length")
-    return text.lower()

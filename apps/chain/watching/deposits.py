@@ -15,7 +15,8 @@ from prometheus_client import Counter
 
 from apps.assets.models import Chain
 from apps.chain.models import Deposit
-from apps.chain.watching.blocks import NATIVE_LOG_INDEX, BlockHeader, Transfer
+from apps.chain.watching.block_headers import BlockHeader
+from apps.chain.watching.blocks import NATIVE_LOG_INDEX, Transfer
 from apps.core.db.sql import Arguments
 from apps.core.ids import new_id_sql
 

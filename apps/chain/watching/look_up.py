@@ -2,7 +2,7 @@
 reached given addresses.
 
 It books nothing: what the watcher has missed is left to the watcher, which is told where to look
-(`watch_again`).
+(`watch_again`, and `again.ask` for the block).
 """
 
 import time
@@ -18,7 +18,7 @@ from apps.assets.models import Chain
 from apps.chain.models import Address
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.watching.blocks import TRANSFER_TOPIC, Inconsistent
+from apps.chain.watching.block_headers import TRANSFER_TOPIC, Inconsistent
 from apps.core.clock import real_now
 
 # Somebody waits for the answer.

@@ -5,7 +5,8 @@ import structlog
 from apps.assets.models import Chain
 from apps.chain.models import Block, Head
 from apps.chain.providers.base import Nodes
-from apps.chain.watching.blocks import BlockHeader, Inconsistent, read_headers
+from apps.chain.watching.block_headers import BlockHeader, Inconsistent
+from apps.chain.watching.blocks import read_headers
 
 DEPTH_MAX = 512
 STEP = 16

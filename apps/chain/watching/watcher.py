@@ -18,15 +18,11 @@ from prometheus_client import Counter, Gauge
 from apps.chain.models import Address, Head
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.watching import block_records
-from apps.chain.watching.blocks import (
-    BlockHeader,
-    Inconsistent,
-    header_of,
-    read_blocks,
-    read_headers,
-)
-from apps.chain.watching.internal_transfers import BalanceWatch, note_unread
+from apps.chain.watching import again, block_records
+from apps.chain.watching.balance_watch import BalanceWatch
+from apps.chain.watching.block_headers import BlockHeader, Inconsistent, header_of
+from apps.chain.watching.blocks import read_blocks, read_headers
+from apps.chain.watching.internal_transfers import note_unread
 from apps.chain.watching.reorg import common_ancestor, is_other_branch
 from apps.core import clock
 from apps.core.db import locks
@@ -83,6 +79,7 @@ class Watcher:
         head.refresh_from_db()
         if head.number == tip.number and not self._is_stale(tip, at):
             Head.objects.filter(chain_id=self.chain_id).update(synced_at=at)
+        again.read_asked(self.nodes, self.facts, at)
         _lag.labels(self.chain_id).set(max(0, tip.number - head.number))
         return head.number < tip.number
 
@@ -169,6 +166,8 @@ class Watcher:
         try:
             self._balances.look(head, at)
         except RpcError as error:
+            if isinstance(error, Inconsistent):
+                self.nodes.doubt()
             note_unread(self.facts.chain, error)
 
     def _is_stale(self, tip: BlockHeader, at: datetime) -> bool:

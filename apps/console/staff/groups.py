@@ -30,6 +30,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "chain.HotWallet",
             "chain.OutgoingTransaction",
             "chain.UnknownTransaction",
+            "chain.UnexplainedBalance",
             "assets.Chain",
             "assets.Asset",
         ),

@@ -22,6 +22,7 @@ from apps.chain.models import (
     HotWallet,
     OutgoingTransaction,
     SendingHold,
+    UnexplainedBalance,
     UnknownTransaction,
     UnmatchedTransfer,
 )
@@ -145,6 +146,14 @@ def _coin_queues() -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
         unmatched,
         "detected_at",
         _list("chain_unmatchedtransfer", "?resolved_at__isempty=1"),
+        True,
+    )
+    unexplained = UnexplainedBalance.objects.filter(settled_at=None)
+    yield (
+        "Unexplained balances",
+        unexplained,
+        "found_at",
+        _list("chain_unexplainedbalance", "?settled_at__isempty=1"),
         True,
     )
     stopped = AcceptedAsset.objects.exclude(suspended_at=None).filter(reviewed_at=None)

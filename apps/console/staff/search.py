@@ -22,6 +22,7 @@ from apps.chain.models import (
     HotWallet,
     OutgoingTransaction,
     SignedTransaction,
+    UnexplainedBalance,
     UnknownTransaction,
     UnmatchedTransfer,
 )
@@ -170,6 +171,7 @@ def _of_address(address: str) -> Iterator[Model]:
     yield from _shown(Payout, Q(destination_address=address))
     yield from _shown(Refund, Q(destination_address=address))
     yield from _shown(HotWallet, Q(address=address))
+    yield from _shown(UnexplainedBalance, Q(address_id=address, settled_at=None))
 
 
 def _of_email(term: Term) -> Iterator[Model]:

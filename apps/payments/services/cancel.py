@@ -8,6 +8,7 @@ from apps.core.errors import Coded
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services.change_status import change_status, locked_payment
+from apps.payments.services.looks import Untold, look_now
 from apps.payments.services.settle import settle_locked
 from apps.stores import audit
 
@@ -19,9 +20,18 @@ class NotCancelable(Coded):
     message = "Only a pending payment can be canceled"
 
 
+class CoinsFound(NotCancelable):
+    message = "Coins have arrived at an address of this payment; they are being looked up"
+
+
+class NetworkSilent(NotCancelable):
+    message = "A network of this payment can't be read right now. Try again in a few minutes"
+
+
 def cancel_payment(payment: Payment) -> Payment:
     """The intent, expired as canceled by its agent. Raises NotCancelable, also when its deadline
-    has just passed."""
+    has just passed. Not inside a transaction: the chains are asked."""
+    _check_nothing_came(payment)
     with transaction.atomic():
         return _end(
             payment,
@@ -31,7 +41,8 @@ def cancel_payment(payment: Payment) -> Payment:
 
 def cancel_for_merchant(payment: Payment) -> Payment:
     """The intent, expired before its time: that a merchant did it is in the audit log (decision
-    211). Raises NotCancelable."""
+    211). Raises NotCancelable. Not inside a transaction."""
+    _check_nothing_came(payment)
     with transaction.atomic():
         ended = _end(
             payment,
@@ -50,6 +61,15 @@ def cancel_for_merchant(payment: Payment) -> Payment:
 def is_cancelable(payment: Payment) -> bool:
     """Nothing has come, and nothing is on its way through a card provider."""
     return payment.status == states.PENDING and payment.deadline == payment.expires_at
+
+
+def _check_nothing_came(payment: Payment) -> None:
+    """What no block has told is asked of the addresses themselves."""
+    if payment.status != states.PENDING:
+        return  # refused for that below
+    untold = look_now(payment)
+    if untold != Untold.NOTHING:
+        raise CoinsFound if untold == Untold.COINS else NetworkSilent
 
 
 def _end(payment: Payment, decision: states.PaymentDecision) -> Payment:

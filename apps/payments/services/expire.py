@@ -13,6 +13,7 @@ from apps.core import clock
 from apps.core.rows import Job
 from apps.payments import states
 from apps.payments.models import Payment
+from apps.payments.services import looks
 from apps.payments.services.settle import settle_payment
 
 OPEN = (states.PENDING, states.PROCESSING)
@@ -20,9 +21,10 @@ JOB = Job("payments.expire_due", limit=500)
 
 
 def expire_due() -> int:
-    """The sweep over every store: settle the open intents whose deadline has passed; how many there
-    were."""
+    """The sweep over every store: settle the open intents whose deadline has passed, once their
+    addresses were looked at; how many there were."""
     costs.remember("live")
+    looks.look_due()
     real = clock.real_now()
     is_free = Q(held_open_until=None) | clock.is_due("held_open_until", real)
     rows = Payment.objects.filter(is_free, status__in=OPEN).order_by("expires_at")

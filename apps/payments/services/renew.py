@@ -7,10 +7,12 @@ for it.
 
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
 
 from apps.access.access import Access
 from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.chain.selectors import are_looked_at
 from apps.core import clock
 from apps.core.errors import Flat
 from apps.core.money import text_from_cents
@@ -20,6 +22,7 @@ from apps.payments.requests import EXPIRES_IN_MAX, EXPIRES_IN_MIN, LineItem, Pay
 from apps.payments.selectors import renewed_as
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.create import create_payment
+from apps.payments.services.looks import Untold, is_judged_by_clock, look_now
 
 # An older order is the merchant's to price again.
 OFFERED_FOR = timedelta(days=7)
@@ -31,7 +34,9 @@ class NotRenewable(Flat):
 
 def renew_payment(payment: Payment) -> Payment:
     """The intent that takes its place, made by the first call. Raises NotRenewable, or what
-    creating an intent raises."""
+    creating an intent raises. Not inside a transaction: the chains are asked."""
+    if is_renewable(payment) and look_now(payment) == Untold.COINS:
+        raise NotRenewable
     with transaction.atomic():
         locked = locked_payment(payment.pk)
         renewal = renewed_as(locked)
@@ -64,7 +69,7 @@ def is_renewable(payment: Payment) -> bool:
         or payment.expires_at + OFFERED_FOR < at
     ):
         return False
-    return not (_is_canceled(payment) or _has_come(payment))
+    return not (_is_canceled(payment) or _has_come(payment)) and _was_looked_at(payment)
 
 
 def _is_canceled(payment: Payment) -> bool:
@@ -84,6 +89,16 @@ def _has_come(payment: Payment) -> bool:
         .exists()
     )
     return is_deposited or UnmatchedTransfer.objects.filter(address_id__in=addresses).exists()
+
+
+def _was_looked_at(payment: Payment) -> bool:
+    """Past its deadline, at each of its addresses on a chain that is read; before this version
+    payments expired without."""
+    if is_judged_by_clock(payment):
+        return True
+    chains = {chain for chain, urls in settings.CHAIN_URLS.items() if urls}
+    addresses = payment.addresses.filter(asset__chain__in=chains)
+    return are_looked_at(list(addresses.values_list("address_id", flat=True)), payment.deadline)
 
 
 def _request(payment: Payment) -> PaymentRequest:

@@ -14,7 +14,7 @@ from django.db import transaction
 
 from apps.assets.models import AcceptedAsset
 from apps.chain.models import Deposit
-from apps.chain.selectors import is_caught_up
+from apps.chain.selectors import are_looked_at, is_caught_up, is_watched
 from apps.chain.sending import costs
 from apps.core import clock, jobs, money
 from apps.core.money import BASIS_POINTS
@@ -27,6 +27,7 @@ from apps.payments.moments import is_on_time
 from apps.payments.selectors import LateMark, Received, display_step, of_deposits, received_by
 from apps.payments.services import attention, auto_swap, deposit_events, hold, unexpected
 from apps.payments.services.change_status import change_status, locked_payment
+from apps.payments.services.looks import is_judged_by_clock, look_due
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import PayerUnknown
 
@@ -38,9 +39,14 @@ def settle_deposits(deposit_ids: Iterable[object] | None = None) -> int:
     """Settle the intents of these deposits, or of every deposit nobody has acted upon; how many
     there were."""
     costs.remember("live")
-    done = JOB.each(
-        lambda: of_deposits(deposit_ids, JOB.limit, JOB.paused(Payment)), settle_payment
-    )
+
+    def find() -> list[object]:
+        payment_ids = of_deposits(deposit_ids, JOB.limit, JOB.paused(Payment))
+        if payment_ids:
+            look_due(payment_ids)  # what has come too late may be the last news of one
+        return payment_ids
+
+    done = JOB.each(find, settle_payment)
     if deposit_ids is None:
         unexpected.confirm_set_aside()
     return done
@@ -256,15 +262,15 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
 
 
 def _is_judged(payment: Payment, received: list[Received], at: datetime) -> bool:
-    """A deadline is judged only once each chain has been read up to it: a watcher that is behind
-    expires nothing.
-
-    A test clock that was moved judges at once: no block has the time that it shows.
-    """
-    if payment.mode == "test" and payment.store.test_offset_seconds:
+    """A deadline is judged only once each chain has been read up to it and its own addresses were
+    looked at past it: a watcher that is behind expires nothing, nor does a node that is away."""
+    if is_judged_by_clock(payment):
         return True
-    chains = {intake.address.asset.chain_id for intake in received}
-    return all(is_caught_up(chain_id, payment.deadline) for chain_id in chains)
+    addresses = [intake.address for intake in received]
+    if not all(is_caught_up(item.asset.chain_id, payment.deadline) for item in addresses):
+        return False
+    watched = [item.address_id for item in addresses if is_watched(item.asset.chain_id)]
+    return are_looked_at(watched, payment.deadline)
 
 
 def _is_under_review(payment: Payment, received: list[Received]) -> bool:

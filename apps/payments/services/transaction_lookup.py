@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit, Head, UnmatchedTransfer
-from apps.chain.watching import look_up
+from apps.chain.watching import again, look_up
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import addresses_of, confirmations_of, known_heads
 
@@ -31,7 +31,7 @@ class LookupResult(StrEnum):
     # at this payment's address, in another coin or on another chain than asked for
     WRONG_COIN = "wrong_coin"
     NOT_FINAL = "not_final"
-    NOTED = "noted"  # it reached us and isn't booked: the watcher looks again
+    NOTED = "noted"  # it reached us and isn't booked: the watcher reads its block again
     OTHER_ADDRESS = "other_address"
     TOKEN_CONTRACT = "token_contract"  # noqa: S105  # it went to a token's own contract: for good
     NOT_FOUND = "not_found"
@@ -167,6 +167,7 @@ def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -
     head = Head.objects.filter(chain=lookup.chain).first()
     if head is None or head.number < lookup.block_number:
         return TransactionLookup(LookupResult.NOT_FINAL, tx_hash, where)
+    again.ask(lookup.chain.pk, lookup.block_number)
     for transfer in transfers:
         if not transfer.contract:  # what a contract sends is found by what the address holds
             look_up.watch_again(transfer.address)

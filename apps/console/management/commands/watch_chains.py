@@ -4,19 +4,25 @@ that runs vital jobs while nobody else does. SIGTERM ends it at once, anywhere."
 import os
 import signal
 import threading
+from collections.abc import Mapping
 from types import FrameType
 from typing import Any
 
 import structlog
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.template.defaultfilters import pluralize
 
 from apps.chain.metrics import ChainCollector
+from apps.chain.providers.base import RpcError
+from apps.chain.watching import again, unexplained
 from apps.chain.watching.watcher import watch
 from apps.console import exporter, fallback, local_chains
 from apps.console.heartbeat_figures import HeartbeatCollector
 from apps.console.pooler_figures import PoolerCollector
+from apps.core import clock
 from apps.core.liveness import Liveness
+from apps.core.staff import lists
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -39,7 +45,55 @@ class Command(BaseCommand):
             help="address that they are served on",
         )
 
+        parser.add_argument(
+            "--again",
+            nargs=3,
+            metavar=("CHAIN", "FROM", "TO"),
+            help="read these blocks a second time, book what is missing, and end",
+        )
+
+        parser.add_argument(
+            "--accept",
+            metavar="ID",
+            help="accept coins that nothing explains, with --reason, and end",
+        )
+        parser.add_argument("--reason", default="", help="why they are accepted")
+
     def handle(self, *args: Any, **options: Any) -> None:
+        if options["again"]:
+            self._read_again(*options["again"])
+        elif options["accept"]:
+            self._accept(options["accept"], options["reason"])
+        else:
+            self._watch(options)
+
+    def _read_again(self, chain: str, first: str, last: str) -> None:
+        """A second run books nothing more. The watcher may go on meanwhile."""
+        count = 0
+        try:
+            for deposit in again.range_again(chain, first, last):
+                count += 1
+                coins = lists.coins_text(deposit)
+                self.stdout.write(
+                    f"block {deposit.block_number}: {coins} to {deposit.address_id}"
+                    f" in {deposit.tx_hash}"
+                )
+        except again.NotReadable as refusal:
+            raise CommandError(refusal.text) from None
+        except RpcError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(
+            f"{count} deposit{pluralize(count)} recorded" if count else "No new deposits"
+        )
+
+    def _accept(self, row_id: str, reason: str) -> None:
+        try:
+            row = unexplained.accept(row_id, reason, clock.real_now())
+        except unexplained.NotAcceptable as refusal:
+            raise CommandError(refusal.text) from None
+        self.stdout.write(f"{lists.coins_text(row)} at {row.address_id} accepted")
+
+    def _watch(self, options: Mapping[str, Any]) -> None:
         stop = threading.Event()
 
         def end(_: int, __: FrameType | None) -> None:

@@ -1,0 +1,154 @@
+"""Blocks that are read a second time, because something in them may not be booked. What is booked
+already isn't booked again.
+
+A block is asked for by a row, by whoever has a reason; the watcher reads it and deletes the row.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import datetime
+
+import structlog
+from django.conf import settings
+from django.db.models import Max, Min
+
+from apps.chain.models import Block, BlockToRead, Deposit
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.selectors import is_watched
+from apps.chain.watching import block_records
+from apps.chain.watching.block_headers import Inconsistent
+from apps.chain.watching.blocks import read_blocks
+from apps.core.clock import real_now
+from apps.core.errors import Flat
+
+AT_ONCE = 20
+TRIES_MAX = 3
+
+log = structlog.get_logger(__name__)
+
+
+class NotRead(Inconsistent):
+    """The block is none of those that the watcher has read, or the node has another one there."""
+
+
+def ask(chain_id: str, number: int) -> None:
+    """Have a block read again, once however often it is asked for."""
+    at = real_now()
+    BlockToRead.objects.bulk_create(
+        [BlockToRead(chain_id=chain_id, number=number, asked_at=at, tried_at=at)],
+        ignore_conflicts=True,
+    )
+
+
+def read_asked(nodes: Nodes, facts: block_records.WatchedChain, at: datetime) -> None:
+    """Read what was asked for, the longest untried first. One that can't be read now keeps its row
+    and holds up no other."""
+    rows = BlockToRead.objects.filter(chain=facts.chain).order_by("tried_at", "number")
+    for row in rows[:AT_ONCE]:
+        try:
+            read_again(nodes, facts, [row.number], at)
+        except (RpcError, block_records.HeadMoved) as error:
+            BlockToRead.objects.filter(pk=row.pk).update(tried_at=at)
+            log.warning(
+                "block_not_read_again",
+                chain=facts.chain.pk,
+                block=row.number,
+                error=str(error) or type(error).__name__,
+            )
+            if isinstance(error, RpcError) and not (
+                isinstance(error, Inconsistent) or error.is_refusal
+            ):
+                raise  # nobody answers: the others would be asked in vain
+        else:
+            row.delete()
+
+
+def read_again(
+    nodes: Nodes, facts: block_records.WatchedChain, numbers: Sequence[int], at: datetime
+) -> list[Deposit]:
+    """Book what blocks that were read before have and the books don't; the deposits that are new.
+    Raises RpcError, NotRead, or HeadMoved."""
+    hashes = dict(
+        Block.objects.filter(
+            chain=facts.chain, is_canonical=True, number__in=list(numbers)
+        ).values_list("number", "hash")
+    )
+    for number in numbers:
+        if number not in hashes:
+            raise NotRead(f"{facts.chain.pk}: block {number} was never read")
+    added: list[object] = []
+    for block in read_blocks(nodes, numbers, facts.contracts):
+        if block.header.hash != hashes[block.header.number]:
+            raise NotRead(f"{facts.chain.pk}: the node has another block {block.header.number}")
+        matched = _without_explained(block_records.match(nodes, facts, block))
+        if matched.transfers:
+            added += block_records.record_more(facts, matched.header, matched.transfers, at)
+    rows = Deposit.objects.filter(pk__in=[str(pk) for pk in added])
+    deposits = list(rows.order_by("block_number", "log_index"))
+    for deposit in deposits:
+        log.warning(
+            "deposit_read_again",
+            chain=facts.chain.pk,
+            block=deposit.block_number,
+            deposit=str(deposit.pk),
+            address=deposit.address_id,
+        )
+    return deposits
+
+
+class NotReadable(Flat):
+    """The text says why."""
+
+
+def range_again(chain_id: str, first_text: str, last_text: str) -> Iterator[Deposit]:
+    """For an operator: the deposits that are new, part by part. What a node contradicts is asked
+    again, of another one where there is one. Raises NotReadable or RpcError."""
+    if not is_watched(chain_id):
+        watched = ", ".join(sorted(name for name, urls in settings.CHAIN_URLS.items() if urls))
+        raise NotReadable(f"There is no chain {chain_id} with a node; there are: {watched or '-'}")
+    if not (first_text.isascii() and first_text.isdigit() and last_text.isdigit()):
+        raise NotReadable("FROM and TO are each the number of a block")
+    first, last = int(first_text), int(last_text)
+    if first > last:
+        raise NotReadable("FROM comes after TO")
+    facts = block_records.facts_of(chain_id)
+    blocks = Block.objects.filter(chain=facts.chain, is_canonical=True)
+    read = blocks.aggregate(first=Min("number"), last=Max("number"))
+    if read["first"] is None or not read["first"] <= first <= last <= read["last"]:
+        raise NotReadable(f"Blocks {read['first']} to {read['last']} were read")
+    with closing(nodes_of(facts.chain)) as nodes:
+        for start in range(first, last + 1, AT_ONCE):
+            numbers = range(start, min(last, start + AT_ONCE - 1) + 1)
+            yield from _insist(nodes, facts, numbers)
+
+
+def _insist(
+    nodes: Nodes, facts: block_records.WatchedChain, numbers: Sequence[int]
+) -> list[Deposit]:
+    for _ in range(TRIES_MAX - 1):
+        try:
+            return read_again(nodes, facts, numbers, real_now())
+        except Inconsistent:
+            nodes.doubt()
+    return read_again(nodes, facts, numbers, real_now())
+
+
+def _without_explained(block: block_records.MatchedBlock) -> block_records.MatchedBlock:
+    """Native coins that came to an address in this block and are booked as the whole block's, since
+    no node could say of which transaction, aren't booked once more."""
+    as_blocks = set(
+        Deposit.objects.filter(tx_hash=block.header.hash, block_hash=block.header.hash)
+        .exclude(status=Deposit.Status.FAILED)
+        .values_list("address_id", flat=True)
+    )
+    transfers = [
+        (asset, transfer)
+        for asset, transfer in block.transfers
+        if transfer.contract or transfer.to_address not in as_blocks or _is_booked(transfer.tx_hash)
+    ]
+    return block_records.MatchedBlock(block.header, transfers)
+
+
+def _is_booked(tx_hash: str) -> bool:
+    return Deposit.objects.filter(tx_hash=tx_hash).exists()

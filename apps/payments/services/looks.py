@@ -1,0 +1,203 @@
+"""Before a payment ends for want of coins, its own addresses are looked at in a block past its
+deadline: contracts and exchanges pay without a transfer that a block tells of (decision 517).
+
+Many payments are looked at with one request. One that can't be looked at waits and holds up no
+other; a chain without an answer delays its own payments.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any
+
+import structlog
+from django.db.models import Q, QuerySet
+
+from apps.assets.models import Asset, Chain
+from apps.chain.models import AddressLook, Head, UnexplainedBalance
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.selectors import covered_until, is_watched
+from apps.chain.watching import block_records
+from apps.chain.watching.holdings import HoldingsLook, holders_now
+from apps.chain.watching.look_up import watch_again
+from apps.core.clock import real_now
+from apps.core.models import Mode
+from apps.payments import states
+from apps.payments.models import Payment, PaymentAddress
+
+PAGE = 500
+SECONDS_MAX = 60.0
+PATIENCE_SECONDS = 10.0
+NOW_PATIENCE_SECONDS = 3.0
+# Coins that nobody explains are looked for by the watcher; their payment asks again after a while.
+UNEXPLAINED_PAUSE = timedelta(seconds=30)
+
+log = structlog.get_logger(__name__)
+_OPEN = (states.PENDING, states.PROCESSING)
+
+
+class Untold(StrEnum):
+    """What the nodes say at once of a payment to which nothing has come by the books."""
+
+    NOTHING = "nothing"
+    COINS = "coins"  # something is at its addresses, which the watcher has yet to find
+    SILENT = "silent"  # a chain couldn't be asked
+
+
+def look_due(payment_ids: Collection[object] | None = None) -> None:
+    """Look at the addresses of open payments whose time is past on a chain: of these, else of
+    all."""
+    heads = {head.chain_id: head for head in Head.objects.all() if is_watched(head.chain_id)}
+    if not heads:
+        return
+    began = time.monotonic()
+    chains = [_ChainLook(head) for head in heads.values()]
+    try:
+        until = max(chain.covered_until for chain in chains)
+        for payments in _pages(until, payment_ids):
+            rows = _addresses(payments)
+            for chain in chains:
+                chain.look(
+                    {
+                        row.address_id: row.asset_id
+                        for row in rows
+                        if row.asset.chain_id == chain.chain_id
+                        and payments[row.payment_id] <= chain.covered_until
+                        and not _is_looked_at(row, payments[row.payment_id])
+                    }
+                )
+            if time.monotonic() - began > SECONDS_MAX:
+                break
+    finally:
+        for chain in chains:
+            chain.close()
+
+
+def look_now(payment: Payment) -> Untold:
+    """Ask the nodes what a payment's addresses hold, to which nothing has come by the books. Not
+    inside a transaction: somebody waits."""
+    if is_judged_by_clock(payment):
+        return Untold.NOTHING
+    by_chain: dict[Chain, dict[str, Asset]] = defaultdict(dict)
+    for row in payment.addresses.select_related("asset__chain"):
+        if is_watched(row.asset.chain_id):
+            by_chain[row.asset.chain][row.address_id] = row.asset
+    answer = Untold.NOTHING
+    for chain, assets in by_chain.items():
+        try:
+            with closing(nodes_of(chain, patience_seconds=NOW_PATIENCE_SECONDS)) as nodes:
+                holders = holders_now(nodes, assets)
+        except RpcError as error:
+            log.warning("payment_not_looked_at", chain=chain.pk, error=str(error))
+            answer = Untold.SILENT
+            continue
+        for address in holders:
+            watch_again(address)
+        if holders:
+            return Untold.COINS
+    return answer
+
+
+def is_judged_by_clock(payment: Payment) -> bool:
+    """A test clock that was moved judges at once: no block has the time that it shows."""
+    return payment.mode == Mode.TEST and bool(payment.store.test_offset_seconds)
+
+
+class _ChainLook:
+    """One chain, as far as it was read when the run began. Its nodes are asked when there is
+    something to ask."""
+
+    def __init__(self, head: Head) -> None:
+        self.chain_id = head.chain_id
+        self.covered_until = covered_until(head)
+        self._head = head
+        self._nodes: Nodes | None = None
+        self._facts: block_records.WatchedChain | None = None
+        self._is_silent = False
+
+    def look(self, assets: Mapping[str, str]) -> None:
+        """A request that fails is made in halves, so that one address harms no other; without any
+        answer the chain's payments wait for the next run."""
+        waiting = [dict(assets)] if assets else []
+        while waiting and not self._is_silent:
+            part = waiting.pop()
+            try:
+                self._look(part)
+            except block_records.HeadMoved:
+                self._is_silent = True
+            except RpcError as error:
+                log.warning("payments_not_looked_at", chain=self.chain_id, error=str(error))
+                self._is_silent = not self._answers()
+                halves = list(part.items())
+                if len(halves) > 1:
+                    middle = len(halves) // 2
+                    waiting += [dict(halves[middle:]), dict(halves[:middle])]
+
+    def close(self) -> None:
+        if self._nodes is not None:
+            self._nodes.close()
+
+    def _look(self, assets: Mapping[str, str]) -> None:
+        if self._nodes is None or self._facts is None:
+            self._facts = block_records.facts_of(self.chain_id)
+            self._nodes = nodes_of(self._facts.chain, patience_seconds=PATIENCE_SECONDS)
+        holdings = HoldingsLook(self._nodes, self._facts, self._head, real_now())
+        holdings.note(holdings.look(assets))
+
+    def _answers(self) -> bool:
+        try:
+            return self._nodes is not None and bool(self._nodes.call("eth_blockNumber", []))
+        except RpcError:
+            return False
+
+
+def _pages(
+    until: datetime, payment_ids: Collection[object] | None
+) -> Iterator[dict[object, datetime]]:
+    """The open payments that are due by then, each with its deadline, oldest first."""
+    by_clock = Q(mode=Mode.TEST) & ~Q(store__test_offset_seconds=0)
+    rows: QuerySet[Any] = (
+        Payment.objects.filter(status__in=_OPEN, expires_at__lte=until)
+        .filter(Q(held_open_until=None) | Q(held_open_until__lte=until))
+        .filter(Q() if payment_ids is None else Q(pk__in=list(payment_ids)))
+        .exclude(by_clock)
+        .order_by("expires_at", "pk")
+        .values_list("pk", "expires_at", "held_open_until")
+    )
+    last: tuple[datetime, object] | None = None
+    while True:
+        rest = rows
+        if last is not None:
+            expires_at, pk = last
+            is_later = Q(expires_at__gt=expires_at) | Q(expires_at=expires_at, pk__gt=pk)
+            rest = rows.filter(is_later, expires_at__gte=expires_at)
+        page = list(rest[:PAGE])
+        if page:
+            yield {pk: max(expires, held or expires) for pk, expires, held in page}
+        if len(page) < PAGE:
+            return
+        last = page[-1][1], page[-1][0]
+
+
+def _addresses(payments: Collection[object]) -> list[PaymentAddress]:
+    """Their addresses with the last look at each, but for those whose coins nobody explained a
+    moment ago."""
+    rows = list(
+        PaymentAddress.objects.filter(payment_id__in=list(payments)).select_related(
+            "asset", "address__look"
+        )
+    )
+    recent = UnexplainedBalance.objects.filter(
+        settled_at=None, looked_at__gt=real_now() - UNEXPLAINED_PAUSE
+    )
+    paused = set(recent.values_list("address_id", flat=True))
+    return [row for row in rows if row.address_id not in paused]
+
+
+def _is_looked_at(row: PaymentAddress, deadline: datetime) -> bool:
+    look: AddressLook | None = getattr(row.address, "look", None)
+    return look is not None and look.looked_until >= deadline

@@ -1,0 +1,239 @@
+"""Nothing has come is said of a payment once its own addresses were looked at past its deadline:
+by expiry, a new quote, a cancellation, and a voided invoice."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+
+from apps.chain.models import AddressLook, Deposit, UnexplainedBalance
+from apps.core import clock
+from apps.payments.models import Payment
+from apps.payments.services import cancel
+from apps.payments.services.expire import expire_due, expire_if_due
+from apps.payments.services.looks import look_due
+from apps.payments.services.renew import NotRenewable, is_renewable, renew_payment
+from apps.payments.services.settle import settle_deposits
+from tests import make
+from tests.cast import Shop
+from tests.chain.conftest import Reader
+from tests.chain.local import FORWARDER, REVERTER, LocalChain
+from tests.chain.proxy import Proxy
+from tests.chain.test_again import take_dollars
+from tests.chain.test_deposits import CONTRACT
+from tests.chain.test_payment_flow import entry
+
+pytestmark = pytest.mark.chain
+
+
+@pytest.fixture(autouse=True)
+def seldom(settings: Any) -> None:
+    """The watcher goes round the open addresses too seldom to be in time by chance."""
+    settings.CHAIN_BALANCE_CHECK_BLOCKS = 1_000_000
+
+
+class Deadline:
+    """A payment in SETH and what happens around the end of its time."""
+
+    def __init__(self, chain: LocalChain, watcher: Reader, shop: Shop) -> None:
+        self.chain = chain
+        self.watcher = watcher
+        self.shop = shop
+        self.document = make.payment(shop.test)
+        self.address = entry(self.document)["address"].lower()
+        self.due_atomic = int(entry(self.document)["crypto_amount_atomic"])
+        self.at = datetime.fromisoformat(self.document["expires_at"].replace("Z", "+00:00"))
+
+    @property
+    def row(self) -> Payment:
+        return Payment.objects.select_related("store").get(pk=self.document["id"])
+
+    def pay_by_contract(self, amount_atomic: int | None = None) -> None:
+        """In the last block before the deadline."""
+        self.chain.call("evm_setNextBlockTimestamp", int(self.at.timestamp()) - 1)
+        self.chain.through(CONTRACT, amount_atomic or self.due_atomic, self.address)
+
+    def judge(self) -> str:
+        self.watcher.read()
+        expire_due()
+        settle_deposits()
+        return self.row.status
+
+
+@pytest.fixture
+def deadline(chain: LocalChain, watcher: Reader, bakery: Shop) -> Iterator[Deadline]:
+    """The time is just past the payment's deadline, and a block is past it as well."""
+    chain.put(FORWARDER, CONTRACT)
+    made = Deadline(chain, watcher, bakery)
+    with time_machine.travel(made.at + timedelta(seconds=2), tick=True):
+        yield made
+
+
+def test_a_contract_that_pays_just_before_the_deadline_is_on_time(deadline: Deadline) -> None:
+    deadline.pay_by_contract()
+    deadline.chain.mine_after(deadline.at)
+    assert deadline.judge() == "processing"
+    deadline.chain.mine(3)
+    assert deadline.judge() == "completed"
+    assert not deadline.row.late_deposits.exists()
+
+
+def test_without_coins_it_expires_at_the_first_look(deadline: Deadline) -> None:
+    deadline.chain.mine_after(deadline.at)
+    deadline.watcher.read()
+    settled = expire_if_due(deadline.row)  # who reads the page asks no chain
+    assert settled.status == "pending"
+    assert deadline.judge() == "expired"
+    look = AddressLook.objects.get(pk=deadline.address)
+    assert look.looked_until >= deadline.at and look.block_number == deadline.chain.height
+
+
+def test_half_by_a_contract_is_no_less_than_half(deadline: Deadline) -> None:
+    deadline.pay_by_contract(deadline.due_atomic // 2)
+    deadline.chain.mine_after(deadline.at)
+    assert deadline.judge() == "processing"
+    deadline.chain.mine(3)
+    assert deadline.judge() == "failed"
+    assert deadline.row.state_reason == "failed_underpaid"
+
+
+def test_a_node_that_says_nothing_of_balances_delays(proxy: Proxy, deadline: Deadline) -> None:
+    proxy.unknown.add("eth_getBalance")
+    deadline.chain.mine_after(deadline.at)
+    for _ in range(3):
+        assert deadline.judge() == "pending"
+    proxy.unknown.clear()
+    proxy.whole = (500, b"")
+    expire_due()
+    assert deadline.row.status == "pending"
+    proxy.whole = None
+    assert deadline.judge() == "expired"
+
+
+def test_one_address_that_can_not_be_asked_holds_up_no_other(
+    proxy: Proxy, deadline: Deadline
+) -> None:
+    poisoned = deadline.address
+    others = [Deadline(deadline.chain, deadline.watcher, deadline.shop) for _ in range(5)]
+    last = max(other.at for other in others)
+    proxy.cuts = lambda body: poisoned in body
+    with time_machine.travel(last + timedelta(seconds=5), tick=True):
+        deadline.chain.mine_after(last + timedelta(seconds=4))
+        deadline.watcher.read()
+        expire_due()
+        assert [other.row.status for other in others] == ["expired"] * 5
+        assert deadline.row.status == "pending"
+        proxy.cuts = lambda body: False
+        assert deadline.judge() == "expired"
+
+
+def test_a_reorg_below_the_look_takes_the_look_back(deadline: Deadline) -> None:
+    deadline.chain.mine_after(deadline.at)
+    deadline.watcher.read()
+    look_due()
+    assert AddressLook.objects.exists()
+    deadline.chain.reorg(1)
+    deadline.watcher.read()
+    assert not AddressLook.objects.exists()
+
+
+def test_a_new_quote_waits_for_the_look(deadline: Deadline) -> None:
+    deadline.chain.mine_after(deadline.at)
+    assert deadline.judge() == "expired" and is_renewable(deadline.row)
+    AddressLook.objects.all().delete()  # as of a payment that an older version ended
+    assert not is_renewable(deadline.row)
+    with pytest.raises(NotRenewable):
+        renew_payment(deadline.row)
+
+
+def test_no_new_quote_for_coins_that_no_block_told_of(deadline: Deadline) -> None:
+    deadline.chain.mine_after(deadline.at)
+    assert deadline.judge() == "expired"
+    deadline.chain.through(CONTRACT, deadline.due_atomic, deadline.address)
+    with pytest.raises(NotRenewable):
+        renew_payment(deadline.row)
+    assert not Payment.objects.exclude(pk=deadline.row.pk).exists()
+
+
+def test_a_cancellation_asks_the_addresses(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, bakery: Shop
+) -> None:
+    chain.put(FORWARDER, CONTRACT)
+    payment = Deadline(chain, watcher, bakery)
+    watcher.read()
+    proxy.whole = (500, b"")
+    with pytest.raises(cancel.NetworkSilent):
+        cancel.cancel_payment(payment.row)
+    proxy.whole = None
+    chain.through(CONTRACT, 7, payment.address)
+    with pytest.raises(cancel.CoinsFound):
+        cancel.cancel_payment(payment.row)
+    assert payment.row.status == "pending"
+    other = Deadline(chain, watcher, bakery)
+    assert cancel.cancel_payment(other.row).status == "expired"
+
+
+def test_a_test_clock_that_was_moved_judges_at_once(deadline: Deadline) -> None:
+    clock.ask(deadline.row.store, 1)
+    expire_due()
+    assert deadline.row.status == "expired" and not AddressLook.objects.exists()
+
+
+def test_what_nobody_explains_keeps_a_payment_open_until_it_is_explained(
+    proxy: Proxy, deadline: Deadline
+) -> None:
+    deadline.pay_by_contract()
+    deadline.chain.mine_after(deadline.at)
+    proxy.lie("debug_traceBlockByHash", lambda traces: [])
+    proxy.lie("eth_getBlockByHash", lambda block: {**block, "transactions": []})
+    assert deadline.judge() == "pending"
+    open_one = UnexplainedBalance.objects.get()
+    assert (open_one.address_id, open_one.amount_atomic, open_one.settled_at) == (
+        deadline.address,
+        deadline.due_atomic,
+        None,
+    )
+    proxy.changes.clear()
+    UnexplainedBalance.objects.update(looked_at=datetime(2026, 1, 1, tzinfo=UTC))
+    assert deadline.judge() == "processing"
+    open_one.refresh_from_db()
+    assert open_one.settled_at is not None
+    assert Deposit.objects.get().amount_atomic == deadline.due_atomic
+
+
+@pytest.fixture
+def token(chain: LocalChain, bakery: Shop) -> str:
+    """A real one that the store takes; the first account has some."""
+    address = chain.deploy_token()
+    take_dollars(bakery, address)
+    chain.mint(address, chain.accounts[0], 10**12)
+    return address
+
+
+def test_a_tokens_transfer_that_a_node_left_out_is_found_by_the_balance(
+    proxy: Proxy, token: str, deadline: Deadline
+) -> None:
+    way = entry(deadline.document, "USDC_SETH")
+    blank = "0x" + "0" * 512
+    proxy.lie("eth_getBlockByNumber", lambda block: block and {**block, "logsBloom": blank})
+    proxy.lie("eth_getLogs", lambda logs: [])
+    deadline.chain.call("evm_setNextBlockTimestamp", int(deadline.at.timestamp()) - 1)
+    deadline.chain.transfer(token, way["address"], int(way["crypto_amount_atomic"]))
+    deadline.chain.mine_after(deadline.at)
+    assert deadline.judge() == "pending"  # its balance is there, and the node still denies it
+    open_one = UnexplainedBalance.objects.get()
+    assert (open_one.asset_id, open_one.address_id) == ("USDC_SETH", way["address"].lower())
+    proxy.changes.clear()
+    UnexplainedBalance.objects.update(looked_at=datetime(2026, 1, 1, tzinfo=UTC))
+    assert deadline.judge() == "processing"
+    deadline.chain.mine(3)
+    assert deadline.judge() == "completed"
+    assert not UnexplainedBalance.objects.filter(settled_at=None).exists()
+
+
+def test_a_token_that_says_nothing_of_itself_expires(token: str, deadline: Deadline) -> None:
+    deadline.chain.put(REVERTER, token)
+    deadline.chain.mine_after(deadline.at)
+    assert deadline.judge() == "expired"
