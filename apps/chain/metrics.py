@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 
 from apps.chain.models import Deposit, Head, OutgoingTransaction
 from apps.chain.selectors import lag_seconds
-from apps.chain.states import MINED
+from apps.chain.states import IN_FLIGHT, MINED
 
 
 class ChainCollector(Collector):
@@ -36,6 +36,11 @@ class ChainCollector(Collector):
             "Of ours, undone and not yet mined again",
             labels=["chain"],
         )
+        missing = GaugeMetricFamily(
+            "tillgate_chain_receipts_missing",
+            "Of ours, with a nonce that is used and no receipt at any node",
+            labels=["chain"],
+        )
         try:
             for head in Head.objects.all():
                 height.add_metric([head.chain_id], head.number)
@@ -48,6 +53,10 @@ class ChainCollector(Collector):
                     chain_id=head.chain_id, undone_count__gt=0
                 ).exclude(status__in=MINED)
                 undone.add_metric([head.chain_id], open_again.count())
+                unknown = OutgoingTransaction.objects.filter(
+                    chain_id=head.chain_id, status__in=IN_FLIGHT, unknown_since__isnull=False
+                )
+                missing.add_metric([head.chain_id], unknown.count())
         except DatabaseError:
             return
-        yield from (height, lag, lost, undone)
+        yield from (height, lag, lost, undone, missing)

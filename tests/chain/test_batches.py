@@ -71,7 +71,7 @@ def test_what_a_node_takes_grows_again_with_care(
     proxy: Proxy, node: JsonRpc, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.monotonic()
-    monkeypatch.setattr(batches.time, "monotonic", lambda: now)
+    monkeypatch.setattr(time, "monotonic", lambda: now)
     proxy.batch_max = 10
     node.batch(CALLS)
     for _ in range(10):

@@ -30,6 +30,7 @@ from apps.core.published_secrets import DEMO_MNEMONIC
 from tests import postgres
 from tests.forks import Forks
 from tests.sending.conftest import World
+from tests.sending.test_doubts import minutes_pass
 
 pytestmark = pytest.mark.chain
 ROOT = Path(__file__).resolve().parents[2]
@@ -218,6 +219,10 @@ class TestANonceThatIsNotOurs:
         row.refresh_from_db()
         assert row.status == "submitted"
         world.mine(4)
+        world.work()
+        row.refresh_from_db()
+        assert row.status == "submitted"
+        minutes_pass(row)
         world.work()
         row.refresh_from_db()
         assert (row.status, HotWallet.objects.get(pk="sepolia").halted_at is not None) == (

@@ -37,6 +37,9 @@ class HotWallet(models.Model):
     next_nonce = models.BigIntegerField()
     halted_at = models.DateTimeField(null=True, blank=True)
     halted_reason = models.CharField(max_length=200, blank=True)
+    halted_code = models.CharField(
+        max_length=25, blank=True, default="", db_default="", choices=Reason.choices
+    )  # of a halt that may end by itself
     short_since = models.DateTimeField(
         null=True, blank=True
     )  # since then something waits that it has too little for
@@ -174,6 +177,8 @@ class OutgoingTransaction(models.Model):
     tx_hash = models.CharField(
         max_length=66, blank=True, db_collation="C"
     )  # the mined candidate, else the newest
+    # Since then its nonce is used and no node has a receipt of it.
+    unknown_since = models.DateTimeField(null=True, blank=True)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True, default="", db_collation="C")
     network_fee_atomic = AtomicField(

@@ -55,12 +55,21 @@ def _of(addresses: Sequence[str], prefix: str) -> Q:
     return (sent & ~is_sweep) | (swept & is_sweep)
 
 
-def halt(wallet: HotWallet, reason: str, at: datetime) -> None:
-    """Stop signing and sending for a chain."""
+def halt(wallet: HotWallet, reason: str, at: datetime, code: Reason | None = None) -> None:
+    """Stop signing and sending for a chain. With a `code` the halt may end by itself (`doubts`);
+    another reason that comes to it ends that."""
+    halted_code = "" if code is None else code.value
     with transaction.atomic():
-        if HotWallet.objects.filter(pk=wallet.pk, halted_at=None).update(
-            halted_at=at, halted_reason=reason
-        ):
+        is_new = HotWallet.objects.filter(pk=wallet.pk, halted_at=None).update(
+            halted_at=at, halted_reason=reason, halted_code=halted_code
+        )
+        is_news = is_new or (
+            not halted_code
+            and HotWallet.objects.filter(pk=wallet.pk)
+            .exclude(halted_code="")
+            .update(halted_reason=reason, halted_code="")
+        )
+        if is_news:
             audit.record("hot_wallet.halted", target=wallet, name=wallet.pk, reason=reason)
     _halts.labels(wallet.pk).inc()
     log.error("hot_wallet_halted", chain=wallet.pk, reason=reason)
@@ -125,7 +134,8 @@ def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         row.next_nonce = max(row.next_nonce, used)
         row.halted_at = None
         row.halted_reason = ""
-        row.save(update_fields=["next_nonce", "halted_at", "halted_reason"])
+        row.halted_code = ""
+        row.save(update_fields=["next_nonce", "halted_at", "halted_reason", "halted_code"])
         audit.record("hot_wallet.resumed", target=row, name=row.pk)
     jobs.nudge("chain.send", mode=row.chain.mode)
 
@@ -238,6 +248,10 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
             jobs.enqueue("chain.send", row.pk, mode=row.mode)
         else:
             _leave_review(row, _Status.FAILED, at, finished_at=at, **because(Reason.NONCE_TAKEN))
+            # Somebody else has sent something: a person ends that halt.
+            HotWallet.objects.filter(chain=row.chain_id, address=row.from_address).update(
+                halted_code=""
+            )
             wake(row)
 
 

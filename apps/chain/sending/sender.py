@@ -2,7 +2,8 @@
 became of it.
 
 Only stored bytes are ever sent, as often as needed. "Not found" is never "not sent": an end is a
-receipt buried under enough blocks, and a nonce that somebody else used is a person's affair.
+receipt buried under enough blocks, and a nonce that somebody else used is a person's affair once
+every node was asked for minutes (`doubts`).
 """
 
 import uuid
@@ -21,7 +22,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
-from apps.chain.sending import approvals, balances, calls, holds, hot_wallets, undone
+from apps.chain.sending import approvals, balances, calls, doubts, holds, hot_wallets, undone
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
 from apps.core import clock, jobs
 from apps.core.db import locks
@@ -115,7 +116,9 @@ def run_due(mode: str = "") -> None:
 
 
 def _run(wallet: HotWallet) -> None:
-    is_due = hot_wallets.in_flight(wallet) or undone.is_due(wallet)
+    is_due = (
+        hot_wallets.in_flight(wallet) or undone.is_due(wallet) or doubts.in_review(wallet).exists()
+    )
     if not settings.CHAIN_URLS.get(wallet.chain_id) or not is_due:
         return
     at = clock.real_now()
@@ -125,6 +128,7 @@ def _run(wallet: HotWallet) -> None:
             # A turn of its own: what is signed meanwhile is sent by another run.
             with locks.try_hold(locks.Turn.CHAIN_FOLLOWER, wallet.pk) as is_mine:
                 if is_mine:
+                    doubts.recheck(wallet, nodes, at)
                     follow(wallet, nodes, at)
         except RpcError as error:
             log.warning("chain_not_asked", chain=wallet.chain_id, error=str(error))
@@ -294,23 +298,25 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         )
     )
 
-    def look(row: OutgoingTransaction) -> None:
-        mined_receipt = next(
-            (
-                receipt
-                for candidate in row.candidates.all()
-                if (receipt := receipts[candidate.tx_hash])
-            ),
-            None,
+    def is_missing(row: OutgoingTransaction) -> bool:
+        return (
+            row.nonce is not None
+            and row.nonce < used[row.from_address]
+            and doubts.receipt_of(row, receipts) is None
         )
-        if mined_receipt is not None:
-            _finish(row, mined_receipt, head - chain.required_confirmations + 1, wallet, at)
-        elif row.nonce is not None and row.nonce < used[row.from_address]:
-            if row.from_address == wallet.address:
-                hot_wallets.halt(
-                    wallet, f"Nonce {row.nonce} was used by a transaction that we do not know", at
-                )
-            hot_wallets.finish(row, _Status.REVIEW, at, Reason.NONCE_UNKNOWN)
+
+    in_blocks: set[str] = set()
+    if missing := [row for row in rows if is_missing(row)]:
+        more_receipts, in_blocks = doubts.ask_everyone(missing, nodes)
+        receipts |= more_receipts
+
+    def look(row: OutgoingTransaction) -> None:
+        receipt = doubts.receipt_of(row, receipts)
+        if receipt is not None:
+            doubts.trust(row)
+            _finish(row, receipt, head - chain.required_confirmations + 1, wallet, at)
+        elif is_missing(row):
+            doubts.doubt(row, wallet, in_blocks, at)
 
     FOLLOW.each(lambda: rows, look)
 

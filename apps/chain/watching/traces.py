@@ -56,12 +56,12 @@ def inner_transfers(nodes: Nodes, block: Block, address: str) -> Traced:
             return Traced(can_trace=False)
         answer = None
     hashes = _hashes_of(nodes, block)
-    found: dict[str, list[Transfer]] = {}
+    by_hash: dict[str, list[Transfer]] = {}
     for tx_hash, frame in _frames_of(answer, frozenset(hashes)):
-        _keep(found, tx_hash, frame, address)
-    _trace_alone(nodes, [tx_hash for tx_hash in hashes if tx_hash not in found], found, address)
-    transfers = [transfer for tx_hash in hashes for transfer in found.get(tx_hash, ())]
-    untraced = frozenset(hashes) - found.keys()
+        _keep(by_hash, tx_hash, frame, address)
+    _trace_alone(nodes, [tx_hash for tx_hash in hashes if tx_hash not in by_hash], by_hash, address)
+    transfers = [transfer for tx_hash in hashes for transfer in by_hash.get(tx_hash, ())]
+    untraced = frozenset(hashes) - by_hash.keys()
     if untraced:
         log.warning(
             "transactions_untraced",
@@ -96,7 +96,7 @@ def _frames_of(answer: Any, hashes: Collection[str]) -> Iterator[tuple[str, Any]
 
 
 def _trace_alone(
-    nodes: Nodes, hashes: Sequence[str], found: dict[str, list[Transfer]], address: str
+    nodes: Nodes, hashes: Sequence[str], by_hash: dict[str, list[Transfer]], address: str
 ) -> None:
     """Those that the block's traces leave out; what can't be traced so either stays left out."""
     calls: list[Call] = [
@@ -108,13 +108,13 @@ def _trace_alone(
         return
     for tx_hash, answer in zip(hashes, answers, strict=False):
         if not isinstance(answer, RpcError):
-            _keep(found, tx_hash, answer, address)
+            _keep(by_hash, tx_hash, answer, address)
 
 
-def _keep(found: dict[str, list[Transfer]], tx_hash: str, frame: Any, address: str) -> None:
+def _keep(by_hash: dict[str, list[Transfer]], tx_hash: str, frame: Any, address: str) -> None:
     """A trace that isn't one is as good as none."""
     try:
-        found[tx_hash] = [
+        by_hash[tx_hash] = [
             Transfer(
                 "",
                 tx_hash,
@@ -127,7 +127,7 @@ def _keep(found: dict[str, list[Transfer]], tx_hash: str, frame: Any, address: s
             if inner["to"].lower() == address
         ]
     except (TypeError, KeyError, ValueError, AttributeError):
-        found.pop(tx_hash, None)
+        by_hash.pop(tx_hash, None)
 
 
 def value_frames(top: Frame) -> Iterator[Frame]:

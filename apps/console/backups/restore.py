@@ -209,6 +209,8 @@ def _hold() -> list[str]:
     The tables may be of an older release: only columns that every release has are named.
     """
     with transaction.atomic():
+        # One that was halted before ends its halt by itself no more (apps.chain.sending.doubts).
+        HotWallet.objects.exclude(halted_at=None).update(halted_at=clock.real_now())
         HotWallet.objects.filter(halted_at=None).update(
             halted_at=clock.real_now(), halted_reason=HELD
         )

@@ -9,7 +9,7 @@ from django.db import transaction
 from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.sending import hot_wallets
+from apps.chain.sending import doubts, hot_wallets
 from apps.chain.states import UNMINED
 from apps.core import clock
 from apps.core.messages.fields import is_uuid
@@ -115,6 +115,9 @@ class Command(OperatorCommand[SendingResult]):
             with closing(nodes_of(row.chain)) as nodes:
                 hot_wallets.resolve_as_sent(row, tx_hash.lower(), nodes, clock.real_now())
         else:
+            if action == "unsent" and row.nonce is not None:
+                with closing(nodes_of(row.chain)) as nodes:
+                    doubts.refuse_if_mined(row, nodes)
             settle = {
                 "unsent": hot_wallets.resolve_as_unsent,
                 "again": hot_wallets.resolve_by_sending_again,
