@@ -355,6 +355,11 @@ LOGGING = {
     "loggers": {
         "django.server": {"level": "WARNING"},
         "django.request": {"level": "ERROR", "filters": ["without_probes"]},
+        # A line for each job that is due, received and done fills a disk while nothing happens.
+        # What a job has to say it says itself, and one that fails is an error of the last of them.
+        "celery.beat": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.app.trace": {"level": "WARNING"},
     },
 }
 

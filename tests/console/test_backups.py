@@ -118,6 +118,24 @@ def test_a_backup_names_everything_and_holds_no_key(place: Path, key_file: None)
     assert ran("backup", folder, "--verify")["files"] == told["files"]
 
 
+def test_whoever_has_the_passphrase_learns_that_it_is_the_right_one(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = ("--passphrase-file", place / "passphrase")
+    folder = Path(ran("backup", place / "backups", *right)["backup"])
+    names = {path.name for path in folder.iterdir()}
+    assert ran("backup", folder, "--verify", *right)["backup"] == str(folder)
+    (place / "other").write_text("another one that is long enough")
+    wrong = ("--passphrase-file", place / "other")
+    assert "can't be decrypted" in refused(capsys, "backup", folder, "--verify", *wrong)
+    assert {path.name for path in folder.iterdir()} == names, "nothing is left in plain"
+    plain = Path(ran("backup", place / "backups", "--no-encryption")["backup"])
+    assert "isn't encrypted with a passphrase" in refused(
+        capsys, "backup", plain, "--verify", *right
+    )
+    assert "no other key" in refused(capsys, "backup", plain, "--verify", "--no-encryption")
+
+
 def test_a_public_key_seals_what_this_machine_can_not_open(place: Path) -> None:
     home = place / "gpg"
     home.mkdir(mode=0o700)

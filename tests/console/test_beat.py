@@ -91,3 +91,10 @@ def test_what_is_wrong_with_a_job_is_told_with_its_traceback(
         scheduler.apply_entry(wrong, producer=scheduler.producer)
     assert lines == []
     assert "no such thing" in caplog.text and "Traceback" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["celery.beat", "celery.worker.strategy", "celery.app.trace"])
+def test_a_job_that_is_due_or_done_is_no_line_in_the_log(name: str) -> None:
+    """Hundreds of jobs look every minute whether there is something to do."""
+    assert not logging.getLogger(name).isEnabledFor(logging.INFO)
+    assert logging.getLogger(name).isEnabledFor(logging.ERROR)

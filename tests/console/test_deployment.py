@@ -61,6 +61,12 @@ def test_the_example_holds_no_published_secret() -> None:
     assert not [name for name, value in PUBLISHED.items() if value in text]
 
 
+def test_the_logs_of_every_container_have_a_size() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    sizes = {name: service.get("logging", {}).get("options") for name, service in services.items()}
+    assert set(map(str, sizes.values())) == {"{'max-size': '10m', 'max-file': '5'}"}, sizes
+
+
 def test_compose_runs_each_process_once_and_publishes_only_the_web_and_its_proxy() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     assert {

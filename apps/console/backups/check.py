@@ -20,6 +20,17 @@ def verify(folder: Path) -> Manifest:
     return described
 
 
+def open_all(folder: Path, described: Manifest, passphrase: Path) -> None:
+    """Decrypt every file, of which nothing stays: whoever keeps the passphrase elsewhere learns
+    before the worst day that it is the right one. Raises BackupError."""
+    if described.encryption != sealing.PASSPHRASE:
+        raise BackupError(f"{folder} isn't encrypted with a passphrase")
+    seal = sealing.Seal(sealing.PASSPHRASE, passphrase)
+    seal.check()
+    for file in described.files:
+        sealing.try_to_open(folder / file.name, seal)
+
+
 def _problem(folder: Path, file: manifest.File) -> str:
     path = folder / file.name
     if Path(file.name).name != file.name or not path.is_file():

@@ -93,24 +93,27 @@ def opened(path: Path, seal: Seal) -> Iterator[Path]:
     if seal.kind == NONE:
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix=".opened-", dir=path.parent) as folder, _home() as home:
+    with tempfile.TemporaryDirectory(prefix=".opened-", dir=path.parent) as folder:
         plain = Path(folder) / path.name.removesuffix(SUFFIX)
-        keys = ["--homedir", str(home), *_passphrase(seal)] if seal.kind == PASSPHRASE else []
-        command = [
-            "gpg",
-            "--batch",
-            "--no-tty",
-            "--quiet",
-            *keys,
-            "--output",
-            str(plain),
-            "--decrypt",
-            str(path),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise BackupError(f"{path.name} can't be decrypted: {done.stderr.strip()[-2000:]}")
+        _decrypt(path, seal, "--output", str(plain))
         yield plain
+
+
+def try_to_open(path: Path, seal: Seal) -> None:
+    """Decrypt the whole file to nowhere. Raises BackupError when the key is another one, or the
+    file was damaged before it was sealed."""
+    _decrypt(path, seal)
+
+
+def _decrypt(path: Path, seal: Seal, *output: str) -> None:
+    with _home() as home:
+        keys = ["--homedir", str(home), *_passphrase(seal)] if seal.kind == PASSPHRASE else []
+        command = ["gpg", "--batch", "--no-tty", "--quiet", *keys, *output, "--decrypt", str(path)]
+        done = subprocess.run(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False
+        )
+    if done.returncode:
+        raise BackupError(f"{path.name} can't be decrypted: {done.stderr.strip()[-2000:]}")
 
 
 def digest_of(path: Path) -> str:

@@ -53,10 +53,11 @@ class Command(OperatorCommand[BackupResult]):
             action="store_true",
             help="don't encrypt, because the disk is encrypted or nobody else has access",
         )
-        sealed.add_argument(
+        parser.add_argument(
             "--verify",
             action="store_true",
-            help="check that this backup is complete instead of creating one",
+            help="check that this backup is complete instead of creating one; with"
+            " --passphrase-file also that the passphrase opens every file of it",
         )
         parser.add_argument(
             "--keep", type=int, metavar="N", help="then delete all but the newest N"
@@ -71,12 +72,21 @@ class Command(OperatorCommand[BackupResult]):
         folder = Path(options["folder"])
         try:
             if options["verify"]:
-                return _result(folder, check.verify(folder))
+                return _verify(folder, options)
             return _make(
                 folder, _seal(options), options["keep"], with_key_file=options["with_key_file"]
             )
         except BackupError as error:
             raise CommandError(str(error)) from None
+
+
+def _verify(folder: Path, options: Mapping[str, Any]) -> BackupResult:
+    if options["public_key"] or options["no_encryption"]:
+        raise CommandError("--verify takes no other key than --passphrase-file")
+    described = check.verify(folder)
+    if options["passphrase_file"]:
+        check.open_all(folder, described, Path(options["passphrase_file"]))
+    return _result(folder, described)
 
 
 def _seal(options: Mapping[str, Any]) -> Seal:
