@@ -2,8 +2,13 @@
 least an eighth more."""
 
 from dataclasses import dataclass
+from typing import Any
+
+from apps.chain.providers.base import Nodes, RpcError
+from apps.core.errors import ErrorCode
 
 GWEI = 10**9
+HISTORY_BLOCKS = 10
 # Nodes take a replacement at the same nonce from 10 % more on.
 BUMP_NUMERATOR = 9
 BUMP_DENOMINATOR = 8
@@ -13,6 +18,39 @@ BUMP_DENOMINATOR = 8
 class FeeOffer:
     max_fee_wei: int
     priority_fee_wei: int
+
+
+def tip_of(nodes: Nodes, block: Any) -> int:
+    """What a transaction pays for its place after `block`, in wei: asked in another way of a node
+    that lacks a method. Raises RpcError."""
+    try:
+        return _quantity(nodes.call("eth_maxPriorityFeePerGas", []))
+    except RpcError as error:
+        if not error.is_refusal:
+            raise
+    try:
+        history = nodes.call("eth_feeHistory", [hex(HISTORY_BLOCKS), "latest", [50]])
+        rewards = sorted(_quantity(reward) for [reward] in history["reward"])
+        return rewards[len(rewards) // 2]
+    except RpcError as error:
+        if not error.is_refusal:
+            raise
+    except (TypeError, KeyError, ValueError, IndexError):
+        pass  # no history, or none of what was paid
+    price = _quantity(nodes.call("eth_gasPrice", []))
+    return max(0, price - base_fee_of(block))
+
+
+def base_fee_of(block: Any) -> int:
+    """In wei; none on a chain without one."""
+    return int(block.get("baseFeePerGas") or "0x0", 16)
+
+
+def _quantity(answer: Any) -> int:
+    try:
+        return int(answer, 16)
+    except (TypeError, ValueError):
+        raise RpcError("a node's answer isn't a figure", ErrorCode.REFUSED) from None
 
 
 def suggested(base_fee_wei: int, tip_wei: int, ceiling_wei: int) -> FeeOffer | None:

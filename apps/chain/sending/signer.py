@@ -18,7 +18,7 @@ from apps.assets.models import Chain
 from apps.chain.keys.keystores import HotKey, Unsigned
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
-from apps.chain.providers.base import Call, KeystoreError, Nodes
+from apps.chain.providers.base import Call, KeystoreError, Nodes, RpcError
 from apps.chain.reasons import Reason, Refusal, because
 from apps.chain.sending import (
     approvals,
@@ -91,7 +91,12 @@ class ChainSigner:
         stuck = {wallet.pk: self._stuck(wallet, at) for wallet in open_wallets}
         if not requests and not any(stuck.values()):
             return 0
-        signing_lanes, offer = self._asked(wallets, requests)
+        try:
+            signing_lanes, offer = self._asked(wallets, requests)
+        except RpcError as error:
+            if error.is_refusal:  # it answers, and waiting alone doesn't help
+                lanes.wait(requests, Reason.NETWORK_SILENT, _WaitsFor.NETWORK, at)
+            raise
         if len(wallets) > 1 and offer is not None:
             note_gas([lane for lane in signing_lanes if lane.is_open], offer, at)
         late = [
@@ -121,7 +126,8 @@ class ChainSigner:
             for row in rows
             if row.asset.contract_address and row.asset.chain_id == self.chain.pk
         }
-        calls: list[Call] = [("eth_maxPriorityFeePerGas", [])]
+        tip = fees.tip_of(self.nodes, block)
+        calls: list[Call] = []
         for wallet, _ in wallets:
             calls += [
                 ("eth_getTransactionCount", [wallet.address, block["number"]]),
@@ -129,14 +135,14 @@ class ChainSigner:
                 ("eth_getBalance", [wallet.address, block["number"]]),
                 *(balances.call_for_token(asset, wallet.address) for asset in tokens.values()),
             ]
-        tip, *answers = self.nodes.batch(calls)
+        answers = self.nodes.batch(calls)
         size = len(answers) // len(wallets)
         signing_lanes = [
             SigningLane(wallet, key, state_of(answers[size * place : size * (place + 1)], tokens))
             for place, (wallet, key) in enumerate(wallets)
         ]
-        base_fee = int(block.get("baseFeePerGas", "0x0"), 16)
-        return signing_lanes, fees.suggested(base_fee, int(tip, 16), self.ceiling_wei)
+        base_fee = fees.base_fee_of(block)
+        return signing_lanes, fees.suggested(base_fee, tip, self.ceiling_wei)
 
     # --- first signatures -------------------------------------------------------------------------
 

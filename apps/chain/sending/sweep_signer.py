@@ -72,8 +72,8 @@ class SweepSigner:
         if not requests and not stuck:
             return 0
         block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
-        tip = int(self.nodes.call("eth_maxPriorityFeePerGas", []), 16)
-        offer = fees.suggested(int(block.get("baseFeePerGas", "0x0"), 16), tip, self.ceiling_wei)
+        tip = fees.tip_of(self.nodes, block)
+        offer = fees.suggested(fees.base_fee_of(block), tip, self.ceiling_wei)
         if offer is None:
             return 0
         return sum(self._sign(row, offer, at) for row in requests) + sum(

@@ -186,11 +186,10 @@ class _ChainSweep:
         holdings = self._found(at)
         if not holdings:
             return
-        block, tip = self.nodes.batch(
-            [("eth_getBlockByNumber", ["latest", False]), ("eth_maxPriorityFeePerGas", [])]
-        )
+        block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
+        tip = fees.tip_of(self.nodes, block)
         ceiling = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
-        offer = fees.suggested(int(block.get("baseFeePerGas", "0x0"), 16), int(tip, 16), ceiling)
+        offer = fees.suggested(fees.base_fee_of(block), tip, ceiling)
         if offer is None:
             return
 
