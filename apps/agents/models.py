@@ -199,7 +199,8 @@ class SignedPayment(Owned):
     """An authorization that a payer has signed for an offer, told apart by what the token knows it
     by: the payer and the nonce.
 
-    `answered_at` is when the caller was told of its success, which happens once.
+    `answered_at` is when the caller was told of its success, which happens once. One that is
+    `is_elsewhere` was carried out by a transaction that isn't ours.
     """
 
     class Status(models.TextChoices):
@@ -223,6 +224,7 @@ class SignedPayment(Owned):
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.VERIFIED)
     tx_hash = models.CharField(max_length=66, blank=True, default="")
     failure_reason = models.CharField(max_length=200, blank=True, default="")
+    is_elsewhere = models.BooleanField(default=False, db_default=False)
     answered_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
 

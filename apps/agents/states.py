@@ -32,7 +32,7 @@ SIGNED = Machine[SignedPayment, Noted](
         _Signed.SUBMITTED: {_Signed.UNKNOWN, _Signed.SETTLED, _Signed.FAILED},
         _Signed.UNKNOWN: {_Signed.SETTLED, _Signed.FAILED},
         _Signed.SETTLED: (),
-        _Signed.FAILED: (),
+        _Signed.FAILED: {_Signed.SUBMITTED},  # by somebody else, while it is still valid
     }
 )
 LASTING = (_Mandate.ACTIVE, _Mandate.EXHAUSTED)  # what time and people can still end

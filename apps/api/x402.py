@@ -6,7 +6,7 @@ from rest_framework.response import Response
 
 from apps.agents.documents import x402 as documents
 from apps.agents.requests.x402 import OfferRequest, SignedPaymentRequest
-from apps.agents.services.x402_offers import is_signable, make_offer
+from apps.agents.services.x402_offers import is_signable, make_offer, minimum_atomic
 from apps.agents.services.x402_settle import settle
 from apps.agents.services.x402_verify import X402Refused, verify
 from apps.api.plumbing.views import ApiView
@@ -41,11 +41,9 @@ class Supported(ApiView):
             for asset in accepted_assets(self.access.store_id, self.access.mode)
             if is_signable(asset) and is_watched(asset.chain_id)
         ]
-        return Response(
-            documents.supported_document(
-                assets, hot_addresses({asset.chain_id for asset in assets})
-            )
-        )
+        minimums = {asset.pk: minimum_atomic(asset) for asset in assets}
+        signers = hot_addresses({asset.chain_id for asset in assets})
+        return Response(documents.supported_document(assets, minimums, signers))
 
 
 class Verify(ApiView):

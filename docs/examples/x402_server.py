@@ -5,10 +5,13 @@ middleware is x402's own.
     TILLGATE_KEY=svc_sk_live_... python x402_server.py
 
 It asks Tillgate for an address for each customer; the customer signs, Tillgate carries the
-signature out and books the payment.
+signature out and books the payment. When no block has it in time, what was signed is kept, and the
+customer who shows it again gets the report once the payment has completed: nobody pays twice.
 """
 
 import os
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import flask
 import requests
@@ -19,9 +22,10 @@ from x402.http.middleware.flask import payment_middleware
 from x402.http.types import HTTPRequestContext, PaymentOption, RouteConfig
 from x402.http.utils import decode_payment_signature_header
 from x402.mechanisms.evm.exact.register import register_exact_evm_server
-from x402.schemas import AssetAmount
+from x402.schemas import AssetAmount, PaymentPayload, PaymentRequirements, SettleResponse
 
-FACILITATOR = os.environ.get("TILLGATE_URL", "http://localhost:8000") + "/api/v2/x402"
+API = os.environ.get("TILLGATE_URL", "http://localhost:8000") + "/api/v2"
+FACILITATOR = f"{API}/x402"
 HEADERS = {"Authorization": f"Bearer {os.environ['TILLGATE_KEY']}"}
 ASSET_ID, PRICE_ATOMIC = (
     "ETH_USDC",
@@ -29,6 +33,56 @@ ASSET_ID, PRICE_ATOMIC = (
 )  # one USDC, which is worth more than the gas that takes it in
 
 app = flask.Flask(__name__)
+# What was signed for a payment that isn't known yet, by signature. A shop keeps it in its database,
+# and may deliver when the webhook payment_intent.completed names the payment.
+kept: dict[str, str] = {}
+
+
+class Facilitator(HTTPFacilitatorClientSync):
+    """Keeps what may be paid though no block has it yet."""
+
+    def settle(self, payload: PaymentPayload, requirements: PaymentRequirements) -> SettleResponse:
+        told = super().settle(payload, requirements)
+        if told.error_reason == "settlement_pending":
+            kept[payload.payload["signature"]] = told.extra["paymentIntentId"]
+        return told
+
+
+class KeptPayments:
+    """In front of the middleware: who shows a signature that was kept gets the report, once the
+    payment has completed."""
+
+    def __init__(self, protected: Callable[..., Iterable[bytes]]) -> None:
+        self.protected = protected
+
+    def __call__(self, environ: Any, start_response: Any) -> Iterable[bytes]:
+        header = environ.get("HTTP_PAYMENT_SIGNATURE", "")
+        payment_id = kept.get(signature_of(header)) if header else None
+        if payment_id is None:
+            return self.protected(environ, start_response)
+        answer = requests.get(f"{API}/payments/{payment_id}", headers=HEADERS, timeout=10)
+        answer.raise_for_status()
+        return reply_to(answer.json()["status"])(environ, start_response)
+
+
+def reply_to(status: str) -> flask.Response:
+    """What a customer gets whose payment is in this status."""
+    with app.app_context():
+        if status == "completed":
+            return flask.jsonify(report())
+        reply = flask.jsonify(error=f"Your payment is {status}")
+    reply.status_code = 402
+    if status in ("pending", "processing"):
+        reply.status_code = 503
+        reply.headers["Retry-After"] = "15"
+    return reply
+
+
+def signature_of(header: str) -> str:
+    try:
+        return decode_payment_signature_header(header).payload["signature"]
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return ""
 
 
 @app.get("/report")
@@ -71,9 +125,7 @@ def protect() -> None:
     headers = CreateHeadersAuthProvider(
         lambda: dict.fromkeys(("verify", "settle", "supported"), HEADERS)
     )
-    facilitator = HTTPFacilitatorClientSync(
-        FacilitatorConfig(url=FACILITATOR, auth_provider=headers)
-    )
+    facilitator = Facilitator(FacilitatorConfig(url=FACILITATOR, auth_provider=headers))
     server = register_exact_evm_server(x402ResourceServerSync(facilitator), networks=network)
     domain = {"name": asked["name"], "version": asked["version"]}
     price = AssetAmount(amount=PRICE_ATOMIC, asset=asked["asset"], extra=domain)
@@ -83,6 +135,7 @@ def protect() -> None:
     payment_middleware(
         app, {"GET /report": RouteConfig(accepts=option, description="Report")}, server
     )
+    app.wsgi_app = KeptPayments(app.wsgi_app)
 
 
 if __name__ == "__main__":

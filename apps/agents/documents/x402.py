@@ -1,6 +1,6 @@
 """What is answered over x402. The names are the protocol's."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
@@ -35,11 +35,14 @@ class PaymentRequirementsDocument(Document, frozen=True, kw_only=True, rename="c
 
 
 class SignableToken(Document, frozen=True, kw_only=True, rename="camel"):
+    """`minAmount` is the smallest amount that can be asked for at the moment."""
+
     asset_id: str
     asset: str
     decimals: int
     name: str
     version: str
+    min_amount: Digits
 
 
 class SupportedKindExtra(Document, frozen=True, kw_only=True):
@@ -112,11 +115,11 @@ def requirements_document(offer: PaymentOffer) -> PaymentRequirementsDocument:
 
 
 def supported_document(
-    assets: Sequence[Asset], signers: Sequence[str]
+    assets: Sequence[Asset], minimums: Mapping[str, int], signers: Sequence[str]
 ) -> SupportedResponseDocument:
     tokens: dict[str, list[SignableToken]] = {}
     for asset in assets:
-        tokens.setdefault(network_of(asset), []).append(_token(asset))
+        tokens.setdefault(network_of(asset), []).append(_token(asset, minimums[asset.pk]))
     return SupportedResponseDocument(
         kinds=[
             SupportedKindDocument(
@@ -132,13 +135,14 @@ def supported_document(
     )
 
 
-def _token(asset: Asset) -> SignableToken:
+def _token(asset: Asset, minimum_atomic: int) -> SignableToken:
     return SignableToken(
         asset_id=asset.pk,
         asset=checksummed(str(asset.contract_address)),
         decimals=asset.atomic_decimals,
         name=asset.eip712_name,
         version=asset.eip712_version,
+        min_amount=str(minimum_atomic),
     )
 
 

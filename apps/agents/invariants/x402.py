@@ -7,13 +7,16 @@ from apps.ledger import keys
 X402 = (
     Invariant(
         "signed_payments_sent_once",
-        "A settled signed payment has exactly one transaction, which carries out what was signed; a"
-        " failed one has moved nothing",
+        "A settled signed payment has exactly one transaction, which carries out what was signed,"
+        " or the deposit of somebody else's that did; a failed one has moved nothing",
         "SELECT count(*) FROM agents_signedpayment",
         """
 WITH sent AS (
-    SELECT s.id, s.status, s.answered_at, s.tx_hash, o.id AS outgoing, o.status AS sent_status,
-        o.tx_hash AS sent_hash,
+    SELECT s.id, s.status, s.answered_at, s.tx_hash, s.is_elsewhere, o.id AS outgoing,
+        o.status AS sent_status, o.tx_hash AS sent_hash,
+        EXISTS (SELECT FROM chain_deposit d WHERE d.address_id = f.pay_to_id
+            AND d.tx_hash = s.tx_hash AND d.asset_id = f.asset_id AND d.from_address = s.payer
+            AND d.amount_atomic = s.amount_atomic AND d.status <> 'failed') AS has_come,
            o.amount_atomic = s.amount_atomic AND o.to_address = s.contract_address
                AND o.chain_id = s.chain_id AND o.mode = s.mode
            AND substr(o.call_data, 11, 64) = lpad(substr(s.payer, 3), 64, '0')
@@ -23,6 +26,9 @@ WITH sent AS (
     LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'x402' AND o.reference = s.id::text
 )
 SELECT 'signed payment ' || id, CASE
+    WHEN is_elsewhere AND sent_status = 'confirmed' THEN 'ours carried it out, not another'
+    WHEN is_elsewhere AND status = 'settled' THEN 'it is settled by ' || tx_hash ||
+        ', which brought nothing'
     WHEN outgoing IS NULL THEN 'it is ' || status || ', and nothing was sent'
     WHEN NOT is_as_signed THEN 'what was sent is not what was signed'
     WHEN status = 'settled'
@@ -32,8 +38,10 @@ SELECT 'signed payment ' || id, CASE
         THEN 'it failed, and its transaction is ' || sent_status
     ELSE 'its success was told, and it failed' END
 FROM sent
-WHERE (outgoing IS NULL AND status <> 'verified') OR NOT is_as_signed
-   OR (status = 'settled' AND (sent_status <> 'confirmed' OR sent_hash <> tx_hash))
+WHERE (outgoing IS NULL AND status <> 'verified' AND NOT is_elsewhere) OR NOT is_as_signed
+   OR (is_elsewhere AND (sent_status = 'confirmed' OR (status = 'settled' AND NOT has_come)))
+   OR (status = 'settled' AND NOT is_elsewhere
+       AND (sent_status <> 'confirmed' OR sent_hash <> tx_hash))
        OR (status = 'failed' AND sent_status <> 'failed')
    OR (status = 'failed' AND answered_at IS NOT NULL)
 UNION ALL SELECT 'outgoing ' || o.id, 'it carries out no signed payment'

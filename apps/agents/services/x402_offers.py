@@ -14,13 +14,18 @@ from apps.agents.requests.x402 import OfferRequest
 from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
 from apps.assets.selectors import accepted_assets, current_rate
+from apps.chain.sending import costs
 from apps.core import clock, money
 from apps.core.errors import Coded
+from apps.core.models import Mode
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
 from apps.payments.services.create import NoRate, create_payment
 from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES, UnsupportedCurrency
 from apps.stores.models import Currency
+
+# What is asked for beside the fee of today, in percent of it.
+HEADROOM_PERCENT = 125
 
 
 class NotSignable(Coded):
@@ -33,6 +38,25 @@ class NotAccepted(Coded):
     message = "The store does not accept this asset"
 
 
+class AmountTooSmall(Coded):
+    """Nobody could pay it: taking it in costs more."""
+
+    code = "amount_too_small"
+
+    def __init__(self, asset: Asset, minimum_atomic: int) -> None:
+        least = money.amount_text(minimum_atomic, asset.atomic_decimals)
+        text = f"The amount is too small to be paid over x402: at least {least} {asset.coin_symbol}"
+        super().__init__(text, minimum_atomic=str(minimum_atomic))
+
+
+def minimum_atomic(asset: Asset) -> int:
+    """The smallest amount that is offered: in live mode what carrying it out costs at today's price
+    of gas, and a quarter more, as the price may rise until somebody pays. Not inside a
+    transaction."""
+    fee = costs.fee(asset) if asset.mode == Mode.LIVE else None
+    return max(1, -(-(fee or 0) * HEADROOM_PERCENT // 100))
+
+
 def is_signable(asset: Asset) -> bool:
     """Whether payers can sign transfers of it: a token whose EIP-712 domain we know."""
     return bool(asset.contract_address and asset.eip712_name and asset.eip712_version)
@@ -41,8 +65,8 @@ def is_signable(asset: Asset) -> bool:
 def make_offer(access: Access, request: OfferRequest, key: str | None) -> tuple[PaymentOffer, bool]:
     """The offer, and whether this call made it.
 
-    Raises AssetNotFound, AssetNotActive, NotSignable, NotAccepted, and what creating an intent
-    raises.
+    Raises AssetNotFound, AssetNotActive, NotSignable, NotAccepted, AmountTooSmall, and what
+    creating an intent raises.
     """
     asset = asset_for(access.mode, request.asset_id)
     if not is_signable(asset):
@@ -50,11 +74,12 @@ def make_offer(access: Access, request: OfferRequest, key: str | None) -> tuple[
     if asset.pk not in {accepted.pk for accepted in accepted_assets(access.store_id, access.mode)}:
         raise NotAccepted
     intent = _intent(access, asset, request)
+    minimum = minimum_atomic(asset)
     with transaction.atomic():
         payment, is_new = create_payment(access, intent, _own_key(key))
         if not is_new:
             return PaymentOffer.objects.select_related("asset__chain").get(payment=payment), False
-        return _offer(payment, asset, request), True
+        return _offer(payment, asset, request, minimum), True
 
 
 def _intent(access: Access, asset: Asset, request: OfferRequest) -> PaymentRequest:
@@ -91,11 +116,15 @@ def _own_key(key: str | None) -> str | None:
     return None if key is None else "x402:" + hashlib.sha256(key.encode()).hexdigest()
 
 
-def _offer(payment: Payment, asset: Asset, request: OfferRequest) -> PaymentOffer:
+def _offer(
+    payment: Payment, asset: Asset, request: OfferRequest, minimum_atomic: int
+) -> PaymentOffer:
     way = PaymentAddress.objects.filter(payment=payment, asset=asset).first()
     if way is None:  # it had a rate when we looked, and none a moment later
         raise NoRate(retry_after=30)
     exact = request.exact_atomic
+    if (exact or way.required_atomic) < minimum_atomic:
+        raise AmountTooSmall(asset, minimum_atomic)
     if exact is not None:
         PaymentAddress.objects.filter(pk=way.pk).update(
             required_atomic=exact, base_atomic=None, fee_atomic=None

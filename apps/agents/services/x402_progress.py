@@ -7,16 +7,20 @@ is.
 
 import uuid
 from collections.abc import Sequence
+from contextlib import closing
 from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.agents.models import SignedPayment, SignedPaymentStep
 from apps.agents.states import SIGNED, SIGNED_OPEN
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import RpcError
+from apps.chain.sending import carried_out, sender
 from apps.chain.sending.authorizations import Authorization, call_data
 from apps.core import clock
 from apps.core.failpoints import failpoint
@@ -27,7 +31,8 @@ from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
 
 PURPOSE = OutgoingTransaction.Purpose.X402
-JOB = Job("agents.advance_x402", limit=100)
+JOB = Job("agents.advance_x402", limit=100, in_transaction=False)
+ELSEWHERE = "Another transaction carried it out"
 # A caller who waits longer than this beyond the limit has gone away without an answer.
 ABANDONED = timedelta(seconds=10)
 _Sent = OutgoingTransaction.Status
@@ -42,27 +47,75 @@ def advance_signed_payments(mode: str = "") -> int:
 
 
 def advance(signed_id: uuid.UUID) -> None:
-    """One signed payment, under its own lock."""
+    """One signed payment, under its own lock. Not inside a transaction: one whose own transaction
+    failed is other_hash for on the chain before that is called its end."""
+    other_hash = _look(signed_id)
     with transaction.atomic():
-        rows = SignedPayment.objects.select_for_update(no_key=True, of=("self",)).select_related(
-            "store", "offer__asset__chain"
-        )
-        signed = rows.get(pk=signed_id)
-        if signed.status not in SIGNED_OPEN:
+        signed = _rows().select_for_update(no_key=True, of=("self",)).get(pk=signed_id)
+        if signed.status not in SIGNED_OPEN or (_is_unclear(signed) and other_hash is None):
             return
         at = clock.now(signed.store, signed.mode)
-        transfer = _request(signed)
+        if other_hash is not None:
+            signed.is_elsewhere = bool(other_hash)
+            signed.tx_hash = other_hash
+            signed.save(update_fields=["is_elsewhere", "tx_hash"])
+        transfer = _transfer_of(signed) if signed.is_elsewhere else _request(signed)
         failpoint("x402.K2")
         if signed.status == _Status.VERIFIED:
             move(signed, _Status.SUBMITTED, at)
-        if transfer.status in (_Sent.CONFIRMED, _Sent.FAILED):
-            _end(signed, transfer, at)
-        elif (
-            signed.status == _Status.SUBMITTED
-            and signed.updated_at < at - patience() - ABANDONED
-            and signed.answered_at is None
-        ):
-            move(signed, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=transfer.tx_hash)
+        _follow(signed, transfer, at)
+
+
+def _follow(signed: SignedPayment, transfer: OutgoingTransaction | None, at: datetime) -> None:
+    is_over = transfer is None or transfer.status in (_Sent.CONFIRMED, _Sent.FAILED)
+    if signed.is_elsewhere:
+        if is_over and _has_come(signed):
+            move(signed, _Status.SETTLED, at, note=ELSEWHERE)
+            _pay_gas(signed, transfer, at)
+    elif transfer is not None and is_over:
+        _end(signed, transfer, at)
+    elif (
+        signed.status == _Status.SUBMITTED
+        and signed.updated_at < at - patience() - ABANDONED
+        and signed.answered_at is None
+    ):
+        tx_hash = transfer.tx_hash if transfer is not None else ""
+        move(signed, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=tx_hash)
+
+
+def _rows() -> "QuerySet[SignedPayment]":
+    return SignedPayment.objects.select_related("store", "offer__asset__chain")
+
+
+def _look(signed_id: uuid.UUID) -> str | None:
+    """The transaction that carried it out in the place of ours, empty when there is none; None when
+    nobody has to ask, or nobody can say."""
+    signed = _rows().get(pk=signed_id)
+    if signed.status not in SIGNED_OPEN or not _is_unclear(signed):
+        return None
+    asset = signed.offer.asset
+    try:
+        with closing(nodes_of(asset.chain)) as nodes:
+            return carried_out.transaction_of(asset, authorization_of(signed), nodes)
+    except RpcError:
+        return None
+
+
+def _is_unclear(signed: SignedPayment) -> bool:
+    """Whether the chain must say who carried it out: our transaction has failed, or the deposit of
+    another one isn't confirmed and may have been taken away."""
+    if signed.is_elsewhere:
+        return not _has_come(signed)
+    transfer = _transfer_of(signed)
+    return transfer is not None and transfer.status == _Sent.FAILED
+
+
+def _has_come(signed: SignedPayment) -> bool:
+    return carried_out.is_confirmed(signed.offer.asset, authorization_of(signed), signed.tx_hash)
+
+
+def _transfer_of(signed: SignedPayment) -> OutgoingTransaction | None:
+    return OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=str(signed.pk)).first()
 
 
 def patience() -> timedelta:
@@ -111,6 +164,13 @@ def _end(signed: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> 
             tx_hash=transfer.tx_hash,
             failure_reason=reason[:200],
         )
+    _pay_gas(signed, transfer, at)
+
+
+def _pay_gas(signed: SignedPayment, transfer: OutgoingTransaction | None, at: datetime) -> None:
+    """What our transaction cost, once, also when it was reverted."""
+    if transfer is None or transfer.handled_status == transfer.status:
+        return
     if transfer.network_fee_atomic:
         movements.x402_gas_paid(
             mode=signed.mode,

@@ -5,6 +5,7 @@ One authorization has one row for ever. Success is told once; before it is known
 that it isn't.
 """
 
+import contextlib
 import threading
 import time
 from contextlib import closing
@@ -15,23 +16,33 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from apps.access.access import Access
-from apps.agents.models import SignedPayment, SignedPaymentStep
+from apps.agents.models import PaymentOffer, SignedPayment, SignedPaymentStep
 from apps.agents.requests.x402 import SignedPaymentRequest
 from apps.agents.services import x402_verify
-from apps.agents.services.x402_progress import PURPOSE, advance, move, patience
+from apps.agents.services.x402_progress import (
+    ELSEWHERE,
+    PURPOSE,
+    advance,
+    authorization_of,
+    move,
+    patience,
+)
 from apps.agents.services.x402_verify import CheckedPayment, X402Refused
+from apps.agents.states import SIGNED_OPEN
 from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.sending import authorizations
+from apps.chain.sending import authorizations, carried_out
 from apps.chain.sending.authorizations import Authorization
 from apps.chain.states import ENDED, IN_FLIGHT
 from apps.core import clock, jobs
 from apps.core.db.constraints import constraint_of
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
+from apps.payments.models import Payment
 from apps.payments.services.hold import keep_pending
+from apps.payments.states import CLOSED
 
 PENDING = "settlement_pending"
 FAILED = "transaction_failed"
@@ -63,9 +74,7 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
         signed = x402_verify.known(checked)
         is_new = False
         if signed is None:
-            x402_verify.refuse_used(checked)
-            x402_verify.check_now(checked)
-            signed, is_new = _record(checked)
+            signed, is_new = _record(checked, _refuse(checked))
     except X402Refused as refusal:
         reason = (
             CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
@@ -75,18 +84,34 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
         return _again(checked, signed)
     failpoint("x402.K1")
     _go_on(signed)
-    return _wait(signed, checked.asset)
+    return _succeeded(signed) if signed.is_elsewhere else _wait(signed, checked.asset)
 
 
-def _record(checked: CheckedPayment) -> tuple[SignedPayment, bool]:
-    """The row of the authorization, and whether this call made it. Raises X402Refused when
-    another authorization pays the offer."""
+def _refuse(checked: CheckedPayment) -> str:
+    """Raises X402Refused when it can't be carried out, unless somebody else has done so: the hash
+    of that transaction."""
+    try:
+        x402_verify.refuse_used(checked)
+        x402_verify.check_now(checked)
+    except X402Refused as refusal:
+        tx_hash = x402_verify.paid_elsewhere(checked, refusal)
+        if not tx_hash:
+            raise
+        return tx_hash
+    return ""
+
+
+def _record(checked: CheckedPayment, tx_hash: str) -> tuple[SignedPayment, bool]:
+    """The row of the authorization, and whether this call made it; `tx_hash` is the transaction of
+    somebody else that has carried it out. Raises X402Refused when another authorization pays the
+    offer."""
     offer = checked.offer
     authorization = checked.authorization
     at = clock.now(offer.store, offer.mode)
 
     def make() -> SignedPayment:
-        if not keep_pending(offer.payment_id, at + _longest(authorization), checked.asset.pk):
+        is_pending = keep_pending(offer.payment_id, at + _longest(authorization), checked.asset.pk)
+        if not is_pending and not (tx_hash and _is_open_or_completed(offer)):
             raise X402Refused(
                 x402_verify.INVALID_STATE,
                 "The payment can not be paid any more",
@@ -106,8 +131,12 @@ def _record(checked: CheckedPayment) -> tuple[SignedPayment, bool]:
             valid_after=authorization.valid_after,
             valid_before=authorization.valid_before,
             signature=authorization.signature,
+            tx_hash=tx_hash,
+            is_elsewhere=bool(tx_hash),
         )
         SignedPaymentStep.objects.create(signed=signed, to_status=signed.status, at=at)
+        if tx_hash:
+            move(signed, _Status.SUBMITTED, at, note=ELSEWHERE)
         return signed
 
     try:
@@ -118,6 +147,11 @@ def _record(checked: CheckedPayment) -> tuple[SignedPayment, bool]:
         raise X402Refused(
             x402_verify.DUPLICATE, "Another authorization pays this already", authorization.payer
         ) from None
+
+
+def _is_open_or_completed(offer: PaymentOffer) -> bool:
+    """Whether what has come counts for the offer's payment."""
+    return Payment.objects.filter(pk=offer.payment_id).exclude(status__in=CLOSED).exists()
 
 
 def _go_on(signed: SignedPayment) -> None:
@@ -142,15 +176,33 @@ def _again(checked: CheckedPayment, signed: SignedPayment) -> SettleOutcome:
         return SettleOutcome(
             None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before"
         )
-    if signed.status == _Status.FAILED:
+    if signed.status == _Status.FAILED and not _was_carried_out(checked, signed):
         return _failed(signed)
-    if signed.status == _Status.SETTLED or signed.answered_at is not None:
+    if signed.status == _Status.SETTLED or signed.answered_at or signed.is_elsewhere:
         return _succeeded(signed)
     if signed.status == _Status.UNKNOWN:
         return _wait(signed, checked.asset)
     return SettleOutcome(
         signed, signed.payer, x402_verify.DUPLICATE, "The authorization is being carried out"
     )
+
+
+def _was_carried_out(checked: CheckedPayment, signed: SignedPayment) -> bool:
+    """Whether somebody else has carried it out after ours failed: it stays valid until its own
+    time is over. The chain that can't be asked leaves it failed."""
+    refusal = X402Refused(x402_verify.NONCE_USED, signed.failure_reason, signed.payer)
+    try:
+        tx_hash = x402_verify.paid_elsewhere(checked, refusal)
+    except X402Refused:
+        return False
+    if not tx_hash:
+        return False
+    at = clock.now(signed.store, signed.mode)
+    with contextlib.suppress(IntegrityError), transaction.atomic():  # another one pays the offer
+        changes = {"is_elsewhere": True, "tx_hash": tx_hash, "failure_reason": ""}
+        move(signed, _Status.SUBMITTED, at, note=ELSEWHERE, **changes)
+    signed.refresh_from_db()
+    return signed.is_elsewhere
 
 
 def _wait(signed: SignedPayment, asset: Asset) -> SettleOutcome:
@@ -170,15 +222,14 @@ def _look(signed: SignedPayment, asset: Asset, deadline: float) -> SettleOutcome
     status: str | None = None
     with closing(nodes_of(asset.chain)) as nodes:
         while True:
-            signed.refresh_from_db(fields=["status", "tx_hash", "failure_reason", "answered_at"])
+            signed.refresh_from_db()
             if signed.status == _Status.FAILED:
                 return _failed(signed)
             transfer = OutgoingTransaction.objects.filter(
                 purpose=PURPOSE, reference=str(signed.pk)
             ).first()
-            if signed.status == _Status.SETTLED or (
-                transfer is not None and _is_mined(signed, transfer, nodes)
-            ):
+            is_done = signed.status == _Status.SETTLED or signed.is_elsewhere
+            if is_done or (transfer is not None and _is_mined(signed, transfer, asset, nodes)):
                 return _succeeded(signed)
             if time.monotonic() >= deadline:
                 return _unknown(signed, transfer)
@@ -188,16 +239,25 @@ def _look(signed: SignedPayment, asset: Asset, deadline: float) -> SettleOutcome
             time.sleep(_LOOK_SECONDS)
 
 
-def _is_mined(signed: SignedPayment, transfer: OutgoingTransaction, nodes: Nodes) -> bool:
-    """Whether a block has it. One block is enough to answer; the intent waits for its confirmations
-    as always."""
+def _is_mined(
+    signed: SignedPayment, transfer: OutgoingTransaction, asset: Asset, nodes: Nodes
+) -> bool:
+    """Whether a block has it, by our transaction or, when that was reverted, by another. One block
+    is enough to answer; the intent waits for its confirmations as always."""
+    if transfer.status not in IN_FLIGHT:
+        return False
     try:
-        tx_hash = authorizations.mined(transfer, nodes) if transfer.status in IN_FLIGHT else ""
+        tx_hash, is_reverted = authorizations.mined(transfer, nodes)
+        is_elsewhere = is_reverted and not tx_hash
+        if is_elsewhere:
+            tx_hash = carried_out.transaction_of(asset, authorization_of(signed), nodes)
     except RpcError:
         return False
     if tx_hash:
-        SignedPayment.objects.filter(pk=signed.pk).update(tx_hash=tx_hash)
         signed.tx_hash = tx_hash
+        signed.is_elsewhere = is_elsewhere
+        open_rows = SignedPayment.objects.filter(pk=signed.pk, status__in=SIGNED_OPEN)
+        open_rows.update(tx_hash=tx_hash, is_elsewhere=is_elsewhere)
     return bool(tx_hash)
 
 

@@ -22,11 +22,11 @@ from apps.agents.services.x402_offers import is_signable
 from apps.assets.models import Asset
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.sending import authorizations, costs
+from apps.chain.sending import authorizations, carried_out, costs
 from apps.chain.sending.authorizations import Authorization
 from apps.core import clock
 from apps.core.models import Mode
-from apps.payments.states import PENDING
+from apps.payments.states import CLOSED, PENDING
 
 # An authorization that ends sooner than this could not be mined in time.
 LEAST_SECONDS_LEFT = 6
@@ -46,6 +46,8 @@ INVALID_STATE = "invalid_transaction_state"
 DUPLICATE = "duplicate_settlement"
 SIMULATION_FAILED = "invalid_exact_evm_payload_transaction_simulation_failed"
 CHAIN_NOT_ASKED = "unexpected_verify_error"
+# Whoever uses it before its time, or pays an offer that is paid already, has no coins there.
+_NOT_LOOKED_UP = (DUPLICATE, NOT_YET_VALID, CHAIN_NOT_ASKED)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _NONCE = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
 _SIGNATURE = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
@@ -73,10 +75,15 @@ class CheckedPayment:
 
 
 def verify(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
-    """The payment, when it could be carried out now. Raises X402Refused."""
+    """The payment, when it could be carried out now, or when somebody else has done so and nobody
+    was told yet. Raises X402Refused."""
     checked = check(access, request)
-    refuse_used(checked)
-    check_now(checked)
+    try:
+        refuse_used(checked)
+        check_now(checked)
+    except X402Refused as refusal:
+        if known(checked) is not None or not paid_elsewhere(checked, refusal):
+            raise
     return checked
 
 
@@ -254,4 +261,20 @@ def check_now(checked: CheckedPayment) -> None:
     except RpcError as error:
         raise X402Refused(
             CHAIN_NOT_ASKED, "The chain can't be asked at the moment", authorization.payer
+        ) from error
+
+
+def paid_elsewhere(checked: CheckedPayment, refusal: X402Refused) -> str:
+    """The hash of a transaction of somebody else that has carried it out, which is why it can't be
+    carried out now; empty when there is none. Anybody may submit an authorization, and its coins
+    come to the offer's own address all the same (decision 542). Not inside a transaction. Raises
+    X402Refused when the chain can't be asked."""
+    if refusal.reason in _NOT_LOOKED_UP or checked.offer.payment.status in CLOSED:
+        return ""
+    try:
+        with closing(nodes_of(checked.asset.chain)) as nodes:
+            return carried_out.transaction_of(checked.asset, checked.authorization, nodes)
+    except RpcError as error:
+        raise X402Refused(
+            CHAIN_NOT_ASKED, "The chain can't be asked at the moment", refusal.payer
         ) from error

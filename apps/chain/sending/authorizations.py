@@ -12,7 +12,7 @@ from apps.chain.encoding import typed_data
 from apps.chain.encoding.abi import decode, encode
 from apps.chain.keys.secp256k1 import recovered
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
-from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
 from apps.chain.sending import balances
 from apps.core.errors import ErrorCode
@@ -131,8 +131,17 @@ def refusal(row: OutgoingTransaction) -> Reason | None:
 
 def is_used(asset: Asset, authorization: Authorization, nodes: Nodes) -> bool:
     """Whether the token has seen the nonce, spent or called off."""
+    return says_used(nodes.call(*state_call(asset, authorization)))
+
+
+def state_call(asset: Asset, authorization: Authorization) -> Call:
+    """Asks the token whether it has seen the nonce."""
     data = f"{_STATE}{authorization.payer[2:]:0>64}{authorization.nonce[2:]}"
-    answer = nodes.call("eth_call", [{"to": asset.contract_address, "data": data}, "latest"])
+    return "eth_call", [{"to": asset.contract_address, "data": data}, "latest"]
+
+
+def says_used(answer: str | None) -> bool:
+    """What the token has answered to it."""
     return answer not in ("0x", None) and int(answer, 16) != 0
 
 
@@ -158,20 +167,15 @@ def would_pass(asset: Asset, authorization: Authorization, nodes: Nodes) -> bool
     return True
 
 
-def mined(row: OutgoingTransaction, nodes: Nodes) -> str:
+def mined(row: OutgoingTransaction, nodes: Nodes) -> tuple[str, bool]:
     """The hash of the transaction that carried it out, when a block has it; empty before. One that
-    was reverted isn't it."""
+    was reverted isn't it; whether there is one comes second."""
     hashes = list(row.candidates.values_list("tx_hash", flat=True))
     receipts = (
         nodes.batch([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
         if hashes
         else []
     )
-    return next(
-        (
-            tx_hash
-            for tx_hash, receipt in zip(hashes, receipts, strict=True)
-            if receipt and int(receipt["status"], 16) == 1
-        ),
-        "",
-    )
+    statuses = [int(receipt["status"], 16) if receipt else None for receipt in receipts]
+    pairs = zip(hashes, statuses, strict=True)
+    return next((tx_hash for tx_hash, status in pairs if status == 1), ""), 0 in statuses

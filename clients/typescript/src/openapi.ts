@@ -1148,6 +1148,7 @@ export type SignableToken = {
     decimals: number;
     name: string;
     version: string;
+    minAmount: string;
 };
 export type SimulatedDeposit = {
     reference: string;

@@ -929,6 +929,7 @@ class SignableToken:
     asset: str
     assetId: str
     decimals: int
+    minAmount: str
     name: str
     version: str
 
