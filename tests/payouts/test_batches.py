@@ -255,3 +255,19 @@ def test_two_workers_release_a_list_without_doubling_a_line(committed: Cast) -> 
     batches.release_lines()
     assert Payout.objects.visible_to(batch).count() == 20
     assert batch.lines.filter(status="created").count() == 20
+
+
+def test_a_point_that_may_group_digits_is_refused_in_a_file_with_semicolons(rich: Cast) -> None:
+    """Where columns are separated by semicolons, 1.000 is a thousand; elsewhere it is one."""
+    amounts = ("1.000", "12.500", "1.000.000", "0.100", "0.1", "1.00", "1.0000")
+    rows = "".join(f"{ADDRESS};{amount};SETH\n" for amount in amounts)
+    lines = upload(rich, f"destination;amount;asset_id\n{rows}".encode()).lines.order_by("number")
+    problem = (
+        "Amount {} can be read in two ways in a file with semicolons: write it without a point, or"
+        " with another number of digits after it"
+    )
+    assert [line.problem for line in lines] == [
+        *(problem.format(amount) for amount in amounts[:3]),
+        *[""] * 4,
+    ]
+    assert only_line(upload(rich, f"SETH,1.000,{ADDRESS}", "b" * 32)).amount_atomic == 10**18

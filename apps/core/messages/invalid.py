@@ -72,6 +72,8 @@ SENTENCES = {
     "price_once": "{field} name a price more than once",
     # Lists of payouts.
     "payable_asset": "{asset_id} isn't an asset that can be paid out in this mode",
+    "grouped_or_not": "{field} {written} can be read in two ways in a file with semicolons: write"
+    " it without a point, or with another number of digits after it",
     "coins_with_point": "{field} must be a decimal number of coins with a point, such as 12.5",
     "coin_places": "{field} has more than {places} decimal places",
     "ambiguous_label": "two saved destinations have this label; use the address or the ID",

@@ -8,6 +8,7 @@ checked again when it is made.
 import csv
 import hashlib
 import io
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -33,6 +34,9 @@ LABEL_COLUMN = "label"
 LABEL_MAX = 100
 WRITTEN_MAX = 200
 _DELIMITERS = ",;\t"
+# Where a comma is the decimal mark, columns are separated by semicolons, and a point groups digits.
+_MAY_BE_GROUPED = re.compile(r"[1-9][0-9]{0,2}(\.[0-9]{3})+", re.ASCII)
+_IS_GROUPING = "is_grouping"
 _Status = PayoutBatchLine.Status
 
 
@@ -103,7 +107,8 @@ def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
             if count > LINES_MAX:
                 raise Unreadable("file", "too_many_lines", maximum=f"{LINES_MAX:,}")
             row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
-            yield reader.line_num, {name: row.get(name, "") for name in (*COLUMNS, LABEL_COLUMN)}
+            columns = {name: row.get(name, "") for name in (*COLUMNS, LABEL_COLUMN)}
+            yield reader.line_num, {**columns, _IS_GROUPING: delimiter if delimiter == ";" else ""}
     except csv.Error as error:
         raise Unreadable("file", "unreadable_line", line=reader.line_num, problem=error) from None
 
@@ -145,6 +150,8 @@ def _line(number: int, row: dict[str, str], facts: FileFacts) -> PayoutBatchLine
     asset = amount = None
     try:
         asset = _asset(row["asset_id"], facts)
+        if row[_IS_GROUPING] and _MAY_BE_GROUPED.fullmatch(row["amount"]):
+            raise Invalid("amount", "grouped_or_not", written=row["amount"])
         amount = _amount(row["amount"], asset)
         target = _target(row["destination"], asset, facts)
         check_order(facts.store, Amount(asset, amount), target)
