@@ -69,7 +69,8 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
     "customer": LetterLimit(
         (
             *("invoice_open", "invoice_due_soon", "invoice_overdue", "invoice_receipt"),
-            *("subscription_past_due", "subscription_canceled", "portal_link"),
+            *("subscription_past_due", "subscription_recovered", "subscription_canceled"),
+            "portal_link",
         ),
         30,
         100,

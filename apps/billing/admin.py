@@ -30,6 +30,7 @@ _OUR_NUMBER = re.compile(r"INV-([0-9]{1,10})", re.ASCII | re.IGNORECASE)
 _ATTENTION = {
     "paid_void": "Paid after it was voided",
     "paid_uncollectible": "Paid after it was written off",
+    "overpaid": "More than its total was paid",
 }
 
 

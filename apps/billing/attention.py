@@ -9,7 +9,8 @@ from apps.core.models import Viewer
 
 
 def flagged_invoices(viewer: Viewer, since: datetime) -> "QuerySet[Invoice]":
-    """Void or written off and paid all the same, since then, and not given back."""
+    """Void or written off and paid all the same, or paid more than their total, since then, and not
+    given back."""
     rows = Invoice.objects.visible_to(viewer).filter(
         needs_attention__isnull=False, updated_at__gte=since
     )

@@ -9,6 +9,7 @@ BADGES: Badges = {
     "invoice": {
         "draft": (QUIET, _("Draft")),
         "open": (INFO, _("Open")),
+        "confirming": (WAIT, _("Confirming")),
         "past_due": (BAD, _("Past due")),
         "paid": (GOOD, _("Paid")),
         "void": (QUIET, _("Void")),

@@ -10,6 +10,7 @@ BADGES: Badges = {
     "hosted_invoice": {
         "open": (INFO, _("Unpaid")),
         "part_paid": (WAIT, _("Partly paid")),
+        "confirming": (WAIT, _("Confirming")),
         "past_due": (BAD, _("Past due")),
         "paid": (GOOD, _("Paid")),
         "void": (QUIET, _("Canceled")),

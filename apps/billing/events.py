@@ -11,6 +11,7 @@ from apps.billing.documents.invoices import formatted_number, invoice_document
 from apps.billing.documents.subscriptions import subscription_document
 from apps.billing.models import Invoice, InvoiceChange, Subscription, SubscriptionChange
 from apps.billing.states import (
+    ACTIVE,
     INVOICE_EVENTS,
     INVOICE_MACHINE,
     PAID,
@@ -26,6 +27,9 @@ from apps.core.regions import in_english
 from apps.stores.notification_kinds import INVOICE_PAID, SUBSCRIPTION_PAST_DUE
 from apps.stores.notifications import News, record
 from apps.webhooks import events as webhooks
+
+_UNPAID = "Its invoice wasn’t paid in time."
+_RECOVERED = "None of its invoices is open anymore."
 
 
 @INVOICE_MACHINE.recorder
@@ -106,7 +110,13 @@ def subscription_changed(
             at=at,
         )
     if event == PAST_DUE:
-        path = f"/dashboard/subscriptions/{subscription.pk}"
-        subject = f"{subscription.pk}:{clock.iso(subscription.current_period_end)}"
-        news = (subscription.store_id, subscription.mode, SUBSCRIPTION_PAST_DUE, subject)
-        record(News(*news, "A subscription is past due", path, "Its invoice wasn’t paid in time."))
+        period = clock.iso(subscription.current_period_end)
+        _notify(subscription, period, "A subscription is past due", _UNPAID)
+    elif before == PAST_DUE and subscription.status == ACTIVE:
+        _notify(subscription, clock.iso(at), "A subscription is active again", _RECOVERED)
+
+
+def _notify(subscription: Subscription, part: str, title: str, text: str) -> None:
+    news = (subscription.store_id, subscription.mode, SUBSCRIPTION_PAST_DUE)
+    path = f"/dashboard/subscriptions/{subscription.pk}"
+    record(News(*news, f"{subscription.pk}:{part}", title, path, text))

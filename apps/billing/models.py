@@ -4,6 +4,8 @@ The database numbers invoices without gaps, locks what was finalized, and bills 
 period_key). Cents are hundredths of the major unit in every currency.
 """
 
+from datetime import datetime
+
 from django.db import models
 from django.db.models.functions import Lower
 
@@ -271,6 +273,7 @@ class Invoice(Formed):
     needs_attention = models.CharField(max_length=30, null=True)
     due_at = models.DateTimeField(null=True)
     due_judged_at = models.DateTimeField(null=True)  # when its cycle was found unpaid, or let off
+    due_waits_until = models.DateTimeField(null=True)  # when it is judged again: it is being paid
     next_letter_at = models.DateTimeField(null=True)  # when its customer is next reminded of it
     finalized_at = models.DateTimeField(null=True)
     paid_at = models.DateTimeField(null=True)
@@ -365,6 +368,19 @@ class Invoice(Formed):
                 name="invoice_flagged",
             ),
         ]
+
+    @property
+    def left_cents(self) -> int:
+        """What is left to pay; nothing when more has come."""
+        return max(0, self.total_cents - self.amount_paid_cents)
+
+    @property
+    def excess_cents(self) -> int:
+        """What has come beyond the total and wasn't given back."""
+        return max(0, self.amount_paid_cents - self.refunded_cents - self.total_cents)
+
+    def is_past_due(self, now: datetime) -> bool:
+        return self.status == self.Status.OPEN and self.due_at is not None and self.due_at < now
 
 
 class InvoiceLine(models.Model):

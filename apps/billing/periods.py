@@ -46,3 +46,9 @@ def next_reminder(sent_at: datetime, due: datetime | None, now: datetime) -> dat
     after = due + REMINDED_AFTER
     moments = [before, after] if before - sent_at >= REMINDED_NOT_WITHIN else [after]
     return next((moment for moment in moments if moment > now), None)
+
+
+def reminder_moment(due: datetime, now: datetime) -> datetime:
+    """When the reminder that is to be sent now was planned."""
+    after = due + REMINDED_AFTER
+    return after if now >= after else due - REMINDED_BEFORE

@@ -1,12 +1,12 @@
 """Reads of billing. A view begins with `visible_to`; a list loads what its documents show in a few
 queries."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, F, Prefetch, Q, QuerySet, Sum, Value
+from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Sum, Value
 from django.db.models.functions import Lower
 
 from apps.billing.models import (
@@ -19,13 +19,24 @@ from apps.billing.models import (
     SubscriptionItem,
 )
 from apps.core import searching
+from apps.core.clock import iso
 from apps.core.db import tenancy
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.core.searching import Term, found_by_any
 from apps.payments.models import Payment
+from apps.payments.states import PENDING_CONFIRMATIONS, PROCESSING
 
 _NEWEST = ("-created_at", "-id")
+# Payments of open invoices that are enough and wait for their confirmations.
+CONFIRMING = Q(
+    counted_at=None,
+    invoice__status=Invoice.Status.OPEN,
+    payment__status=PROCESSING,
+    payment__state_reason=PENDING_CONFIRMATIONS,
+    payment__settlement_amount_cents__gte=F("invoice__total_cents")
+    - F("invoice__amount_paid_cents"),
+)
 FOUND_MAX = 1_000  # customers whose invoices are looked for
 
 
@@ -183,10 +194,25 @@ def search_invoices(viewer: Viewer, rows: "QuerySet[Invoice]", text: str) -> "Qu
     )
 
 
+def being_paid(invoices: Iterable[Invoice]) -> set[Any]:
+    """The IDs of those of them that a confirming payment covers."""
+    open_ids = [invoice.pk for invoice in invoices if invoice.status == Invoice.Status.OPEN]
+    if not open_ids:
+        return set()
+    links = InvoicePayment.objects.filter(CONFIRMING, invoice__in=open_ids)
+    return set(links.values_list("invoice_id", flat=True))
+
+
+def past_due_invoices(rows: "QuerySet[Invoice]", now: datetime) -> "QuerySet[Invoice]":
+    """Those that weren't paid in time and aren't being paid."""
+    links = InvoicePayment.objects.filter(CONFIRMING, invoice=OuterRef("pk"))
+    return rows.filter(~Exists(links), status=Invoice.Status.OPEN, due_at__lt=now)
+
+
 @dataclass(frozen=True)
 class Owed:
-    """What the open invoices of one currency leave to be paid, and the part of it that is past
-    due."""
+    """What the open invoices of one currency leave to be paid, and the part of it that is past due
+    and isn't being paid."""
 
     currency: str
     count: int
@@ -209,8 +235,44 @@ def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> lis
         late_count=Count("due_at", filter=late),
         late_cents=Sum(F("total_cents") - F("amount_paid_cents"), filter=late),
     )
-    totals = [Owed(**{**row, "late_cents": row["late_cents"] or 0}) for row in sums]
+    paying = _late_and_paid(viewer, now, customer) if any(row["late_count"] for row in sums) else {}
+    totals = [_less(Owed(**{**row, "late_cents": row["late_cents"] or 0}), paying) for row in sums]
     return sorted(totals, key=lambda total: (-total.left_cents, total.currency))
+
+
+def _late_and_paid(
+    viewer: Viewer, now: datetime, customer: Customer | None
+) -> dict[str, tuple[int, int]]:
+    """By currency, how many invoices that are past due are being paid, and what they leave."""
+    links = InvoicePayment.objects.filter(
+        CONFIRMING,
+        payment__in=Payment.objects.visible_to(viewer).filter(status=PROCESSING).values("pk"),
+        invoice__due_at__lt=now,
+        **({} if customer is None else {"invoice__customer": customer}),
+    )
+    remaining = Sum(F("invoice__total_cents") - F("invoice__amount_paid_cents"))
+    sums = links.values_list("invoice__currency").annotate(count=Count("*"), cents=remaining)
+    return {currency: (count, cents) for currency, count, cents in sums}
+
+
+def _less(total: Owed, paying: Mapping[str, tuple[int, int]]) -> Owed:
+    count, cents = paying.get(total.currency, (0, 0))
+    return replace(total, late_count=total.late_count - count, late_cents=total.late_cents - cents)
+
+
+def paid_ahead_until(subscription: Subscription, now: datetime) -> datetime | None:
+    """When the period ends that its customer has paid for, None when none is running."""
+    if subscription.current_period_end <= now:
+        return None
+    paid = Invoice.objects.filter(
+        period_key=period_key(subscription), status=Invoice.Status.PAID, total_cents__gt=0
+    )
+    return subscription.current_period_end if paid.exists() else None
+
+
+def period_key(subscription: Subscription) -> str:
+    """What the invoice of its current period is known by."""
+    return f"{subscription.pk}:{iso(subscription.current_period_start)}"
 
 
 def running_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:

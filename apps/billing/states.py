@@ -25,6 +25,7 @@ PAST_DUE = "past_due"
 PAUSED = "paused"
 CANCELED = "canceled"
 PAID_UNCOLLECTIBLE = "paid_uncollectible"
+OVERPAID = "overpaid"  # more than its total came, by several payments, and wasn't given back
 
 
 @dataclass(frozen=True)

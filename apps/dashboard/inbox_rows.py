@@ -10,6 +10,7 @@ from django.utils.text import Truncator
 from apps.assets.models import AcceptedAsset
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Invoice, Subscription
+from apps.billing.states import OVERPAID
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat
@@ -180,13 +181,17 @@ def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
 
 
 def of_invoice(invoice: Invoice) -> Notice:
-    was = "void" if invoice.status == Invoice.Status.VOID else "written off"
+    if invoice.needs_attention == OVERPAID:
+        title, cents = "Invoice was paid more than once", invoice.excess_cents
+    else:
+        was = "void" if invoice.status == Invoice.Status.VOID else "written off"
+        title, cents = f"Invoice was {was} and paid", invoice.amount_paid_cents
     number = formatted_number(invoice)
     customer = invoice.customer.name or invoice.customer.email
-    amount = fiat(invoice.amount_paid_cents, invoice.currency)
+    amount = fiat(cents, invoice.currency)
     url = url_of("invoice", invoice.pk)
     return Notice(
-        f"Invoice was {was} and paid",
+        title,
         f"{number} · {customer}",
         invoice.updated_at,
         "View invoice",

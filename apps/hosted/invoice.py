@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from apps.billing.documents.invoices import HostedInvoice, formatted_number, hosted_invoice
 from apps.billing.invoices import e_invoice, files, seller_buyer
+from apps.billing.invoices.confirming import covers
 from apps.billing.invoices.payment_intents import (
     PAYABLE,
     InvoiceNotFound,
@@ -209,15 +210,15 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
     now = clock.now(invoice.store, invoice.mode)
     document = hosted_invoice(invoice)
     last = checkout_facts(payment, now) if payment is not None and stage == ASKING else None
-    remaining_cents = invoice.total_cents - invoice.amount_paid_cents
+    is_confirming = payment is not None and covers(payment, invoice)
     seller = seller_buyer.seller_of(invoice)
     return brand_of(invoice.store) | {
         "invoice": document,
         "number": formatted_number(invoice),
         "invoice_stage": stage,
         "stage": stage,
-        "state": _state(invoice, document, now),
-        "left_cents": remaining_cents,
+        "state": "confirming" if is_confirming else _state(invoice, document, now),
+        "left_cents": invoice.left_cents,
         "is_part_paid": 0 < invoice.amount_paid_cents < invoice.total_cents,
         "refunded_cents": invoice.refunded_cents,
         "issued_at": invoice.finalized_at,
@@ -241,7 +242,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
 
 def _state(invoice: Invoice, document: HostedInvoice, now: datetime) -> str:
     """The status in the customer's words; see the badges."""
-    if invoice.status == OPEN and invoice.due_at is not None and invoice.due_at < now:
+    if invoice.is_past_due(now):
         return "past_due"
     if invoice.status == OPEN and document.amount_paid_cents:
         return "part_paid"

@@ -21,7 +21,7 @@ from apps.access.access import Access
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.documents.subscriptions import SubscriptionDocument, subscription_document
 from apps.billing.models import Customer, Invoice, Subscription
-from apps.billing.selectors import invoices_visible_to, subscriptions_visible_to
+from apps.billing.selectors import being_paid, invoices_visible_to, subscriptions_visible_to
 from apps.billing.services import emails
 from apps.billing.services.portal import LinkExpired, customer_behind
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
@@ -86,10 +86,12 @@ def show(request: HttpRequest, reference: str, customer: Customer) -> HttpRespon
     )
     page = _page_number(request)
     invoices = list(rows[(page - 1) * INVOICES_PER_PAGE : page * INVOICES_PER_PAGE + 1])
+    listed = invoices[:INVOICES_PER_PAGE]
+    paying = being_paid(listed)
     running = list(subscriptions_visible_to(access).filter(customer=customer)[:SUBSCRIPTIONS_MAX])
     coming = upcoming_of_all(running)
     context = _frame(reference, customer) | {
-        "invoices": [_invoice(row, access) for row in invoices[:INVOICES_PER_PAGE]],
+        "invoices": [_invoice(row, access, row.pk in paying) for row in listed],
         "page": page,
         "has_more": len(invoices) > INVOICES_PER_PAGE,
         "subscriptions": sorted(
@@ -215,15 +217,17 @@ class ShownInvoice:
     due_at: datetime | None
     description: str | None
     is_open: bool
+    is_payable: bool
 
 
-def _invoice(row: Invoice, access: Access) -> ShownInvoice:
-    is_late = row.status == "open" and row.due_at is not None and row.due_at < access.now()
+def _invoice(row: Invoice, access: Access, is_being_paid: bool) -> ShownInvoice:
     return ShownInvoice(
         number=formatted_number(row),
         path=f"/invoice/{row.public_token}",
-        state="past_due"
-        if is_late
+        state="confirming"
+        if is_being_paid
+        else "past_due"
+        if row.is_past_due(access.now())
         else "part_paid"
         if row.status == "open" and row.amount_paid_cents
         else row.status,
@@ -233,4 +237,5 @@ def _invoice(row: Invoice, access: Access) -> ShownInvoice:
         due_at=row.due_at,
         description=row.description,
         is_open=row.status == "open",
+        is_payable=row.status == "open" and not is_being_paid,
     )

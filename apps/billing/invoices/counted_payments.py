@@ -9,7 +9,7 @@ from datetime import datetime
 
 from apps.billing import events
 from apps.billing.models import Invoice, InvoicePayment
-from apps.billing.states import OPEN, PAID
+from apps.billing.states import OPEN, OVERPAID, PAID
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.money import BASIS_POINTS
@@ -54,6 +54,8 @@ def _add(invoice: Invoice, cents: int, change: str, at: datetime) -> None:
     invoice.amount_paid_cents += cents
     if invoice.status not in (OPEN, PAID):
         invoice.needs_attention = f"paid_{invoice.status}"
+    elif invoice.excess_cents:
+        invoice.needs_attention = OVERPAID
     invoice.updated_at = at
     invoice.save(update_fields=["amount_paid_cents", "needs_attention", "updated_at"])
     events.invoice_noted(invoice, change, at)
@@ -138,8 +140,10 @@ def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> None
     if link.refunded_cents == before:
         return
     invoice.refunded_cents += link.refunded_cents - before
+    if invoice.needs_attention == OVERPAID and not invoice.excess_cents:
+        invoice.needs_attention = None
     invoice.updated_at = at
-    invoice.save(update_fields=["refunded_cents", "updated_at"])
+    invoice.save(update_fields=["refunded_cents", "needs_attention", "updated_at"])
     events.invoice_noted(invoice, "refunded", at)
 
 

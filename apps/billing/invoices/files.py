@@ -21,7 +21,7 @@ from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.invoices import e_invoice
 from apps.billing.invoices.seller_buyer import buyer_of, seller_of
 from apps.billing.models import Invoice, InvoicePayment
-from apps.billing.selectors import payments_received
+from apps.billing.selectors import being_paid, payments_received
 from apps.billing.services.languages import language_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core import clock, regions
@@ -106,7 +106,9 @@ def file_name(kind: str, invoice: Invoice, ending: str = "pdf") -> str:
 def words_for(invoice: Invoice, now: datetime) -> str:
     """Whether it is paid, in words."""
     if invoice.status == OPEN:
-        if invoice.due_at is not None and invoice.due_at < now:
+        if being_paid([invoice]):
+            return gettext("Confirming")
+        if invoice.is_past_due(now):
             return gettext("Past due")
         return gettext("Partly paid") if invoice.amount_paid_cents else gettext("Not paid")
     if invoice.status == PAID and invoice.refunded_cents:
@@ -151,7 +153,7 @@ def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
         else None,
         "is_paid": invoice.status == PAID,
         "is_open": invoice.status == OPEN,
-        "left_cents": invoice.total_cents - invoice.amount_paid_cents,
+        "left_cents": invoice.left_cents,
         "merchant": store.brand_name or store.name,
         "seller": seller_of(invoice),
         "buyer": buyer_of(invoice),

@@ -81,7 +81,7 @@ def _make(invoice: Invoice) -> Payment:
 def _request(invoice: Invoice) -> PaymentRequest:
     step = smallest_cents(invoice.currency)
     number = formatted_number(invoice)
-    remaining = -(-(invoice.total_cents - invoice.amount_paid_cents) // step) * step
+    remaining = -(-invoice.left_cents // step) * step
     return PaymentRequest(
         amount=text_from_cents(remaining),
         currency=invoice.currency,

@@ -2,8 +2,8 @@
 who were sent the invoice.
 
 `next_letter_at` is when the next of them is due, null when nothing follows. What has ended, is void
-or written off, or belongs to a paused subscription is not reminded of; what was missed while the
-service was down is not made up for.
+or written off, is being paid, or belongs to a paused subscription is not reminded of; what was
+missed while the service was down is not made up for.
 """
 
 import uuid
@@ -12,10 +12,10 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from apps.billing.invoices.lifecycle import pay_if_covered
+from apps.billing.invoices.confirming import awaited_payment, next_look
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.models import Invoice
-from apps.billing.periods import next_reminder
+from apps.billing.periods import REMINDED_AFTER, next_reminder, reminder_moment
 from apps.billing.services import emails
 from apps.billing.states import OPEN, PAUSED
 from apps.core import clock
@@ -33,18 +33,25 @@ def send_reminders() -> int:
 
 def remind(invoice_id: uuid.UUID) -> None:
     """Send what is due of one invoice, unless what pays it has just completed, and note when the
-    next is."""
+    next is. One that is being paid is looked at again."""
     with transaction.atomic():
         invoice = locked_invoice(invoice_id)
         at = clock.now(invoice.store, invoice.mode)
         if invoice.next_letter_at is None or invoice.next_letter_at > at:
             return
-        pay_if_covered(invoice, at)
-        if invoice.status != OPEN or invoice.due_at is None or invoice.finalized_at is None:
+        if invoice.due_at is None or invoice.finalized_at is None:
             return
-        if not _is_paused(invoice):
-            _send(invoice, at)
-        invoice.next_letter_at = next_reminder(invoice.finalized_at, invoice.due_at, at)
+        moment = reminder_moment(invoice.due_at, at)
+        payment = awaited_payment(invoice, moment, at)
+        if invoice.status != OPEN:
+            return
+        following = next_reminder(invoice.finalized_at, invoice.due_at, at)
+        if payment is not None:
+            again = next_look(moment, payment, at)
+            following = min(again, following or again)
+        elif not _is_paused(invoice):
+            _send(invoice, invoice.due_at, at)
+        invoice.next_letter_at = following
         Invoice.objects.filter(pk=invoice.pk).update(next_letter_at=invoice.next_letter_at)
 
 
@@ -52,10 +59,11 @@ def _is_paused(invoice: Invoice) -> bool:
     return invoice.subscription is not None and invoice.subscription.status == PAUSED
 
 
-def _send(invoice: Invoice, at: datetime) -> None:
-    if invoice.due_at is not None and invoice.due_at > at:
+def _send(invoice: Invoice, due: datetime, at: datetime) -> None:
+    """Between the two, after a payment that came to nothing, there is none."""
+    if due > at:
         emails.due_soon(invoice)
-    else:
+    elif at >= due + REMINDED_AFTER:
         emails.overdue(invoice)
 
 

@@ -13,7 +13,7 @@ from apps.billing.models import Customer, Invoice, Subscription
 from apps.billing.services.languages import language_of
 from apps.billing.services.portal import portal_url
 from apps.core import mail
-from apps.core.clock import real_now
+from apps.core.clock import iso, real_now
 from apps.stores.models import Store
 
 _HOUR = 3600
@@ -71,6 +71,22 @@ def subscription_past_due(subscription: Subscription, invoice: Invoice) -> None:
     if subscription.customer.deleted_at is None:
         more = {"product": subscription.price.product.name}
         _send(invoice, "subscription_past_due", f"subscription_past_due:{invoice.pk}", more)
+
+
+def subscription_recovered(subscription: Subscription, at: datetime) -> None:
+    """What was overdue is settled, and the subscription goes on."""
+    customer = subscription.customer
+    if customer.deleted_at is None:
+        _post(
+            customer,
+            subscription.store,
+            "subscription_recovered",
+            f"subscription_recovered:{subscription.pk}:{iso(at)}",
+            {
+                "product": subscription.price.product.name,
+                "period_end": subscription.current_period_end,
+            },
+        )
 
 
 def subscription_canceled(subscription: Subscription, at: datetime) -> None:
@@ -140,7 +156,7 @@ def _about(invoice: Invoice) -> dict[str, object]:
         "number": formatted_number(invoice),
         "total_cents": invoice.total_cents,
         "paid_cents": invoice.amount_paid_cents,
-        "left_cents": invoice.total_cents - invoice.amount_paid_cents,
+        "left_cents": invoice.left_cents,
         "currency": invoice.currency,
         "due_at": invoice.due_at,
         "paid_at": invoice.paid_at,

@@ -14,14 +14,15 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.billing import events
+from apps.billing.invoices.confirming import awaited_payment, next_look
 from apps.billing.invoices.drafts import put_lines
-from apps.billing.invoices.lifecycle import finalize_locked, pay_if_covered
+from apps.billing.invoices.lifecycle import finalize_locked
 from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.invoices.totals import totals_of
 from apps.billing.models import Invoice, InvoiceSettings, Subscription
 from apps.billing.periods import due_at, next_reminder, period_end
 from apps.billing.requests import LineRequest
-from apps.billing.selectors import with_parts
+from apps.billing.selectors import period_key, with_parts
 from apps.billing.services import emails
 from apps.billing.states import (
     ACTIVE,
@@ -44,7 +45,6 @@ from apps.billing.subscriptions.locking import (
     unpaid,
 )
 from apps.core import clock
-from apps.core.clock import iso
 from apps.core.rows import Job
 
 LOOKS_AT = (Subscription, Invoice)
@@ -186,7 +186,7 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
         mode=subscription.mode,
         customer=subscription.customer,
         subscription=subscription,
-        period_key=f"{subscription.pk}:{iso(start)}",
+        period_key=period_key(subscription),
         currency=currency,
         description=f"{start:%Y-%m-%d} to {close:%Y-%m-%d}",
         due_at=due,
@@ -208,7 +208,8 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
 
 def _judge(subscription: Subscription, at: datetime) -> None:
     """The invoice due first wasn't paid in time, unless what pays it has just completed: its cycle
-    has failed."""
+    has failed. While a payment that covers it is confirming, nobody knows, and it is looked at
+    again (decision 541)."""
     invoice = (
         unpaid(subscription)
         .select_for_update(of=("self",))
@@ -217,9 +218,14 @@ def _judge(subscription: Subscription, at: datetime) -> None:
     )
     if invoice is None:
         return
-    pay_if_covered(invoice, at)
+    due = invoice.due_at or at
+    payment = awaited_payment(invoice, due, at)
     if invoice.status != OPEN:
         subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
+        return
+    if payment is not None:
+        again = next_look(due, payment, at)
+        Invoice.objects.filter(pk=invoice.pk).update(due_waits_until=again)
         return
     Invoice.objects.filter(pk=invoice.pk).update(due_judged_at=at)
     subscription.failed_cycle_count = subscription.failed_cycle_count + 1

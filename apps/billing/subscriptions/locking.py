@@ -10,10 +10,12 @@ from datetime import datetime
 from typing import Any
 
 from django.db import models
+from django.db.models.functions import Greatest
 
 from apps.billing import events
 from apps.billing.models import Invoice, Subscription
-from apps.billing.selectors import with_parts
+from apps.billing.selectors import being_paid, with_parts
+from apps.billing.services import emails
 from apps.billing.states import (
     ACTIVE,
     OPEN,
@@ -34,14 +36,10 @@ def locked(subscription_id: uuid.UUID) -> Subscription:
 _LOCK = Statement(
     "SELECT updated_at FROM billing_subscription WHERE id = %(id)s::uuid FOR UPDATE SKIP LOCKED"
 )
-_UNPAID_DUE = Statement("""
-SELECT min(due_at) FROM billing_invoice WHERE subscription_id = %(id)s::uuid AND status = 'open'
-    AND due_judged_at IS NULL
-""")
-_UNPAID_DUES = Statement("""
-SELECT subscription_id, min(due_at) FROM billing_invoice
-WHERE subscription_id = ANY(%(ids)s::uuid[]) AND status = 'open' AND due_judged_at IS NULL
-GROUP BY subscription_id
+# When the first is judged: when it is due, or when one that is being paid is looked at again.
+_JUDGED_NEXT = Statement("""
+SELECT min(greatest(due_at, due_waits_until)) FROM billing_invoice
+WHERE subscription_id = %(id)s::uuid AND status = 'open' AND due_judged_at IS NULL
 """)
 
 
@@ -55,12 +53,20 @@ def locked_if_free(candidate: Subscription) -> Subscription | None:
 
 
 def facts_of(subscription: Subscription) -> SubscriptionFacts:
-    return standing(subscription, _UNPAID_DUE.rows(id=str(subscription.pk))[0][0])
+    return standing(subscription, _JUDGED_NEXT.rows(id=str(subscription.pk))[0][0])
 
 
-def facts_of_all(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, SubscriptionFacts]:
-    """Of several, by ID, in one statement."""
-    dues = dict(_UNPAID_DUES.rows(ids=[str(row.pk) for row in subscriptions]))
+def facts_for_people(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, SubscriptionFacts]:
+    """Of several, by ID: what is due and isn't being paid."""
+    unpaid_invoices = list(
+        Invoice.objects.filter(subscription__in=subscriptions, status=OPEN, due_judged_at=None)
+    )
+    paying = being_paid(unpaid_invoices)
+    dues: dict[Any, datetime] = {}
+    for invoice in unpaid_invoices:
+        if invoice.due_at is not None and invoice.pk not in paying:
+            before = dues.get(invoice.subscription_id, invoice.due_at)
+            dues[invoice.subscription_id] = min(before, invoice.due_at)
     return {row.pk: standing(row, dues.get(row.pk)) for row in subscriptions}
 
 
@@ -75,10 +81,10 @@ def standing(subscription: Subscription, unpaid_due_at: datetime | None) -> Subs
 
 
 def unpaid(subscription: Subscription) -> "models.QuerySet[Invoice]":
-    """Its open invoices that no due time was judged of, the one due first at the front."""
+    """Its open invoices that no due time was judged of, the one judged first at the front."""
     return Invoice.objects.filter(
         subscription=subscription, status=OPEN, due_judged_at=None
-    ).order_by("due_at")
+    ).order_by(Greatest("due_at", "due_waits_until"))
 
 
 def move(
@@ -123,8 +129,9 @@ def recover(subscription: Subscription, at: datetime) -> None:
     ):
         return
     if subscription.status == PAST_DUE:
-        move(subscription, ACTIVE, "recovered", at, failed_cycle_count=0)
+        move(subscription, ACTIVE, "recovered", at, event="updated", failed_cycle_count=0)
+        emails.subscription_recovered(subscription, at)
     else:
         subscription.failed_cycle_count = 0
-        events.subscription_changed(subscription, "recovered", subscription.status, at)
+        events.subscription_changed(subscription, "recovered", subscription.status, at, "updated")
     keep(subscription, at)

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from apps.billing.models import Subscription
 from apps.billing.states import CycleStep, SubscriptionFacts, ahead, is_beyond_grace
-from apps.billing.subscriptions.locking import facts_of, facts_of_all
+from apps.billing.subscriptions.locking import facts_for_people
 
 
 @dataclass(frozen=True)
@@ -23,12 +23,12 @@ class Coming:
 
 def upcoming_cycles(subscription: Subscription) -> list[Coming]:
     """The row comes with its price and add-ons."""
-    return _coming(subscription, facts_of(subscription))
+    return upcoming_of_all([subscription])[subscription.pk]
 
 
 def upcoming_of_all(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, list[Coming]]:
     """The same of several, by ID."""
-    facts = facts_of_all(subscriptions)
+    facts = facts_for_people(subscriptions)
     return {row.pk: _coming(row, facts[row.pk]) for row in subscriptions}
 
 

@@ -27,6 +27,7 @@ EMAIL_NAMES = {
     "staff_request": "Staff request",
     "subscription_canceled": "Canceled subscription",
     "subscription_past_due": "Past due subscription",
+    "subscription_recovered": "Recovered subscription",
     "webhook_endpoint_off": "Disabled webhook endpoint",
 }
 

@@ -135,6 +135,7 @@ FIELD_LABELS: dict[str, str] = {
     "doubted_at": "Disputed by another source",
     "due_at": "Due",
     "due_judged_at": "Counted as overdue",
+    "due_waits_until": "A payment is confirming, checked again",
     "duration_ms": "Duration",
     "eip712_name": "EIP-712 name",
     "eip712_version": "EIP-712 version",

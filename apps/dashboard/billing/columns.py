@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
-from apps.billing.states import CANCELED, OPEN, PAUSED
+from apps.billing.states import CANCELED, PAUSED
 from apps.billing.subscriptions.upcoming import cycle_cents
 from apps.core import clock, money
 from apps.core.templatetags.tillgate import (
@@ -229,13 +229,15 @@ PRODUCTS = listing(
 class InvoiceRow:
     invoice: Invoice
     now: datetime
+    is_being_paid: bool
 
 
 def _invoices(
     request: PageRequest, rows: Sequence[Invoice], columns: frozenset[str]
 ) -> list[InvoiceRow]:
     now = request.access.now()
-    return [InvoiceRow(invoice, now) for invoice in rows]
+    paying = selectors.being_paid(rows)
+    return [InvoiceRow(invoice, now, invoice.pk in paying) for invoice in rows]
 
 
 def _invoice_name(line: InvoiceRow) -> SafeString:
@@ -253,8 +255,8 @@ def _invoice_name(line: InvoiceRow) -> SafeString:
 
 def _invoice_status(line: InvoiceRow) -> SafeString:
     invoice = line.invoice
-    is_late = invoice.status == OPEN and invoice.due_at is not None and invoice.due_at < line.now
-    badges = [badge("invoice", "past_due" if is_late else invoice.status)]
+    late = "past_due" if invoice.is_past_due(line.now) else invoice.status
+    badges = [badge("invoice", "confirming" if line.is_being_paid else late)]
     if invoice.needs_attention:
         badges.append(badge("attention", "card_refund"))
     if invoice.refunded_cents:

@@ -61,6 +61,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     access = request.access
     of = {"customer_id": str(customer.pk)}
     invoices = selectors.filtered_invoices(selectors.invoices_visible_to(access), **of)
+    newest = list(invoices[:SHOWN])
     subscriptions = selectors.filtered_subscriptions(
         selectors.subscriptions_visible_to(access), **of
     )
@@ -69,7 +70,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "customer": customer,
         "address": _lines(customer.address or {}),
         "owed": selectors.owed(access, now, customer),
-        "invoices": list(invoices[:SHOWN]),
+        "invoices": newest,
+        "paying": selectors.being_paid(newest),
         "subscriptions": [
             {"row": subscription, "cents": cycle_cents(subscription)}
             for subscription in subscriptions[:SHOWN]

@@ -12,11 +12,11 @@ from django.http import Http404, HttpResponse
 from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number, hosted_url
-from apps.billing.invoices import drafts as drafts
-from apps.billing.invoices import e_invoice, files
+from apps.billing.invoices import confirming, drafts, e_invoice, files
 from apps.billing.invoices import lifecycle as states
 from apps.billing.models import Invoice
-from apps.billing.states import DRAFT, OPEN
+from apps.billing.states import DRAFT, OPEN, OVERPAID
+from apps.chain.addresses import checksummed
 from apps.core import money, searching
 from apps.core.db.outage import unavailable
 from apps.core.documents.drawings import NotDrawn
@@ -26,6 +26,8 @@ from apps.dashboard.billing.columns import INVOICES
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.paging import window
 from apps.dashboard.plumbing import Answer, PageRequest, find, go, is_htmx, show
+from apps.payments.models import Payment
+from apps.payments.selectors import received_by
 
 _TABS = {
     "": "All",
@@ -68,7 +70,7 @@ class InvoiceListFilters:
     def rows(self, access: Access) -> "QuerySet[Invoice]":
         every = selectors.search_invoices(access, selectors.invoices_visible_to(access), self.q)
         if self.status == "past_due":
-            every = every.filter(status=OPEN, due_at__lt=access.now())
+            every = selectors.past_due_invoices(every, access.now())
         return selectors.filtered_invoices(
             every,
             status=self.status,
@@ -131,14 +133,40 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "has_data": not missing,
         "missing": missing,
         "tax_percentage": money.percentage_from_bps(invoice.tax_rate_bps or 0),
-        "left_cents": max(0, invoice.total_cents - invoice.amount_paid_cents),
+        "left_cents": invoice.left_cents,
+        "paying": selectors.being_paid([invoice]),
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
+        "payers": _payers(invoice) if invoice.needs_attention == OVERPAID else [],
         "changes": changes,
         "was_sent": any(item.change == "sent" for item in changes),
         "acts": [name for name, item in ACTS.items() if item.is_offered(invoice)],
         "now": request.access.now(),
     }
     return show(request, "dashboard/invoices/detail.html", context)
+
+
+@dataclass(frozen=True)
+class InvoicePayer:
+    """What one payment brought, and the addresses that sent it."""
+
+    payment: Payment
+    cents: int
+    addresses: list[str]
+
+
+def _payers(invoice: Invoice) -> list[InvoicePayer]:
+    """Who paid it, the last one first."""
+    links = reversed(selectors.payments_received(invoice))
+    return [
+        InvoicePayer(link.payment, link.brought_cents, _senders(link.payment)) for link in links
+    ]
+
+
+def _senders(payment: Payment) -> list[str]:
+    deposits = [deposit for intake in received_by(payment) for deposit in intake.deposits]
+    return sorted(
+        {checksummed(deposit.from_address) for deposit in deposits if deposit.from_address}
+    )
 
 
 _FILES: dict[str, tuple[Callable[[Invoice], bytes | None], str, str, str]] = {
@@ -204,7 +232,7 @@ ACTS: dict[str, Act[Invoice]] = {
         "Write off",
         "Write off invoice",
         _offered_in(OPEN),
-        lambda access, row, _: states.mark_uncollectible(access, row),
+        lambda access, row, _: confirming.write_off(access, row),
         "Invoice written off.",
     ),
     "delete": Act(

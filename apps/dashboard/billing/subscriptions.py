@@ -110,6 +110,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "cents": cycle_cents(row),
         "coming": upcoming_cycles(row),
         "invoices": invoices[:SHOWN],
+        "paying": selectors.being_paid(invoices),
         "has_more": len(invoices) > SHOWN,
         "changes": list(row.changes.order_by("-id")[:100]),
         "acts": [name for name, act in ACTS.items() if act.is_offered(row)]
@@ -337,6 +338,7 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         "act": act,
         "chosen": chosen,
         "errors": outcome.errors,
+        "paid_until": selectors.paid_ahead_until(row, request.access.now()),
         "may_end_later": row.status in (TRIALING, ACTIVE) and not row.cancel_at_period_end,
     }
     return show(request, "dashboard/subscriptions/act.html", context, status=outcome.status)
