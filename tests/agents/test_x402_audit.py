@@ -24,6 +24,7 @@ CORRUPTIONS = [
     (SENT, "UPDATE agents_signedpayment SET tx_hash = '0x1'"),
     (SENT, "UPDATE agents_signedpayment SET nonce = '0x' || repeat('1', 64)"),
     (SENT, "UPDATE agents_signedpayment SET payer = '0x' || repeat('1', 40)"),
+    (SENT, "UPDATE agents_signedpayment SET is_elsewhere = true"),
     (SENT, OUTGOING.format("amount_atomic = 1")),
     (SENT, OUTGOING.format("to_address = '0x' || repeat('1', 40)")),
     (SENT, OUTGOING.format("status = 'failed'")),

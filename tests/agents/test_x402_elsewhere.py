@@ -264,7 +264,7 @@ def test_what_costs_more_than_it_brings_is_not_offered_in_live_mode(
         body = {"asset_id": "ETH_USDC", "resource": "https://shop.example/report"}
         refused = api.post("/x402/requirements", {**body, "amount_atomic": str(least - 1)})
         assert (refused.status_code, refused.json()["error"]["code"]) == (422, "amount_too_small")
-        assert refused.json()["error"]["minimum_atomic"] == str(least)
+        assert "at least" in refused.json()["error"]["message"]
         assert not Payment.objects.exists()
         made = api.post("/x402/requirements", {**body, "amount_atomic": str(least)})
         assert made.status_code == 201 and made.json()["amount"] == str(least)

@@ -46,7 +46,7 @@ class AmountTooSmall(Coded):
     def __init__(self, asset: Asset, minimum_atomic: int) -> None:
         least = money.amount_text(minimum_atomic, asset.atomic_decimals)
         text = f"The amount is too small to be paid over x402: at least {least} {asset.coin_symbol}"
-        super().__init__(text, minimum_atomic=str(minimum_atomic))
+        super().__init__(text)
 
 
 def minimum_atomic(asset: Asset) -> int:

@@ -56,7 +56,7 @@ def _is_unread(payment: Payment, moment: datetime) -> bool:
 
 def covers(payment: Payment, invoice: Invoice) -> bool:
     """Whether it is confirming, and enough for an open invoice that it was made for; as
-    selectors.CONFIRMING asks of many."""
+    selectors.CONFIRMING asks of many. What left the chain may come again, until its deadline."""
     return (
         invoice.status == OPEN
         and payment.status == states.PROCESSING
