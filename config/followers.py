@@ -29,6 +29,8 @@ FOLLOWERS: dict[str, tuple[str, ...]] = {
 }
 # Modules that act in the transaction in which an invoice is paid, voided or written off.
 INVOICE_FOLLOWERS: list[str] = ["apps.billing.subscriptions.locking"]
+# Modules that know a payment's customer: `email_of(payment)` is an address that the merchant named.
+PAYMENT_CONTACTS: list[str] = ["apps.billing.services.contacts"]
 # The jobs through which money leaves, each with a run per mode, in queues of their own: test work
 # never holds up live work. Their ids only wake: a message that waits already is enough for whatever
 # was committed before the run that it starts.

@@ -20,6 +20,10 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "sent_address": {"live": (30, 15), "test": (30, 15)},
     "receipts": {"live": (3, 3), "test": (3, 3)},
     "receipts_address": {"live": (15, 10), "test": (15, 10)},
+    "refund_links": {"live": (3, 3), "test": (3, 3)},
+    "refund_links_address": {"live": (15, 10), "test": (15, 10)},
+    "refund_addresses": {"live": (6, 6), "test": (6, 6)},
+    "refund_addresses_address": {"live": (30, 15), "test": (30, 15)},
     "oauth_token": {"live": (300, 60), "test": (300, 60)},
     "oauth_authorize": {"live": (60, 20), "test": (60, 20)},
     "dashboard": {"live": (600, 120), "test": (600, 120)},
@@ -66,6 +70,7 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
     "destination_named": LetterLimit(("destination_named",), 20, 20),
     "new_sign_in": LetterLimit(("new_sign_in",), 20, 20),
     "notification": LetterLimit(("notification", "daily_summary"), 100, 200),
+    "refund_address": LetterLimit(("refund_address",), 5, 20),
     "customer": LetterLimit(
         (
             *("invoice_open", "invoice_due_soon", "invoice_overdue", "invoice_receipt"),

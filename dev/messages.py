@@ -37,6 +37,7 @@ TEMPLATES = (
     "email/invoice_*.*",
     "email/payment_receipt.*",
     "email/portal_link.*",
+    "email/refund_address.*",
     "email/subscription_*.*",
     "pdf/*invoice.html",
     "pdf/_*_head.html",

@@ -123,6 +123,11 @@ def send(
     return limit is None
 
 
+def was_asked(key: str) -> bool:
+    """Whether a letter with this key was asked for, and isn't forgotten yet."""
+    return OutgoingMail.objects.filter(key=key).exists()
+
+
 def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -> str | None:
     """The line of the table that a letter would go beyond; some at the same moment may still pass
     together."""

@@ -122,6 +122,9 @@ KINDS = (
         roles.MOVE_MONEY,
     ),
     InboxKind(
+        "held_refund", payments.held_refunds, inbox_payments.of_held_refund, roles.MOVE_MONEY
+    ),
+    InboxKind(
         "unreturned_payment",
         payments.unreturned_payments,
         inbox_payments.of_unreturned_payment,

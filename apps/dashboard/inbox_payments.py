@@ -5,15 +5,16 @@ from urllib.parse import urlencode
 
 from django.utils.text import Truncator
 
-from apps.chain.addresses import ZERO_ADDRESS
+from apps.chain.addresses import checksummed
 from apps.chain.models import UnmatchedTransfer
+from apps.chain.payers import is_burn
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat
 from apps.dashboard import list_cells
 from apps.dashboard.inbox_notices import BAD, INFO, Notice, RowButton, coins_of, url_of
 from apps.payments.attention import excess_cents, received_cents
 from apps.payments.documents.parts import hosted_url
-from apps.payments.models import LateDeposit, Payment, Refund
+from apps.payments.models import HeldRefund, LateDeposit, Payment, Refund
 from apps.payments.services.hold import CARD_REFUND
 from apps.payments.services.refund_quote import LOCKED
 
@@ -52,8 +53,30 @@ def of_flagged_payment(payment: Payment) -> Notice:
     return _to_refund(title, payment)
 
 
+def of_held_refund(held: HeldRefund) -> Notice:
+    """The form of the refund comes with the coin, and with the address that was entered on the
+    payment's page, if it is only one."""
+    coins = coins_of(int(getattr(held, "total", held.amount_atomic)), held.asset)
+    entered = getattr(held, "entered", None)
+    query = {"asset_id": held.asset_id}
+    if entered:
+        query["destination_address"] = checksummed(entered)
+    return Notice(
+        "Refund needs an address",
+        f"{_name(held.payment)} · {HeldRefund.Why(held.why).label}"
+        + (" · Somebody entered an address" if entered else ""),
+        held.updated_at,
+        f"Refund {coins}",
+        f"{url_of('refund', held.payment_id)}?{urlencode(query)}",
+        coins,
+        "exclamation-triangle",
+        BAD,
+        page=url_of("payment", held.payment_id),
+    )
+
+
 def of_unreturned_payment(payment: Payment) -> Notice:
-    return _to_refund("Payment failed and wasn’t refunded: unknown sender", payment)
+    return _to_refund("Payment failed and wasn’t refunded", payment)
 
 
 def of_short_payment(payment: Payment) -> Notice:
@@ -163,7 +186,7 @@ def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
 
 
 def _return_of(transfer: UnmatchedTransfer) -> RowButton | None:
-    if transfer.from_address == ZERO_ADDRESS:
+    if is_burn(transfer.from_address.lower()):
         return None
     return RowButton("Send back", url_of("transfer_return", transfer.pk), ("return", "1"))
 

@@ -38,11 +38,15 @@ from apps.payments.documents import parts
 from apps.payments.documents.checkout import outstanding
 from apps.payments.documents.detail import LateDepositDocument, PaymentFacts, detail
 from apps.payments.documents.financials import worth
+from apps.payments.documents.held import entered_addresses, held_coins, held_rows
 from apps.payments.documents.order import order_of
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.cancel import CANCELED, cancel_for_merchant, is_cancelable
+from apps.payments.services.hold import HELD_REFUND
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
 from apps.payments.services.receipts import key_start
+from apps.payments.services.refund_links import key_start as links_of
+from apps.payments.services.refund_links import known_email
 from apps.payments.snapshot import find_snapshot
 from apps.stores import roles
 from apps.stores.audit import entries_about
@@ -110,8 +114,11 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         list(sessions_of(payment)[:CARD_SESSIONS_MAX]) if payment.is_card_funded else [],
         entries,
         selectors.renewals_of(payment),
-        mail.about(key_start(payment), *(key_starts(invoice) if invoice else ())),
+        mail.about(
+            key_start(payment), links_of(payment), *(key_starts(invoice) if invoice else ())
+        ),
         roles.may(request.member.role, roles.MANAGE),
+        held_rows(payment) if payment.status in states.CLOSED else (),
     )
     context = {
         "payment": payment,
@@ -131,6 +138,11 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             request.GET.get("show", ""),
         ),
         "late_deposits": [_late_deposit(payment, item) for item in facts.late_deposits],
+        "held": held_coins(payment) if payment.needs_attention == HELD_REFUND else [],
+        "entered_addresses": entered_addresses(payment)
+        if payment.needs_attention == HELD_REFUND
+        else [],
+        "is_customer_asked": bool(known_email(payment)),
         "signed": signed_payment_of(request.access, payment),
         "is_refund_under_way": refunds.is_under_way(sent_back),
         "is_refund_offered": refunds.is_offered(request, payment),

@@ -6,11 +6,9 @@ It is made of what the page has read anyway; nothing here asks the database.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from django.urls import reverse
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 
 from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit
@@ -19,10 +17,20 @@ from apps.core.emails import masked
 from apps.core.models import OutgoingMail
 from apps.core.templatetags.tillgate import crypto, fiat, status_tone, status_words
 from apps.dashboard.refunds import ShownRefund
+from apps.dashboard.timeline_steps import (
+    CHAIN,
+    KINDS,
+    MONEY,
+    PEOPLE,
+    WEBHOOKS,
+    TimelineLink,
+    TimelineStep,
+    held_steps,
+)
 from apps.onramp.models import FundingSession
 from apps.payments import states
 from apps.payments.documents.deposits import Arrival, arrivals, heads_for
-from apps.payments.models import Payment, PaymentEvent, Refund
+from apps.payments.models import HeldRefund, Payment, PaymentEvent, Refund
 from apps.payments.selectors import Renewals, confirmations_of
 from apps.payments.services.cancel import CANCELED
 from apps.payments.services.late import ACCEPTED_EVENT
@@ -33,35 +41,6 @@ from apps.webhooks.models import Delivery
 
 SHOWN = 100
 SHOWN_MAX = 2000
-CHAIN = "chain"
-WEBHOOKS = "webhooks"
-MONEY = "money"
-PEOPLE = "people"
-KINDS = {CHAIN: "On-chain", WEBHOOKS: "Webhooks", MONEY: "Money", PEOPLE: "People"}
-Text = str | SafeString
-
-
-@dataclass(frozen=True)
-class TimelineLink:
-    label: str
-    url: str
-    is_outside: bool = False
-
-
-@dataclass(frozen=True)
-class TimelineStep:
-    """`code` is what is to be copied, a transaction's hash; of steps at the same moment the higher
-    `rank` came later; `kinds` are the filters that show it."""
-
-    at: datetime
-    icon: str
-    tone: str
-    title: Text
-    text: Text = ""
-    code: str = ""
-    links: tuple[TimelineLink, ...] = ()
-    rank: int = 0
-    kinds: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -77,6 +56,7 @@ class Story:
     renewals: Renewals = field(default_factory=Renewals)
     emails: Sequence[OutgoingMail] = ()
     is_naming: bool = False
+    held: Sequence[HeldRefund] = ()
 
     @property
     def payment(self) -> Payment:
@@ -120,6 +100,7 @@ def timeline_of(story: Story, limit: int = SHOWN, kind: str = "") -> Timeline:
         *_events(story),
         *_deposits(story),
         *_refunds(story),
+        *held_steps(story.held),
         *_cards(story.cards),
         *_deliveries(story.deliveries),
         *_renewals(story.renewals),
@@ -406,6 +387,7 @@ def _renewals(renewals: Renewals) -> Iterator[TimelineStep]:
 
 _EMAILS = {
     "payment_receipt": "Receipt",
+    "refund_address": "Question for a refund address",
     "invoice_receipt": "Invoice receipt",
     "invoice_open": "Invoice",
 }

@@ -33,7 +33,12 @@ from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import Received, payments_visible_to
-from apps.payments.services.refund import FiguresChanged, plan_digest, request_refund
+from apps.payments.services.refund import (
+    FiguresChanged,
+    look_at_payers,
+    plan_digest,
+    request_refund,
+)
 from apps.payments.services.refund_quote import (
     LOCKED,
     TODAY,
@@ -179,6 +184,7 @@ def create(request: PageRequest, id: str) -> HttpResponse:
     typed = dict(form.values)
     try:
         refund_request = form.request()
+        look_at_payers(payment, refund_request)
         return (
             _reviewed(request, form, refund_request)
             if form.values["agreed"]

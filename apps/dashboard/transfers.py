@@ -6,6 +6,7 @@ from django.http import HttpResponse
 
 from apps.chain.addresses import checksummed
 from apps.chain.models import UnmatchedTransfer
+from apps.core.evm import is_address
 from apps.core.templatetags.tillgate import crypto
 from apps.core.web.forms import Form
 from apps.dashboard import confirming
@@ -16,6 +17,7 @@ from apps.payments.services.transfers import (
     ForSupport,
     accept_transfer,
     claim_of,
+    look_at_sender,
     send_transfer_back,
     transfer_of,
 )
@@ -55,18 +57,30 @@ def accept(request: PageRequest, id: str) -> HttpResponse:
     return go("payment", payment.pk)
 
 
+class ReturnForm(Form):
+    """Empty: to who sent it, if coins can go back there."""
+
+    names = ("destination_address",)
+    labels = {"destination_address": "Address"}
+
+
 def send_back(request: PageRequest, id: str) -> HttpResponse:
     transfer = transfer_of(request.access, id)
-    rows = [*_rows(transfer), ("To", checksummed(transfer.from_address))]
+    form = ReturnForm.from_post(request.POST)
+    address = form.values["destination_address"]
+    to = checksummed(address) if is_address(address) else checksummed(transfer.from_address)
+    rows = [*_rows(transfer), ("To", to)]
     try:
+        if not address:
+            look_at_sender(request.access, id)
         confirmation = confirming.ask_about_form(
-            request, rows, lambda: send_transfer_back(request.access, id)
+            request, rows, lambda: send_transfer_back(request.access, id, address)
         )
         if confirmation is not None:
             return confirmation
-        send_transfer_back(request.access, id)
+        send_transfer_back(request.access, id, address)
     except Refusals as refusal:
-        return _page(request, transfer, AcceptForm({}).refuse(refusal))
+        return _page(request, transfer, AcceptForm({}), form.refuse(refusal))
     messages.success(request, "Return created. This page shows its progress.")
     return go("transfer", transfer.pk)
 
@@ -82,10 +96,14 @@ def _rows(transfer: UnmatchedTransfer) -> list[tuple[str, object]]:
 
 
 def _page(
-    request: PageRequest, transfer: UnmatchedTransfer, form: AcceptForm | None = None
+    request: PageRequest,
+    transfer: UnmatchedTransfer,
+    form: AcceptForm | None = None,
+    return_form: ReturnForm | None = None,
 ) -> HttpResponse:
     claim, why = _claim(request, transfer)
     form = form or AcceptForm({"payment": claim.payment.reference if claim else ""})
+    sent = return_form or ReturnForm({})
     accepted = (
         LateDeposit.objects.filter(deposit=claim.deposit).select_related("payment").first()
         if claim
@@ -102,13 +120,16 @@ def _page(
         "payment": claim.payment if claim else None,
         "why": why,
         "form": form,
-        "errors": form.common_errors,
+        "return_form": sent,
+        "errors": [*form.common_errors, *sent.common_errors],
         "accepted": accepted,
         "returned": returned,
         "fits": _fits(request, transfer, claim, is_held=returned is not None),
         "may_act": roles.may(request.member.role, roles.MOVE_MONEY),
     }
-    return show(request, "dashboard/transfers/detail.html", context, status=form.status)
+    return show(
+        request, "dashboard/transfers/detail.html", context, status=max(form.status, sent.status)
+    )
 
 
 def _fits(

@@ -37,10 +37,10 @@ def customer_form(policy: str) -> Callable[[Page], Page]:
         @missing_in_frame
         @public_page("checkout")
         @wraps(view)
-        def limited(request: HttpRequest, reference: str) -> HttpResponse:
+        def limited(request: HttpRequest, reference: str, **arguments: str) -> HttpResponse:
             refused = refused_if_too_often(request, reference, [(policy, True)])
             refused = refused or refused_if_too_often(request, "", [(f"{policy}_address", True)])
-            return refused or view(request, reference)
+            return refused or view(request, reference, **arguments)
 
         return limited
 

@@ -24,6 +24,7 @@ from apps.hosted.answers import answer_shown
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, Framing, missing_in_frame, public_page
 from apps.hosted.quotes import NextStep, next_step
+from apps.hosted.refund_parts import RefundPart, part_of
 from apps.payments import states
 from apps.payments.documents.checkout import (
     CheckoutAddress,
@@ -46,7 +47,9 @@ LINK = "link"
 CODE_COOKIE = "checkout_code"
 CODE_KEPT_SECONDS = 365 * 24 * 3600
 # The forms of the page are sent to paths below its own.
-_FORMS = re.compile(r"/(simulate|card|quote|sent|receipt)$")
+_FORMS = re.compile(
+    r"/(simulate|card|quote|sent|receipt|refund-link|refund-address|refund/[\w-]+)$"
+)
 # A stage has a template of its own, hosted/stages/<stage>.html.
 PAY = "pay"
 UNDERPAID = "underpaid"
@@ -162,6 +165,7 @@ def page(
     quote_problem: str = "",
     receipt_problem: str = "",
     receipt_email: str = "",
+    refund: RefundPart | None = None,
     status: int = 200,
 ) -> HttpResponse:
     """Each problem stands at the form that was sent."""
@@ -175,6 +179,8 @@ def page(
         "receipt_problem": receipt_problem,
         "receipt_email": receipt_email,
     }
+    if refund is not None:
+        context["refund"] = refund
     template = "hosted/_checkout.html" if is_part(request) else "hosted/checkout.html"
     response = render(request, template, context, status=status)
     remember_code(request, response)
@@ -219,6 +225,7 @@ def checkout_context(
         "receipt_sent": query.get("receipt") == "sent",
         "coins_paid": coins_paid(payment, received) if stage in (COMPLETED, REFUNDED) else [],
         "refunded": refunded_of(payment, received) if stage == REFUNDED else None,
+        "refund": part_of(payment, query=query) if stage in (FAILED, REFUNDED) else None,
         "is_late": is_late,
         "waiting_deposits": waiting,
         "is_set_aside": is_set_aside,

@@ -15,10 +15,12 @@ from apps.hosted import (
     media,
     onboarding,
     portal,
+    refund_address,
 )
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
+LETTER = r"(?P<token>[A-Za-z0-9_-]{16,100})"
 LINK = r"(?P<reference>[a-z0-9]{12})"
 INVOICE = r"(?P<reference>[A-Za-z0-9_-]{8,64})"
 PORTAL = r"(?P<reference>[0-9a-f]{32}\.[A-Za-z0-9_-]{1,20}\.[A-Za-z0-9_-]{1,100})"
@@ -38,6 +40,19 @@ CHECKOUT = [
     re_path(rf"^(?:pay/)?{REFERENCE}/quote$", actions.renew, name="checkout_quote"),
     re_path(rf"^(?:pay/)?{REFERENCE}/sent$", actions.sent, name="checkout_sent"),
     re_path(rf"^(?:pay/)?{REFERENCE}/receipt$", actions.receipt, name="checkout_receipt"),
+    re_path(
+        rf"^(?:pay/)?{REFERENCE}/refund-link$",
+        refund_address.send_link,
+        name="checkout_refund_link",
+    ),
+    re_path(
+        rf"^(?:pay/)?{REFERENCE}/refund-address$",
+        refund_address.enter,
+        name="checkout_refund_address",
+    ),
+    re_path(
+        rf"^(?:pay/)?{REFERENCE}/refund/{LETTER}$", refund_address.by_link, name="checkout_refund"
+    ),
     re_path(rf"^pay/{LINK}$", links.show, name="link"),
     re_path(rf"^pay/{LINK}/brand\.css$", links.brand_style, name="link_brand"),
 ]

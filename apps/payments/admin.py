@@ -20,6 +20,7 @@ from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
 _ATTENTION = [
     ("card_refund", "Card payment to be refunded"),
     ("dust_refund", "Refund too small to send"),
+    ("held_refund", "Refund waits for an address"),
 ]
 NEEDS_ATTENTION = lists.choices("needs_attention", "attention", _ATTENTION)
 _LINE_COLUMNS = (

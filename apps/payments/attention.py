@@ -11,15 +11,36 @@ from decimal import Decimal
 from typing import Any, TypedDict
 
 from django.contrib.postgres.aggregates import JSONBAgg
-from django.db.models import Case, Exists, F, OuterRef, QuerySet, Subquery, TextField, Value, When
+from django.db.models import (
+    Case,
+    Exists,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    QuerySet,
+    Subquery,
+    Sum,
+    TextField,
+    Value,
+    When,
+)
 from django.db.models.functions import Cast, JSONObject
 
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.core import money
 from apps.core.models import Viewer
 from apps.payments import states
-from apps.payments.models import LateDeposit, Payment, PaymentAddress, Refund
-from apps.payments.services.refund_shares import LIVE_STATUSES
+from apps.payments.models import (
+    HeldRefund,
+    LateDeposit,
+    Payment,
+    PaymentAddress,
+    Refund,
+    RefundAddress,
+)
+from apps.payments.services.hold import HELD_REFUND
+from apps.payments.services.refund_shares import HELD_STATUSES, LIVE_STATUSES
 from apps.payments.transfer_fits import other_fit
 
 
@@ -52,6 +73,7 @@ def _arrived(*statuses: str) -> Subquery:
 
 _CONFIRMED = Deposit.Status.CONFIRMED.value
 _SEEN = (Deposit.Status.CONFIRMING.value, _CONFIRMED)
+_HELD = HeldRefund.objects.filter(payment=OuterRef("pk"), status__in=HELD_STATUSES)
 _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATUSES)
 
 
@@ -83,14 +105,33 @@ def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
 
 def flagged_payments(viewer: Viewer) -> "QuerySet[Payment]":
     """Rejected ones that could not go back by themselves, for the reason that they are flagged
-    with."""
-    return Payment.objects.visible_to(viewer).exclude(needs_attention="").order_by("-created_at")
+    with; what waits for an address is told share by share (`held_refunds`)."""
+    rows = Payment.objects.visible_to(viewer).exclude(needs_attention__in=("", HELD_REFUND))
+    return rows.order_by("-created_at")
+
+
+def held_refunds(viewer: Viewer) -> "QuerySet[HeldRefund]":
+    """What waits for an address, of each payment and coin the newest share, with the `total` of
+    that coin and the one address that was `entered` on the payment's page, if it is one."""
+    waiting = HeldRefund.objects.filter(status=HeldRefund.Status.WAITING)
+    alike = waiting.filter(payment=OuterRef("payment"), asset=OuterRef("asset"))
+    newer = alike.filter(pk__gt=OuterRef("pk"))
+    total = alike.order_by().values("payment", "asset").annotate(sum=Sum("amount_atomic"))
+    entered = RefundAddress.objects.filter(payment=OuterRef("payment")).order_by()
+    only = entered.values("payment").annotate(first=Min("address"), last=Max("address"))
+    rows = waiting.filter(~Exists(newer), store_id=viewer.store_id, mode=viewer.mode)
+    rows = rows.annotate(
+        total=Subquery(total.values("sum")),
+        entered=Subquery(only.filter(first=F("last")).values("first")),
+    )
+    held: QuerySet[HeldRefund] = rows.select_related("payment", "asset__chain")
+    return held.order_by("-created_at")
 
 
 def unreturned_payments(viewer: Viewer) -> "QuerySet[Payment]":
-    """Rejected ones whose coins are held because nobody knows whom they came from."""
+    """Rejected ones whose coins are held, and nothing of which waits or is looked at."""
     rows = Payment.objects.visible_to(viewer).filter(
-        ~Exists(_SENT_BACK), status=states.FAILED, needs_attention=""
+        ~Exists(_SENT_BACK), ~Exists(_HELD), status=states.FAILED, needs_attention=""
     )
     return rows.order_by("-created_at")
 

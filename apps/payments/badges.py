@@ -22,8 +22,8 @@ BADGES: Badges = {
         "completed_exact": (GOOD, _("Paid in full")),
         "completed_overpaid": (GOOD, _("Overpaid")),
         "completed_underpaid": (WAIT, _("Underpaid, accepted")),
-        "failed_overpaid": (BAD, _("Overpaid, sent back")),
-        "failed_underpaid": (BAD, _("Underpaid, sent back")),
+        "failed_overpaid": (BAD, _("Overpaid, not accepted")),
+        "failed_underpaid": (BAD, _("Underpaid, not accepted")),
         "expired_timeout": (QUIET, _("Nothing arrived in time")),
         "canceled_by_agent": (QUIET, _("Canceled")),
         "refund_completed": (QUIET, _("Refunded")),
@@ -46,6 +46,7 @@ BADGES: Badges = {
     "attention": {
         "card_refund": (BAD, _("Action required")),
         "dust_refund": (WAIT, _("Action required")),
+        "held_refund": (WAIT, _("Action required")),
     },
     "withdrawal": {
         "requested": (WAIT, "Waiting for approval"),

@@ -29,6 +29,7 @@ from apps.ledger.selectors import account_balance, balances
 from apps.payments import tasks
 from apps.payments.models import Payment, PaymentAddress, Refund
 from apps.payments.services.expire import expire_due
+from apps.payments.services.held_progress import check_due
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_deposits
 from apps.payouts.models import Payout
@@ -211,6 +212,7 @@ def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_m
     live.cost_gas(100)
     Payment.objects.update(expires_at="2020-01-01T00:00:00Z")
     expire_due()
+    check_due()
     assert [Payment.objects.get(pk=item).status for item in (dust, enough)] == ["failed", "failed"]
     assert list(Refund.objects.values_list("payment_id", "amount_atomic")) == [
         (Payment.objects.get(pk=enough).pk, 2 * fee)

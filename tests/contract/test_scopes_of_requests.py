@@ -364,6 +364,9 @@ PAYMENT_LINKS = (
     "checkout_quote",
     "checkout_sent",
     "checkout_receipt",
+    "checkout_refund_link",
+    "checkout_refund_address",
+    "checkout_refund",
 )
 INVOICE_LINKS = tuple(
     f"invoice{part}"

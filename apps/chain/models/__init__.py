@@ -16,6 +16,7 @@ from apps.chain.models.watching import (
     BlockToRead,
     Deposit,
     Head,
+    PayerRecord,
     UnexplainedBalance,
     UnmatchedTransfer,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "Head",
     "HotWallet",
     "OutgoingTransaction",
+    "PayerRecord",
     "SendingHold",
     "SignedTransaction",
     "UndoneTransaction",

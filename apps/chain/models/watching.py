@@ -180,6 +180,39 @@ class Deposit(models.Model):
         ]
 
 
+class PayerRecord(models.Model):
+    """What is known of an address that coins came from: whether somebody's key can move what is
+    sent back to it. Addresses that nobody asked about have no row."""
+
+    class Kind(models.TextChoices):
+        ACCOUNT = "account", "An account with a key"
+        CONTRACT = "contract", "A contract"
+        UNPROVEN = "unproven", "Nothing shows that it has a key"
+        OURS = "ours", "An address of this service"
+
+    id = models.BigAutoField(primary_key=True)
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    address = models.CharField(max_length=42, db_collation="C")
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    tx_hash = models.CharField(max_length=66, db_collation="C")  # of the deposit that was looked at
+    checked_at = models.DateTimeField()
+
+    class Meta:
+        db_table = "chain_payer"
+        constraints = [
+            models.UniqueConstraint(fields=["chain", "address"], name="payer_once"),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=["account", "contract", "unproven", "ours"]),
+                name="payer_kind_is_known",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.chain_id} {self.address}: {self.kind}"
+
+
 class UnmatchedTransfer(models.Model):
     """A transfer to one of our addresses that no payment expects: a wrong token or chain. For
     staff; never credited by itself.

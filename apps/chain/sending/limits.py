@@ -21,6 +21,8 @@ _LOWEST_ADDRESS = 0x10000
 _BURN = {
     "0x000000000000000000000000000000000000dead",
     "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead",
+    "0xdead000000000000000042069420694206942069",
+    "0x" + "e" * 40,  # what stands for ether where only addresses fit
     "0x" + "f" * 40,
 }
 _WHOSE = Statement("""
@@ -116,6 +118,11 @@ def _whose(addresses: Collection[str], mode: str) -> dict[str, Whose]:
     }
 
 
+def is_burn(address: str) -> bool:
+    """Whether coins at an address (in lower case) are nobody's, or it is none."""
+    return not _ADDRESS.fullmatch(address) or int(address, 16) < _LOWEST_ADDRESS or address in _BURN
+
+
 def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
     """Nobody's address, a token's contract, or one of ours; only test payments and the gas of
     sweeps go to an address of ours."""
@@ -123,12 +130,7 @@ def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
 
 
 def _is_refused(address: str, purpose: str, mode: str, owner: Whose) -> bool:
-    if (
-        not _ADDRESS.fullmatch(address)
-        or int(address, 16) < _LOWEST_ADDRESS
-        or address in _BURN
-        or owner.is_service
-    ):
+    if is_burn(address) or owner.is_service:
         return True
     if purpose == _Purpose.SWEEP_GAS:
         return not owner.is_of_mode

@@ -57,10 +57,9 @@ UNION ALL SELECT 'deposit ' || c.id, 'it was accepted, and has gone back' FROM c
       AND r.status <> 'failed')
 UNION ALL SELECT 'return ' || r.id, 'it is not what came, or goes to somebody else'
 FROM payments_transferreturn r LEFT JOIN claimed c ON c.transfer_id = r.transfer_id
-WHERE (r.asset_id, r.amount_atomic, r.destination_address, r.payment_id, r.store_id, r.mode)
-      IS DISTINCT
-          FROM (c.asset_id, c.amount_atomic, lower(c.from_address), c.payment_id, c.store_id,
-          c.mode)
+WHERE (r.asset_id, r.amount_atomic, r.payment_id, r.store_id, r.mode)
+      IS DISTINCT FROM (c.asset_id, c.amount_atomic, c.payment_id, c.store_id, c.mode)
+    OR r.is_elsewhere <> (r.destination_address <> lower(c.from_address))
 UNION ALL SELECT 'return ' || r.id, 'it is ' || r.status || ', and not booked so'
     FROM payments_transferreturn r WHERE
     NOT EXISTS (SELECT 1 FROM ledger_movement WHERE key = {keys.REFUND.sql("r.id")})

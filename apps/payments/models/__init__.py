@@ -2,6 +2,7 @@
 
 from apps.payments.models.daily import DailySum, DailySumPlace
 from apps.payments.models.emails import PaymentEmail
+from apps.payments.models.held import HeldRefund, RefundAddress, RefundLink
 from apps.payments.models.outgoing import Refund, TransferReturn, Withdrawal
 from apps.payments.models.payments import (
     LateDeposit,
@@ -20,6 +21,7 @@ from apps.payments.models.sums import HourlySum, PaymentChange, PlatformSum, Sol
 __all__ = [
     "DailySum",
     "DailySumPlace",
+    "HeldRefund",
     "HourlySum",
     "LateDeposit",
     "Payment",
@@ -33,6 +35,8 @@ __all__ = [
     "PlatformSum",
     "ReconciliationTask",
     "Refund",
+    "RefundAddress",
+    "RefundLink",
     "Renewal",
     "SoldSpan",
     "SoldSum",

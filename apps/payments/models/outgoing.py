@@ -43,11 +43,20 @@ class Refund(Owned):
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")
     idempotency_key = models.CharField(max_length=255, null=True)
     part = models.PositiveSmallIntegerField(default=0)
+    # Of whose sender nobody knew a key: the share that it sends (decision 531).
+    held = models.ForeignKey(
+        "HeldRefund", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
 
     class Meta:
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(amount_atomic__gt=0), name="refund_is_positive"
+            ),
+            models.UniqueConstraint(
+                fields=["held"],
+                condition=models.Q(held__isnull=False) & ~models.Q(status="failed"),
+                name="refund_of_held_once",
             ),
             models.UniqueConstraint(
                 fields=["store", "mode", "idempotency_caller", "idempotency_key", "asset", "part"],
@@ -115,6 +124,9 @@ class TransferReturn(Owned):
         null=True
     )  # by the machine's clock, whatever the store's says
     updated_at = models.DateTimeField()
+    is_elsewhere = models.BooleanField(
+        default=False, db_default=False
+    )  # to an address that the merchant entered, not to the sender
 
     class Meta:
         constraints = [

@@ -7,7 +7,7 @@ from apps.assets.models import Asset
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.core.money import Fiat, decimal_from_atomic
 from apps.core.regions import in_english
-from apps.payments.models import Payment, Refund
+from apps.payments.models import HeldRefund, Payment, Refund, RefundAddress
 from apps.stores.notification_kinds import (
     ASSET_STOPPED,
     PAYMENT_ATTENTION,
@@ -17,11 +17,8 @@ from apps.stores.notification_kinds import (
 from apps.stores.notifications import News, record
 
 _FAILED = {
-    "failed_underpaid": (
-        "was underpaid",
-        "Less than the amount due arrived in time. It is being refunded.",
-    ),
-    "failed_overpaid": ("was overpaid", "More than the amount due arrived. It is being refunded."),
+    "failed_underpaid": ("was underpaid", "Less than the amount due arrived in time."),
+    "failed_overpaid": ("was overpaid", "More than the amount due arrived."),
 }
 _ACCEPTED = {
     "completed_underpaid": (
@@ -74,14 +71,29 @@ def asset_stopped(payment: Payment, deposit: Deposit, asset: Asset) -> None:
     )
 
 
-def payment_failed(payment: Payment, reason: str | None) -> None:
-    words, text = _FAILED.get(reason or "", ("failed", ""))
-    _record(payment, payment.pk, f"Payment of {_worth(payment)} {words}", text)
+def payment_failed(payment: Payment, outcome: str) -> None:
+    """Told once it is known what becomes of what arrived; `outcome` says that."""
+    words, text = _FAILED.get(payment.state_reason or "", ("failed", ""))
+    _record(payment, payment.pk, f"Payment of {_worth(payment)} {words}", f"{text} {outcome}")
+
+
+def refund_held(payment: Payment, row: HeldRefund) -> None:
+    """Told once for each share."""
+    coins = decimal_from_atomic(row.amount_atomic, row.asset.atomic_decimals)
+    text = f"{HeldRefund.Why(row.why).label}. Ask the customer where to send it."
+    title = f"{coins} {row.asset.coin_symbol} can’t be refunded automatically"
+    _record(payment, f"{row.pk}:held", title, text)
 
 
 def refund_by_hand(payment: Payment, flag: str) -> None:
     text = "Its coins don’t go back by themselves: choose where to send them."
     _record(payment, f"{payment.pk}:{flag}", f"Payment of {_worth(payment)} needs a refund", text)
+
+
+def refund_address_entered(payment: Payment, row: RefundAddress) -> None:
+    """Told once for each address."""
+    text = "Somebody entered it on the checkout. Ask your customer before you send anything there."
+    _record(payment, f"{row.pk}:entered", f"Address for the refund of {_worth(payment)}", text)
 
 
 def came_late(payment: Payment, late: Iterable[Deposit]) -> None:

@@ -54,7 +54,5 @@ def _record(changes: Sequence[Change[Payment, states.PaymentDecision]]) -> None:
     for change in changes:
         if change.step.event is not None:
             events.record(change.row, change.step.event, change.before, change.step, change.at)
-        if change.step.status == states.FAILED:
-            attention.payment_failed(change.row, change.step.reason)
         if change.step.status == states.COMPLETED:
             attention.payment_accepted(change.row, change.step.reason)

@@ -18,6 +18,7 @@ from apps.payments.services import attention
 
 CARD_REFUND = "card_refund"
 DUST_REFUND = "dust_refund"
+HELD_REFUND = "held_refund"  # something waits for an address (services.held_refunds)
 
 
 def begin_card_funding(payment: Payment, until: datetime, asset_id: str) -> None:
@@ -58,23 +59,27 @@ def keep_pending(payment_id: uuid.UUID, until: datetime, asset_id: str) -> bool:
 
 def flag_card_refund(payment: Payment) -> None:
     """A person must find out who paid by card and send the coins there."""
-    Payment.objects.filter(pk=payment.pk).update(needs_attention=CARD_REFUND)
-    payment.needs_attention = CARD_REFUND
+    flag(payment, CARD_REFUND)
     attention.refund_by_hand(payment, CARD_REFUND)
 
 
 def flag_dust_refund(payment: Payment) -> None:
     """What would go back by itself is worth less than sending it: the merchant decides."""
-    Payment.objects.filter(pk=payment.pk).update(needs_attention=DUST_REFUND)
-    payment.needs_attention = DUST_REFUND
+    flag(payment, DUST_REFUND)
     attention.refund_by_hand(payment, DUST_REFUND)
+
+
+def flag(payment: Payment, why: str) -> None:
+    """What needs a person, or nothing any more."""
+    Payment.objects.filter(pk=payment.pk).update(needs_attention=why)
+    payment.needs_attention = why
 
 
 def settle_card_refund(payment: Payment, *, is_sent: bool) -> None:
     """A refund was asked for: one that was sent settles the flag, one that was held back raises
     it."""
     if is_sent and payment.needs_attention in (CARD_REFUND, DUST_REFUND):
-        Payment.objects.filter(pk=payment.pk).update(needs_attention="")
+        flag(payment, "")
     elif not is_sent and payment.is_card_funded and payment.status in states.REFUNDABLE:
         flag_card_refund(payment)
 

@@ -18,9 +18,9 @@ from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentEvent, Refund
 from apps.payments.selectors import received_by
-from apps.payments.services import deposit_events
+from apps.payments.services import deposit_events, held_refunds
 from apps.payments.services.change_status import locked_payment
-from apps.payments.services.refund_shares import LIVE_STATUSES
+from apps.payments.services.refund_shares import LIVE_STATUSES, owed_from_held
 from apps.payments.services.settle import settle_locked, shares
 from apps.stores import audit
 
@@ -91,6 +91,9 @@ def accept_late_deposit(
             raise NotConfirmed
         if held_atomic(payment, late.deposit.asset_id) < late.deposit.amount_atomic:
             raise SentBack
+        sender = (late.deposit.asset_id, late.deposit.from_address.lower())
+        if owed_from_held(payment).get(sender, 0) < late.deposit.amount_atomic:
+            raise SentBack  # what is still held came from others
         movements.late_deposit_accepted(
             deposit_id=late.deposit_id,
             **shares(payment, late.deposit.asset_id, late.deposit.amount_atomic),
@@ -99,6 +102,7 @@ def accept_late_deposit(
         late.accepted_at = at
         late.is_counted = payment.status not in states.TERMINAL
         late.save(update_fields=["accepted_at", "is_counted"])
+        held_refunds.take_over(payment, at)
         details = {"asset": late.deposit.asset_id, "amount_atomic": str(late.deposit.amount_atomic)}
         audit.record(
             "late_deposit.accepted",

@@ -62,8 +62,8 @@ class Progress:
 
 
 def progress_of(document: CheckoutFacts) -> Progress:
-    """What was seen, confirmed or not, each coin at its locked rate; what is left is never told too
-    small."""
+    """What was seen, confirmed or not, each coin at its locked rate and rounded as the API rounds
+    it; while something is missing, something is left."""
     total = document.settlement_amount_cents
     came = [
         (address, Fraction(int(address.received_atomic), int(address.crypto_amount_atomic)))
@@ -71,7 +71,9 @@ def progress_of(document: CheckoutFacts) -> Progress:
     ]
     fraction = sum((part for _, part in came), Fraction(0))
     step = 100 if document.settlement_currency in WHOLE_UNIT_CURRENCIES else 1
-    received = min(total, int(fraction * total) // step * step)
+    cents = sum(round(part * total) for _, part in came)
+    most = total if fraction >= 1 else total - step
+    received = max(0, min(most, cents // step * step))
     return Progress(
         total,
         received,

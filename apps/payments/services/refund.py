@@ -10,8 +10,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+import structlog
+
 from apps.access import operations
 from apps.access.access import Access
+from apps.chain.payers import check_payers
+from apps.chain.providers.base import RpcError
 from apps.chain.sending import costs
 from apps.core import clock, jobs
 from apps.core.errors import Flat
@@ -19,14 +23,24 @@ from apps.core.idempotency import make_once
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payments import states
-from apps.payments.models import Payment, Refund
+from apps.payments.models import HeldRefund, Payment, Refund
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import received_by
-from apps.payments.services import hold
+from apps.payments.services import held_refunds, hold
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.refund_again import is_other
-from apps.payments.services.refund_shares import Share, shares_to_send, to_payers
+from apps.payments.services.refund_payers import UnknownShare
+from apps.payments.services.refund_shares import (
+    RefundDivision,
+    Share,
+    divide,
+    shares_to_send,
+    unknown_shares,
+)
 from apps.stores import audit
+
+log = structlog.get_logger(__name__)
+PATIENCE_SECONDS = 3.0  # somebody waits for the answer
 
 
 class InsufficientForRefund(Flat):
@@ -70,6 +84,7 @@ def request_refund(
     operations.check refuses with.
     """
     operations.check(access, operations.REFUND)
+    look_at_payers(payment, request)
     try:
         return make_once(
             lambda: _earlier(access, payment, key),
@@ -77,6 +92,19 @@ def request_refund(
         )[0]
     except InsufficientBalance:
         raise InsufficientForRefund from None
+
+
+def look_at_payers(payment: Payment, request: RefundRequest) -> None:
+    """Learn who paid, so that a refund without a destination finds whom it may go back to. Asks
+    nodes: not inside a transaction. Whom no node tells of stays unknown."""
+    if request.destination_address is not None or payment.is_card_funded:
+        return
+    deposits = [deposit for intake in received_by(payment) for deposit in intake.deposits]
+    confirmed = [deposit for deposit in deposits if deposit.status == "confirmed"]
+    try:
+        check_payers(confirmed, clock.real_now(), patience_seconds=PATIENCE_SECONDS)
+    except RpcError as error:
+        log.warning("payers_not_checked", payment=payment.reference, error=str(error))
 
 
 def _earlier(access: Access, payment: Payment, key: str) -> Requested | None:
@@ -112,9 +140,11 @@ def _request(
         other = is_other(locked, request, under_way)
         return Requested(_answer(locked, under_way), is_new=False, is_other=other)
     new = [share for share in shares if isinstance(share, Share)]
-    refunds = _make(
-        locked, new, Refund.Reason.MERCHANT_REQUESTED, at, caller=access.caller, key=key
-    )
+    reason = Refund.Reason.MERCHANT_REQUESTED
+    refunds = make_refunds(locked, new, reason, at, caller=access.caller, key=key)
+    held_refunds.take_over(locked, at)
+    if request.destination_address is None and locked.status in states.CLOSED:
+        held_refunds.hold_back(locked, unknown_shares(locked), reason, at)
     hold.settle_card_refund(locked, is_sent=bool(refunds))
     _note(locked, refunds)
     return Requested(_answer(locked, refunds), is_new=True)
@@ -137,25 +167,38 @@ def _note(payment: Payment, refunds: Sequence[Refund]) -> None:
 
 
 def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:
-    """What a rejected payment owes its payers, each their own share. The caller has locked the
-    intent."""
+    """What a rejected payment owes its payers, each their own share; who has shown no key is looked
+    at first, and may have to name an address. The caller has locked the intent."""
     reason = (
         Refund.Reason.FAILED_OVERPAID
         if payment.state_reason == states.FAILED_OVERPAID
         else Refund.Reason.FAILED_UNDERPAID
     )
-    shares = [
-        share
+    whole = [
+        divide(intake, intake.on_time, is_from_held=True)
         for intake in received_by(payment)
-        for share in to_payers(intake, intake.on_time, is_from_held=True)
+        if intake.on_time
     ]
-    worth_it = [share for share in shares if not _is_dust(payment, share)]
-    if len(worth_it) < len(shares):
+    division = _worth_it(payment, whole)
+    refunds = make_refunds(payment, division.shares, reason, at)
+    held_refunds.hold_back(payment, division.unknown, reason, at)
+    return refunds
+
+
+def _worth_it(payment: Payment, divisions: Sequence[RefundDivision]) -> RefundDivision:
+    """Without what costs more to send than it is worth, which the merchant decides about."""
+    shares = [share for part in divisions for share in part.shares]
+    unknown = [share for part in divisions for share in part.unknown]
+    division = RefundDivision(
+        [share for share in shares if not _is_dust(payment, share)],
+        [share for share in unknown if not _is_dust(payment, share)],
+    )
+    if len(division.shares) + len(division.unknown) < len(shares) + len(unknown):
         hold.flag_dust_refund(payment)
-    return _make(payment, worth_it, reason, at)
+    return division
 
 
-def _is_dust(payment: Payment, share: Share) -> bool:
+def _is_dust(payment: Payment, share: Share | UnknownShare) -> bool:
     """Whether sending it costs more than it is worth, as far as anybody knows what it costs."""
     fee = costs.known_fee(share.asset) if payment.is_live else None
     return fee is not None and share.amount_atomic < fee
@@ -171,7 +214,7 @@ def _answer(payment: Payment, refunds: list[Refund]) -> list[Refund]:
     return refunds
 
 
-def _make(
+def make_refunds(
     payment: Payment,
     shares: Sequence[Share],
     reason: str,
@@ -179,11 +222,13 @@ def _make(
     *,
     caller: str = "",
     key: str | None = None,
+    held: HeldRefund | None = None,
 ) -> list[Refund]:
     """The records, each with its coins reserved; asset by asset in one order, so that requests
-    never wait for each other in a ring."""
+    never wait for each other in a ring. Parts go on after those that there are."""
     refunds: list[Refund] = []
-    for part, share in enumerate(sorted(shares, key=lambda share: share.asset.pk)):
+    earlier = 0 if key is not None else Refund.objects.filter(payment=payment).count()
+    for part, share in enumerate(sorted(shares, key=lambda share: share.asset.pk), earlier):
         refund = Refund.objects.create(
             store_id=payment.store_id,
             mode=payment.mode,
@@ -199,6 +244,7 @@ def _make(
             idempotency_caller=caller,
             idempotency_key=key,
             part=part,
+            held=held,
         )
         movements.refund_created(
             store_id=payment.store_id,
@@ -211,5 +257,6 @@ def _make(
             at=at,
         )
         refunds.append(refund)
-    jobs.enqueue("payments.advance_refunds", mode=payment.mode)
+    if refunds:
+        jobs.enqueue("payments.advance_refunds", mode=payment.mode)
     return refunds

@@ -23,7 +23,7 @@ from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
-from apps.payments.services import attention
+from apps.payments.services import attention, held_progress, held_refunds
 from apps.payments.services.change_status import change_status, locked_payment
 
 LOOKS_AT = (Refund,)
@@ -34,7 +34,9 @@ _Sent = OutgoingTransaction.Status
 
 
 def advance_refunds(mode: str = "") -> int:
-    """The sweep (of a mode): move every open refund one step; how many there were."""
+    """The sweep (of a mode): move every open refund one step; how many there were. Whom nobody has
+    looked at yet is looked at before."""
+    held_progress.check_due(mode)
     open_ones = Refund.objects.filter(status__in=OPEN).order_by("created_at")
     open_ones = open_ones.filter(mode=mode) if mode else open_ones
     return JOB.walk(open_ones.values_list("pk", flat=True), advance_refund, mode=mode)
@@ -202,6 +204,7 @@ def _fail(payment: Payment, refund: Refund, reason: str, at: datetime, *, gas_at
     movements.refund_released(
         **_booking(refund, at), gas_atomic=gas_atomic, is_to_held=refund.is_from_held
     )
+    held_refunds.take_back(payment, refund, at)
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:

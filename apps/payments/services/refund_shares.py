@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from django.db.models import Sum
 
 from apps.assets.models import Asset
-from apps.chain.addresses import ZERO_ADDRESS, check_recipient
+from apps.chain.addresses import check_recipient
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.errors import Flat
 from apps.core.evm import Address
 from apps.payments import states
-from apps.payments.models import LateDeposit, Payment, Refund
+from apps.payments.models import HeldRefund, LateDeposit, Payment, Refund
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import Received, received_by
+from apps.payments.services.refund_payers import UnknownShare, standing_of, standings
 
 LIVE_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED, Refund.Status.CONFIRMED)
 OPEN_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
+HELD_STATUSES = (HeldRefund.Status.CHECKING, HeldRefund.Status.WAITING)
 PARTS_MAX = 50
 
 
@@ -81,12 +83,22 @@ class Share:
     is_simulated: bool
 
 
+@dataclass(frozen=True)
+class RefundDivision:
+    """What can go back to who paid, and what of it waits for an address."""
+
+    shares: list[Share]
+    unknown: list[UnknownShare]
+
+
 def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share | Refund]:
-    """What there is to send, or the records that are already under way."""
+    """What there is to send, or the records that are already under way. Of a payment that has
+    ended without success, what came from senders who can't be known is not in it."""
     received = [intake for intake in received_by(payment) if _confirmed(intake)]
     has_late = any(_unaccepted_late(payment, intake) for intake in received)
+    has_more = has_late or has_held(payment)
     if payment.status not in states.REFUNDABLE and not (
-        payment.status == states.REFUNDED and has_late
+        payment.status == states.REFUNDED and has_more
     ):
         raise NotRefundable
     if not received:
@@ -109,6 +121,12 @@ def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share |
         else received
     )
     return _from_closed(payment, chosen, request)
+
+
+def has_held(payment: Payment) -> bool:
+    """Whether something of a rejected payment still waits to go back (decision 531)."""
+    rows = HeldRefund.objects.filter(payment=payment, status__in=HELD_STATUSES)
+    return rows.exists()
 
 
 def _without_destination(payment: Payment, received: list[Received]) -> Sequence[Share | Refund]:
@@ -232,6 +250,7 @@ def _from_closed(
     if under_way := _under_way(payment, received):
         return under_way
     shares: list[Share] = []
+    unknown: list[UnknownShare] = []
     for intake in received:
         to_address = _destination(request.destination_address, intake.address.asset)
         for deposits, is_from_held in _sources(payment, intake):
@@ -239,21 +258,54 @@ def _from_closed(
             if not owed:
                 continue
             if to_address is not None:
-                is_simulated = all(deposit.is_simulated for deposit in deposits)
-                shares.append(
-                    Share(
-                        intake.address.asset,
-                        to_address,
-                        sum(owed.values()),
-                        is_from_held,
-                        is_simulated,
-                    )
-                )
+                shares.append(_whole(intake, deposits, owed, to_address, is_from_held=is_from_held))
             else:
-                shares += to_payers(intake, deposits, is_from_held=is_from_held, owed=owed)
+                division = divide(intake, deposits, is_from_held=is_from_held, owed=owed)
+                shares += division.shares
+                unknown += division.unknown
     if not shares:
-        raise NothingLeft
+        raise PayerUnknown if unknown else NothingLeft
     return shares
+
+
+def _whole(
+    intake: Received,
+    deposits: list[Deposit],
+    owed: dict[str, int],
+    to_address: Address,
+    *,
+    is_from_held: bool,
+) -> Share:
+    is_simulated = all(deposit.is_simulated for deposit in deposits)
+    return Share(intake.address.asset, to_address, sum(owed.values()), is_from_held, is_simulated)
+
+
+def unknown_shares(payment: Payment) -> list[UnknownShare]:
+    """What of the held coins of a payment that has ended couldn't go back to who paid."""
+    return [
+        share
+        for intake in received_by(payment)
+        for deposits, is_from_held in _sources(payment, intake)
+        if is_from_held
+        for share in divide(
+            intake,
+            deposits,
+            is_from_held=True,
+            owed=_owed(payment, intake, deposits, is_from_held=True),
+        ).unknown
+    ]
+
+
+def owed_from_held(payment: Payment) -> dict[tuple[str, str], int]:
+    """What is still held for each sender, by asset and address."""
+    owed: dict[tuple[str, str], int] = {}
+    for intake in received_by(payment):
+        for deposits, is_from_held in _sources(payment, intake):
+            if is_from_held:
+                due = _owed(payment, intake, deposits, is_from_held=True)
+                for payer, amount in due.items():
+                    owed[intake.address.asset_id, payer] = amount
+    return owed
 
 
 def _sources(payment: Payment, intake: Received) -> list[tuple[list[Deposit], bool]]:
@@ -287,8 +339,8 @@ def _received_by_payer(deposits: list[Deposit]) -> dict[str, int]:
 def _owed(
     payment: Payment, intake: Received, deposits: list[Deposit], *, is_from_held: bool
 ) -> dict[str, int]:
-    """What each payer has not had back: a refund to a payer was theirs, one to anywhere else
-    covered the oldest first."""
+    """What each payer has not had back: a refund to a payer, or of the share that was held for one,
+    was theirs; one to anywhere else covered the oldest first."""
     owed = _received_by_payer(deposits)
     elsewhere = 0
     rows = Refund.objects.filter(
@@ -297,46 +349,51 @@ def _owed(
         status__in=LIVE_STATUSES,
         is_from_held=is_from_held,
     )
-    for destination, amount in rows.values_list("destination_address", "amount_atomic"):
-        back = min(amount, owed.get(destination, 0))
+    columns = ("destination_address", "held__payer_address", "amount_atomic")
+    for destination, of_payer, amount in rows.values_list(*columns):
+        payer = destination if of_payer is None else of_payer
+        back = min(amount, owed.get(payer, 0))
         elsewhere += amount - back
         if back:
-            owed[destination] -= back
+            owed[payer] -= back
     for payer, amount in owed.items():
         owed[payer] -= min(amount, elsewhere)
         elsewhere -= min(amount, elsewhere)
     return {payer: amount for payer, amount in owed.items() if amount}
 
 
-def to_payers(
+def divide(
     intake: Received,
     deposits: list[Deposit],
     *,
     is_from_held: bool,
     owed: dict[str, int] | None = None,
-) -> list[Share]:
-    """To each paying address what it sent, or what it is still owed of that."""
+) -> RefundDivision:
+    """To each paying address what it sent, or what it is still owed of that; apart from them who
+    can't be paid there."""
     due = _received_by_payer(deposits) if owed is None else owed
+    asset = intake.address.asset
+    payers = standings(deposit for deposit in deposits if deposit.from_address.lower() in due)
     simulated = {deposit.from_address.lower() for deposit in deposits if deposit.is_simulated}
-    if not all(_is_address(payer) for payer in due):
-        raise PayerUnknown
-    return [
-        Share(intake.address.asset, Address(payer), amount, is_from_held, payer in simulated)
-        for payer, amount in list(due.items())[:PARTS_MAX]
-    ]
-
-
-def _is_address(payer: str) -> bool:
-    return bool(payer) and payer.lower() != ZERO_ADDRESS
+    shares: list[Share] = []
+    unknown: list[UnknownShare] = []
+    for payer, amount in due.items():
+        standing = payers[payer]
+        if standing.address is None:
+            unknown.append(UnknownShare(asset, payer, amount, standing.why))
+        else:
+            is_simulated = payer in simulated
+            shares.append(Share(asset, standing.address, amount, is_from_held, is_simulated))
+    return RefundDivision(shares[:PARTS_MAX], unknown)
 
 
 def _main_payer(intake: Received) -> Address:
-    """The address that paid most."""
+    """The address that paid most, if coins can go back there."""
     deposits = _confirmed(intake)
-    payer = max(deposits, key=lambda deposit: deposit.amount_atomic).from_address
-    if not _is_address(payer):
+    payer = standing_of(max(deposits, key=lambda deposit: deposit.amount_atomic)).address
+    if payer is None:
         raise PayerUnknown
-    return Address(payer)
+    return payer
 
 
 def _amount_atomic(text: str, asset: Asset) -> int:

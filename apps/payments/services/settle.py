@@ -4,7 +4,6 @@ in one transaction.
 It is run after every change of a deposit and at the deadline; running it again changes nothing.
 """
 
-import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
@@ -29,7 +28,7 @@ from apps.payments.services import attention, auto_swap, deposit_events, hold, u
 from apps.payments.services.change_status import change_status, locked_payment
 from apps.payments.services.looks import is_judged_by_clock, look_due
 from apps.payments.services.refund import refund_automatically
-from apps.payments.services.refund_shares import PayerUnknown
+from apps.payments.services.refund_shares import has_held
 
 JOB = Job("payments.settle_deposits", limit=200)
 STEPS_MAX = 6
@@ -107,13 +106,31 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
 
 
 def _give_back(payment: Payment, at: datetime) -> None:
-    """A rejected payment goes back to its payers; what came from nobody known, or from a card
-    provider, waits for the merchant."""
+    """A rejected payment goes back to its payers. What came from a card provider waits for the
+    merchant, and what came from a sender who can't be known for an address."""
     if payment.is_card_funded:
         hold.flag_card_refund(payment)
+        attention.payment_failed(payment, "Nothing is refunded automatically.")
         return
-    with contextlib.suppress(PayerUnknown):
-        refund_automatically(payment, at)
+    refunds = refund_automatically(payment, at)
+    attention.payment_failed(payment, _outcome(payment, is_refunded=bool(refunds)))
+
+
+def _outcome(payment: Payment, *, is_refunded: bool) -> str:
+    """What becomes of the coins, for the merchant: nothing that isn't so yet."""
+    if has_held(payment):
+        return (
+            "A part is being refunded; who sent the rest is being checked."
+            if is_refunded
+            else "It is refunded once the sender is checked."
+        )
+    if payment.needs_attention:
+        return (
+            "A part is being refunded; the rest needs you."
+            if is_refunded
+            else "Nothing is refunded automatically."
+        )
+    return "It is being refunded." if is_refunded else "Nothing is refunded automatically."
 
 
 def _news(received: list[Received]) -> list[tuple[Received, Deposit]]:

@@ -5,6 +5,7 @@ Only what demonstrably came to an address of the store while it was the store's;
 staff. Staff and store act once.
 """
 
+import contextlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -12,17 +13,22 @@ from django.db import transaction
 
 from apps.access import operations
 from apps.access.access import Access
-from apps.chain.addresses import ZERO_ADDRESS
+from apps.chain.addresses import check_recipient
 from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.chain.payers import check_payers
+from apps.chain.providers.base import RpcError
 from apps.chain.services import claim_unmatched
 from apps.core import clock, jobs
 from apps.core.errors import Flat, NotFound
+from apps.core.evm import Address
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
 from apps.payments.moments import is_on_time
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.late import note_accepted
+from apps.payments.services.refund import PATIENCE_SECONDS
+from apps.payments.services.refund_payers import standing_of
 from apps.payments.services.settle import shares, take_into_custody
 from apps.payments.services.transfer_returns import booking_of
 from apps.stores import audit
@@ -47,7 +53,13 @@ class HeldElsewhere(Flat):
 
 
 class SenderUnknown(Flat):
-    message = "The sending address is unknown, so the coins can't be sent back. Contact support"
+    """A contract, a mint, or somebody who has shown no key (apps.chain.payers)."""
+
+    field = "destination_address"
+    message = (
+        "Nothing shows that somebody can use coins at the sending address. Ask your customer for an"
+        " address"
+    )
 
 
 @dataclass(frozen=True)
@@ -144,14 +156,28 @@ def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment
     return payment
 
 
-def send_transfer_back(access: Access, transfer_id: str) -> TransferReturn:
-    """To the address that it came from, with a record of its own that services.transfer_returns
-    brings to its end."""
+def look_at_sender(access: Access, transfer_id: str) -> None:
+    """Learn who sent it. Asks a node: not inside a transaction. Without an answer the sender stays
+    unknown."""
+    claim = claim_of(access, transfer_of(access, transfer_id))
+    with contextlib.suppress(RpcError):
+        check_payers([claim.deposit], clock.real_now(), patience_seconds=PATIENCE_SECONDS)
+
+
+def send_transfer_back(access: Access, transfer_id: str, address: str = "") -> TransferReturn:
+    """To the address that it came from, if it is known that somebody can use coins there
+    (`look_at_sender`), or to one that the merchant enters; with a record of its own that
+    services.transfer_returns brings to its end.
+
+    Raises SenderUnknown, and what check_recipient refuses with.
+    """
     operations.check(access, operations.TRANSFER_RETURN)
     claim = claim_of(access, transfer_of(access, transfer_id))
-    sender = claim.deposit.from_address.lower()
-    if not sender or sender == ZERO_ADDRESS:
-        raise SenderUnknown
+    destination = (
+        check_recipient(address.strip(), claim.deposit.asset)
+        if address.strip()
+        else _sender_of(claim.deposit)
+    )
     with transaction.atomic():
         payment = locked_payment(claim.payment.pk)
         at = clock.now(payment.store, payment.mode)
@@ -164,14 +190,22 @@ def send_transfer_back(access: Access, transfer_id: str) -> TransferReturn:
             transfer=claim.transfer,
             payment=payment,
             asset=claim.deposit.asset,
-            destination_address=sender,
+            destination_address=destination,
+            is_elsewhere=destination != claim.deposit.from_address.lower(),
             amount_atomic=claim.deposit.amount_atomic,
             is_simulated=claim.deposit.is_simulated,
         )
         movements.transfer_return_created(**booking_of(transfer, at))
-        _record("unmatched_transfer.returned", claim, payment)
+        _record("unmatched_transfer.returned", claim, payment, destination)
         jobs.enqueue("payments.advance_refunds", mode=payment.mode)
     return transfer
+
+
+def _sender_of(deposit: Deposit) -> Address:
+    sender = standing_of(deposit).address
+    if sender is None:
+        raise SenderUnknown
+    return sender
 
 
 def _take_in(claim: Claim, payment: Payment, outcome: str, at: datetime) -> None:
@@ -185,13 +219,15 @@ def _take_in(claim: Claim, payment: Payment, outcome: str, at: datetime) -> None
     take_into_custody(payment, deposit, at)
 
 
-def _record(action: str, claim: Claim, payment: Payment) -> None:
+def _record(action: str, claim: Claim, payment: Payment, destination: str = "") -> None:
     deposit = claim.deposit
     details = {
         "asset": deposit.asset_id,
         "amount_atomic": str(deposit.amount_atomic),
         "tx_hash": deposit.tx_hash,
     }
+    if destination:
+        details["to"] = destination
     audit.record(
         action,
         store=payment.store_id,

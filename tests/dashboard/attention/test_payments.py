@@ -13,7 +13,6 @@ from apps.core.money import cents_from_text
 from apps.dashboard.inbox_notices import coins_of
 from apps.ledger.models import Movement
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, PaymentEvent, Refund
-from apps.payments.services import hold
 from apps.payments.states import REFUND_MACHINE
 from apps.payments.transfer_fits import fits_of
 from apps.stores.models import AuditEntry
@@ -196,7 +195,9 @@ def test_a_rejected_payment_of_an_unknown_sender_is_refunded_to_an_address_that_
     arrives(made, sender=ZERO_ADDRESS, share=2)
     browser = Browser(cast.alice)
     line = only(browser)
-    assert "unknown sender" in line.notice.title and line.notice.action == "Issue refund"
+    assert line.notice.title == "Refund needs an address"
+    assert line.notice.action == f"Refund {line.notice.amount}"
+    assert "asset_id=SETH" in line.notice.url
     review = reviewed(browser, made, destination_address=make.fresh_address())
     confirmed(browser, made, review)
     assert Refund.objects.count() == 1 and told(browser) == []
@@ -206,8 +207,8 @@ def test_a_rejected_payment_of_an_unknown_sender_is_refunded_to_an_address_that_
 def test_a_rejected_card_payment_waits_for_the_merchants_address(cast: Cast) -> None:
     change_store(cast.bakery.store, accept_overpayments=False)
     made = make.payment(cast.bakery.test, title="Rye")
+    Payment.objects.filter(pk=made["id"]).update(is_card_funded=True)
     arrives(made, sender=ZERO_ADDRESS, share=2)
-    hold.flag_card_refund(Payment.objects.get(pk=made["id"]))
     browser = Browser(cast.alice)
     line = only(browser)
     assert (line.notice.title, line.notice.action) == (

@@ -1,0 +1,135 @@
+"""Who sent coins: somebody whose key can move what goes back, or an address that may keep it for
+ever (a contract, an exchange's forwarder, a mint).
+
+Nothing is believed to have a key that hasn't shown one: it signed the transaction, it signed the
+token's authorization, or it delegated itself to code (EIP-7702).
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from apps.assets.models import Chain
+from apps.chain.models import Address, Deposit, HotWallet, PayerRecord
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.sending.limits import is_burn as is_burn
+from apps.core.errors import ErrorCode
+
+# AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce), of EIP-3009.
+AUTHORIZATION_USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
+# The code of an account that has delegated itself (EIP-7702): these bytes, then an address.
+DELEGATION = "0xef0100"
+_DELEGATION_LENGTH = len(DELEGATION) + 40
+_NO_CODE = ("0x", "0x0", "", None)
+ADDRESSES_MAX = 100
+
+
+@dataclass(frozen=True)
+class SenderAddress:
+    """An address that coins came from, on a chain."""
+
+    chain_id: str
+    address: str
+
+    @property
+    def is_nobody(self) -> bool:
+        """A mint, a sender that couldn't be traced, or an address that burns what it gets."""
+        return is_burn(self.address)
+
+
+def source_of(deposit: Deposit) -> SenderAddress:
+    return SenderAddress(deposit.chain_id, deposit.from_address.lower())
+
+
+def kinds_of(sources: Iterable[SenderAddress]) -> dict[SenderAddress, PayerRecord.Kind]:
+    """What is known of these; who wasn't looked at isn't in it."""
+    senders = set(sources)
+    rows = PayerRecord.objects.filter(address__in={source.address for source in senders})
+    kinds = {SenderAddress(row.chain_id, row.address): PayerRecord.Kind(row.kind) for row in rows}
+    return {source: kinds[source] for source in senders if source in kinds}
+
+
+def check_payers(
+    deposits: Sequence[Deposit], at: datetime, *, patience_seconds: float | None = None
+) -> None:
+    """Ask the chains about the senders of real deposits of whom nobody has shown a key. Not inside
+    a transaction. Raises RpcError when no node answers."""
+    real = [deposit for deposit in deposits if not deposit.is_simulated]
+    kinds = kinds_of(source_of(deposit) for deposit in real)
+    doubtful = [
+        deposit
+        for deposit in real
+        if not source_of(deposit).is_nobody
+        and kinds.get(source_of(deposit)) in (None, PayerRecord.Kind.UNPROVEN)
+    ]
+    chains = {deposit.chain_id: deposit.chain for deposit in doubtful}
+    for chain_id, chain in sorted(chains.items()):
+        own = [deposit for deposit in doubtful if deposit.chain_id == chain_id]
+        for start in range(0, len(own), ADDRESSES_MAX):
+            _check(chain, own[start : start + ADDRESSES_MAX], at, patience_seconds)
+
+
+def _check(
+    chain: Chain, deposits: Sequence[Deposit], at: datetime, patience_seconds: float | None
+) -> None:
+    with closing(nodes_of(chain, patience_seconds=patience_seconds)) as nodes:
+        codes = codes_at(nodes, [deposit.from_address for deposit in deposits])
+        hashes = [("eth_getTransactionReceipt", [deposit.tx_hash]) for deposit in deposits]
+        receipts = nodes.batch(hashes)
+    rows: dict[str, PayerRecord] = {}
+    own = _own({deposit.from_address.lower() for deposit in deposits})
+    for deposit, code, receipt in zip(deposits, codes, receipts, strict=True):
+        address = deposit.from_address.lower()
+        kind = PayerRecord.Kind.OURS if address in own else _kind(address, code, receipt)
+        if address not in rows or kind is PayerRecord.Kind.ACCOUNT:
+            rows[address] = PayerRecord(
+                chain=chain, address=address, kind=kind, tx_hash=deposit.tx_hash, checked_at=at
+            )
+    # What one has shown isn't taken back; a row that is there stays, unless a key was shown since.
+    accounts = [row.address for row in rows.values() if row.kind == PayerRecord.Kind.ACCOUNT]
+    PayerRecord.objects.bulk_create(rows.values(), ignore_conflicts=True)
+    PayerRecord.objects.filter(
+        chain=chain, address__in=accounts, kind=PayerRecord.Kind.UNPROVEN
+    ).update(kind=PayerRecord.Kind.ACCOUNT, checked_at=at)
+
+
+def _kind(address: str, code: str, receipt: Any) -> PayerRecord.Kind:
+    """A receipt tells who signed its transaction, and whose authorizations were used in it."""
+    if is_delegated(code):
+        return PayerRecord.Kind.ACCOUNT
+    if code:
+        return PayerRecord.Kind.CONTRACT
+    try:
+        if receipt["from"].lower() == address:
+            return PayerRecord.Kind.ACCOUNT
+        padded = f"0x{address[2:]:0>64}"
+        topics = [log["topics"] for log in receipt["logs"]]
+    except (TypeError, KeyError, AttributeError):
+        raise RpcError("a receipt is missing", ErrorCode.MALFORMED) from None
+    has_signed = any(
+        len(topic) > 1 and topic[0].lower() == AUTHORIZATION_USED and topic[1].lower() == padded
+        for topic in topics
+    )
+    return PayerRecord.Kind.ACCOUNT if has_signed else PayerRecord.Kind.UNPROVEN
+
+
+def codes_at(nodes: Nodes, addresses: Sequence[str]) -> list[str]:
+    """The code of each address in lower case, empty where there is none. Raises RpcError."""
+    codes = nodes.batch([("eth_getCode", [address, "latest"]) for address in addresses])
+    if not all(code in _NO_CODE or isinstance(code, str) for code in codes):
+        raise RpcError("a code is none", ErrorCode.MALFORMED)
+    return ["" if code in _NO_CODE else code.lower() for code in codes]
+
+
+def is_delegated(code: str) -> bool:
+    return code.startswith(DELEGATION) and len(code) == _DELEGATION_LENGTH
+
+
+def _own(addresses: set[str]) -> set[str]:
+    return {
+        *Address.objects.filter(pk__in=addresses).values_list("pk", flat=True),
+        *HotWallet.objects.filter(address__in=addresses).values_list("address", flat=True),
+    }

@@ -1,0 +1,74 @@
+"""Messages that an address has signed: by its key (EIP-191), or as the contract that it is says
+(EIP-1271)."""
+
+from contextlib import closing
+
+from apps.assets.models import Chain
+from apps.chain.encoding.abi import WORD
+from apps.chain.keys.secp256k1 import recovered
+from apps.chain.nodes import nodes_of
+from apps.chain.payers import codes_at, is_delegated
+from apps.chain.providers.base import RpcError
+from apps.core.evm import keccak
+
+SIGNATURE_BYTES_MAX = 4096
+_KEY_SIGNATURE_BYTES = 65
+_V_MIN = 27
+_IS_VALID_SIGNATURE = "0x1626ba7e"
+_VALID = f"{_IS_VALID_SIGNATURE}{'0' * 56}"
+
+
+def digest_of(message: str) -> bytes:
+    """What wallets sign of a text (`personal_sign`)."""
+    content = message.encode()
+    return keccak(b"\x19Ethereum Signed Message:\n" + str(len(content)).encode() + content)
+
+
+def is_signed(
+    chain: Chain, signer: str, message: str, signature: str, *, patience_seconds: float
+) -> bool:
+    """Whether this address signed the message. Not inside a transaction. Raises RpcError when no
+    node of the chain answers."""
+    raw = _bytes_of(signature)
+    if raw is None:
+        return False
+    with closing(nodes_of(chain, patience_seconds=patience_seconds)) as nodes:
+        [code] = codes_at(nodes, [signer])
+        if not code or is_delegated(code):
+            return _is_of_key(signer, digest_of(message), raw)
+        # A contract that says yes to whatever it is asked has nobody who signs.
+        digests = (digest_of(message), digest_of(f"{message}\n"))
+        calls = [
+            {"to": signer, "data": _IS_VALID_SIGNATURE + _arguments(digest, raw).hex()}
+            for digest in digests
+        ]
+        answers = nodes.each([("eth_call", [call, "latest"]) for call in calls])
+    if any(isinstance(answer, RpcError) and not answer.is_refusal for answer in answers):
+        raise RpcError("no answer")
+    return bool(answers[0] == _VALID and answers[1] != _VALID)
+
+
+def _arguments(digest: bytes, raw: bytes) -> bytes:
+    """(bytes32, bytes) of Solidity's ABI."""
+    padded = raw + bytes(-len(raw) % WORD)
+    return digest + (2 * WORD).to_bytes(WORD) + len(raw).to_bytes(WORD) + padded
+
+
+def _is_of_key(signer: str, digest: bytes, raw: bytes) -> bool:
+    if len(raw) != _KEY_SIGNATURE_BYTES:
+        return False
+    v = raw[64] if raw[64] >= _V_MIN else raw[64] + _V_MIN
+    try:
+        return recovered(digest, v, raw[:32], raw[32:64]) == signer.lower()
+    except ValueError:
+        return False
+
+
+def _bytes_of(signature: str) -> bytes | None:
+    text = "".join(signature.split()).removeprefix("0x")
+    if not text or len(text) > 2 * SIGNATURE_BYTES_MAX:
+        return None
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return None

@@ -1,0 +1,104 @@
+"""What becomes of the coins of a payment that was rejected, as its customer and its merchant read
+it: only what really happens is said to happen."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from apps.assets.models import Asset
+from apps.chain.addresses import checksummed
+from apps.payments.models import HeldRefund, Payment, Refund, RefundAddress
+
+ADDRESSES_MAX = 5
+
+
+@dataclass(frozen=True)
+class HeldCoins:
+    """Of one asset, from one place or to one place (`address`)."""
+
+    asset_id: str
+    amount_atomic: int
+    atomic_decimals: int
+    coin_symbol: str
+    chain_name: str
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """`going` has a refund that is under way, `returned` one that is confirmed; `checking` and
+    `waiting` are held for senders who aren't known."""
+
+    going: list[HeldCoins] = field(default_factory=list)
+    returned: list[HeldCoins] = field(default_factory=list)
+    checking: list[HeldCoins] = field(default_factory=list)
+    waiting: list[HeldCoins] = field(default_factory=list)
+
+    is_all_there: bool = True  # what is held has a refund, or a share that waits for one
+
+    @property
+    def is_all_going(self) -> bool:
+        has_refunds = bool(self.going or self.returned)
+        return has_refunds and self.is_all_there and not (self.checking or self.waiting)
+
+    @property
+    def is_left_to_merchant(self) -> bool:
+        """Something is neither sent nor asked about: too small to send, or given up."""
+        return not (self.is_all_going or self.checking or self.waiting)
+
+
+def held_coins(payment: Payment) -> list[HeldCoins]:
+    """What waits for an address, by asset."""
+    return _by_asset(_rows(payment, HeldRefund.Status.WAITING))
+
+
+def outlook(payment: Payment) -> Outlook:
+    """Of a payment that has ended."""
+    rows = Refund.objects.filter(payment=payment).exclude(status="failed")
+    refunds = list(rows.select_related("asset__chain").order_by("created_at", "part"))
+    return Outlook(
+        going=[_of_refund(row) for row in refunds if row.status != "confirmed"],
+        returned=[_of_refund(row) for row in refunds if row.status == "confirmed"],
+        checking=_by_asset(_rows(payment, HeldRefund.Status.CHECKING)),
+        waiting=held_coins(payment),
+        is_all_there=not payment.needs_attention,
+    )
+
+
+def held_rows(payment: Payment) -> list[HeldRefund]:
+    """Every share of it that was held, whatever became of it, oldest first."""
+    rows = HeldRefund.objects.filter(payment=payment).exclude(status="checking")
+    return list(rows.select_related("asset__chain").order_by("created_at", "pk"))
+
+
+def entered_addresses(payment: Payment) -> list[str]:
+    """What was entered on the payment's page without proof, oldest first."""
+    rows = RefundAddress.objects.filter(payment=payment).order_by("created_at", "pk")
+    return [checksummed(address) for address in rows.values_list("address", flat=True)]
+
+
+def _rows(payment: Payment, status: str) -> list[HeldRefund]:
+    rows = HeldRefund.objects.filter(payment=payment, status=status)
+    return list(rows.select_related("asset__chain").order_by("created_at", "pk"))
+
+
+def _by_asset(rows: Iterable[HeldRefund]) -> list[HeldCoins]:
+    totals: dict[str, tuple[Asset, int]] = {}
+    for row in rows:
+        _, total = totals.get(row.asset_id, (row.asset, 0))
+        totals[row.asset_id] = (row.asset, total + row.amount_atomic)
+    return [_coins(asset, total) for asset, total in totals.values()]
+
+
+def _of_refund(refund: Refund) -> HeldCoins:
+    return _coins(refund.asset, refund.amount_atomic, checksummed(refund.destination_address))
+
+
+def _coins(asset: Asset, amount_atomic: int, address: str = "") -> HeldCoins:
+    return HeldCoins(
+        asset.pk,
+        amount_atomic,
+        asset.atomic_decimals,
+        asset.coin_symbol,
+        asset.chain.name,
+        address,
+    )

@@ -1,0 +1,70 @@
+"""Of the addresses that paid, those that coins may go back to, and why the others have to wait for
+an address (apps.chain.payers)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from apps.assets.models import Asset
+from apps.chain.models import Deposit, PayerRecord
+from apps.chain.payers import SenderAddress, kinds_of, source_of
+from apps.core.evm import Address
+from apps.payments.models import HeldRefund
+
+_WHY = {
+    PayerRecord.Kind.CONTRACT: HeldRefund.Why.CONTRACT,
+    PayerRecord.Kind.UNPROVEN: HeldRefund.Why.UNPROVEN,
+    PayerRecord.Kind.OURS: HeldRefund.Why.OURS,
+}
+
+
+@dataclass(frozen=True)
+class UnknownShare:
+    """What a sender is owed that nothing may go back to by itself. Without a `why` nobody has
+    looked at it yet."""
+
+    asset: Asset
+    payer: str
+    amount_atomic: int
+    why: HeldRefund.Why | None
+
+
+@dataclass(frozen=True)
+class PayerStanding:
+    """`address` is where coins go, or None; `why` says why not, if anybody has looked."""
+
+    address: Address | None
+    why: HeldRefund.Why | None = None
+
+
+def standings(deposits: Iterable[Deposit]) -> Mapping[str, PayerStanding]:
+    """Of each sender. Who sent simulated coins alone has no key to show, and needs none."""
+    by_payer: dict[str, list[Deposit]] = {}
+    for deposit in deposits:
+        by_payer.setdefault(deposit.from_address.lower(), []).append(deposit)
+    real = {
+        payer: SenderAddress(rows[0].chain_id, payer)
+        for payer, rows in by_payer.items()
+        if not all(row.is_simulated for row in rows)
+    }
+    kinds = kinds_of(real.values()) if real else {}
+    return {payer: _standing(payer, real.get(payer), kinds) for payer in by_payer}
+
+
+def standing_of(deposit: Deposit) -> PayerStanding:
+    """The same of one deposit's sender."""
+    return standings([deposit])[source_of(deposit).address]
+
+
+def _standing(
+    payer: str, source: SenderAddress | None, kinds: Mapping[SenderAddress, PayerRecord.Kind]
+) -> PayerStanding:
+    if (source or SenderAddress("", payer)).is_nobody:
+        return PayerStanding(None, HeldRefund.Why.NOBODY)
+    if source is None:
+        return PayerStanding(Address(payer))
+    kind = kinds.get(source)
+    if kind is None:
+        return PayerStanding(None)
+    if kind is PayerRecord.Kind.ACCOUNT:
+        return PayerStanding(Address(payer))
+    return PayerStanding(None, _WHY[kind])
