@@ -35,9 +35,14 @@ HAS_WORKSHOP = (ROOT / "dev" / "bootstrap.py").exists()
 
 def prepare(command: str) -> None:
     """A Python with the requirements, then the services that the command needs and nobody named."""
-    from dev import bootstrap
+    from dev import bootstrap, shell
 
     bootstrap.hand_over(command)
+    if command in bootstrap.WITH_CHAINS:
+        try:
+            sys.argv[2:] = shell.leave_behind(sys.argv[2:])
+        except shell.NoAddress as error:
+            sys.exit(str(error))
     if command == "test":
         from dev import checks
 
@@ -64,9 +69,10 @@ def main() -> None:
     # command takes.
     atexit.register(gc.freeze)
     sys.path.insert(0, str(ROOT))
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     if HAS_WORKSHOP:
         prepare(command)
+    # Not the one of another project that a shell names.
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 

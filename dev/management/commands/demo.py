@@ -87,6 +87,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--fresh", action="store_true", help="delete the data of earlier demos")
+        # Read before anything starts (dev/shell.py).
+        parser.add_argument("--database", metavar="URL", help="a PostgreSQL of yours, and no other")
+        parser.add_argument("--redis", metavar="URL", help="a Redis of yours, and no other")
         parser.add_argument(
             "--json",
             action="store_true",

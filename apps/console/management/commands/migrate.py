@@ -39,7 +39,7 @@ class Command(migrate.Command):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        self._refuse_too_old()
+        self._refuse_what_is_not_ours()
         self._migrate(args, options)
         if options["plan"] or options["check_unapplied"]:
             return
@@ -64,14 +64,19 @@ class Command(migrate.Command):
         except role_settings.NotPermitted as error:
             self.stderr.write(f"timeouts: as a role that may change roles, run:\n{error}")
 
-    def _refuse_too_old(self) -> None:
-        """Also where the checks are skipped, as a restore and a demo do."""
+    def _refuse_what_is_not_ours(self) -> None:
+        """A server that is too old, and the database of another program. Also where the checks are
+        skipped, as a restore and a demo do."""
         from apps.core import versions
+        from apps.core.db import strangers
 
         try:
             versions.require(versions.POSTGRESQL)
+            strangers.require_own_database()
         except versions.VersionTooOld as error:
             raise CommandError(f"{error}. {versions.POSTGRESQL.remedy}") from None
+        except strangers.AnotherProgramsDatabase as error:
+            raise CommandError(str(error)) from None
 
     def _migrate(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """All migrations; the one that waits for a lock in vain is tried again, after those that
