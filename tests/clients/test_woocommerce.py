@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from dev.ports import free_port
+from tests.clients import declarations
 from tests.stack import ROOT, Demo, wait_for
 
 PLACE = ROOT / "clients" / "woocommerce"
@@ -80,6 +81,9 @@ def shop(php: str, demo: Demo, plugin: Path, tmp_path: Path) -> Iterator[dict[st
         "PLUGIN_FOLDER": str(plugin),
         "TILLGATE_URL": demo.info["base_url"],
         "TILLGATE_KEY": demo.info["store"]["keys"]["test"]["secret"],
+        "TILLGATE_EMAIL": demo.info["dashboard"]["email"],
+        "TILLGATE_PASSWORD": demo.info["dashboard"]["password"],
+        "TILLGATE_TOTP": demo.info["dashboard"]["totp_secret"],
         "PHP_CLI_SERVER_WORKERS": "2",
     }
     command = [php, "-d", "variables_order=EGPCS", "-S", f"127.0.0.1:{port}", "tests/shop.php"]
@@ -101,7 +105,58 @@ def test_it_works_against_a_running_service(php: str, shop: dict[str, str], tmp_
     assert run.returncode == 0, (
         f"{run.stdout}\n{run.stderr}\n{(tmp_path / 'shop.log').read_text()[-4000:]}"
     )
-    assert run.stdout.count("\nok ") >= 25
+    assert run.stdout.count("\nok ") >= 40
+
+
+# A change of the real ones -> what is said of it.
+CHANGES = {
+    "function wc_get_orders( $args )": (
+        "function wc_get_orders( $query )",
+        "wc_get_orders: $args is really $query",
+    ),
+    "get_total( $context = 'view' )": (
+        "get_total( $context = 'edit' )",
+        "WC_Order::get_total: $context is 'view' by default, really 'edit'",
+    ),
+    "function add_order_note( $note, $is_customer_note = 0,": (
+        "function add_order_note( $note, $is_customer_note,",
+        "WC_Order::add_order_note: $is_customer_note is really required",
+    ),
+    "function get_payment_method( $context = 'view' )": (
+        "function get_gateway( $context = 'view' )",
+        "WC_Order::get_payment_method: isn't declared",
+    ),
+    "function delete_meta_data( $key )": (
+        "function delete_meta_data( $key, $value )",
+        "WC_Order::delete_meta_data: $value is missing",
+    ),
+    "public function set_payment_method(": (
+        "protected function set_payment_method(",
+        "WC_Order::set_payment_method: public, really protected",
+    ),
+    "public static function declare_compatibility( string $feature_id,": (
+        "public static function declare_compatibility( int $feature_id,",
+        "FeaturesUtil::declare_compatibility: $feature_id takes string, really int",
+    ),
+    "public function process_admin_options()": (
+        "public function process_admin_options( $section )",
+        "Tillgate_Gateway::process_admin_options: $section isn't taken",
+    ),
+}
+
+
+@pytest.mark.parametrize("before", CHANGES)
+def test_a_stand_in_that_differs_from_the_real_one_is_found(
+    php: str, tmp_path: Path, before: str
+) -> None:
+    real = (PLACE / "tests" / "stubs" / "woocommerce.php").read_text()
+    (tmp_path / "real.php").write_text(real)
+    assert declarations.compare(tmp_path)[0] == []
+    after, found = CHANGES[before]
+    assert real.count(before) == 1
+    (tmp_path / "real.php").write_text(real.replace(before, after))
+    said, _ = declarations.compare(tmp_path)
+    assert [text for text in said if text.endswith(found)], said
 
 
 def test_every_file_is_php(php: str) -> None:

@@ -11,6 +11,15 @@ Stub_State::$folder = getenv( 'SHOP_FOLDER' );
 require __DIR__ . '/stubs/wordpress.php';
 require __DIR__ . '/stubs/woocommerce.php';
 require getenv( 'PLUGIN_FOLDER' ) . '/tillgate.php';
+add_action(
+	'woocommerce_pre_payment_complete',
+	function ( $order_id ) { // Another plugin, which fails at orders that a test names.
+		$class = get_option( 'stub_faults', array() )[ $order_id ] ?? null;
+		if ( null !== $class ) {
+			throw new $class( 'another plugin' );
+		}
+	}
+);
 do_action( 'before_woocommerce_init' );
 do_action( 'plugins_loaded' );
 do_action( 'init' );

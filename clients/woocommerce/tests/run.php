@@ -19,6 +19,26 @@ function tillgate( string $method, string $path, ?array $body = null, array $hea
 	return json_decode( $answer['body'], true ) ?? array();
 }
 
+/** Move the clock, once it has come to rest. */
+function advance( int $seconds ): void {
+	$request = array(
+		'method'      => 'POST',
+		'headers'     => array( 'Authorization' => 'Bearer ' . getenv( 'TILLGATE_KEY' ), 'Content-Type' => 'application/json' ),
+		'body'        => json_encode( array( 'seconds' => $seconds ) ),
+		'timeout'     => 30,
+		'redirection' => 0,
+		'user-agent'  => 'tests',
+	);
+	$answer  = until(
+		function () use ( $request ) {
+			$answer = wp_remote_request( getenv( 'TILLGATE_URL' ) . '/api/v2/test_clock/advance', $request );
+			return ! is_wp_error( $answer ) && str_contains( $answer['body'], 'test_clock_advancing' ) ? null : $answer;
+		},
+		'the clock rests'
+	);
+	is( true, is_array( $answer ) && $answer['status'] < 300, 'the clock is moved' );
+}
+
 function is( $expected, $found, string $of = '' ): void {
 	if ( $expected !== $found ) {
 		throw new RuntimeException( "$of\nexpected " . var_export( $expected, true ) . "\nfound    " . var_export( $found, true ) );
@@ -55,7 +75,7 @@ function placed( string $total = '10.00', string $currency = 'EUR' ): WC_Order {
 }
 
 function payment_of( WC_Order $order ): string {
-	return wc_get_order( $order->get_id() )->get_meta( Tillgate_Orders::PAYMENT );
+	return wc_get_order( $order->get_id() )->get_meta( Tillgate_Payments::CURRENT );
 }
 
 function pay( WC_Order $order, array $how = array( 'scenario' => 'exact' ) ): array {
@@ -155,7 +175,7 @@ $tests['a payment is made once per order, however often it is asked for'] = func
 	is( 'Order ' . $order->get_order_number() . ' at Bread & Butter', $made['title'] );
 	is( $order->get_checkout_payment_url(), $made['failed_url'] );
 	$again = wc_get_order( $order->get_id() ); // As if the answer had been lost before it was saved.
-	$again->update_meta_data( Tillgate_Orders::PAYMENT, '' );
+	$again->update_meta_data( Tillgate_Payments::CURRENT, '' );
 	$again->save();
 	gateway()->process_payment( $order->get_id() );
 	is( $first, payment_of( $order ) );
@@ -250,7 +270,7 @@ $tests['part of the money puts the order on hold, the rest completes it'] = func
 $tests['an expired payment fails the order, and the next attempt pays it'] = function () {
 	$order = placed();
 	$first = payment_of( $order );
-	tillgate( 'POST', '/test_clock/advance', array( 'seconds' => 3700 ) );
+	advance( 3700 );
 	$order = becomes( $order, 'failed' );
 	is( true, has_note( $order, 'The payment expired.' ) );
 	gateway()->process_payment( $order->get_id() );
@@ -284,7 +304,7 @@ $tests['an order that was changed after its payment is reviewed by a person'] = 
 $tests['a second payment of a paid order is told of'] = function () {
 	$order = placed();
 	$again = tillgate( 'POST', '/payments', array( 'payment_intent' => array( 'amount' => '10.00', 'currency' => 'EUR', 'metadata' => array( 'wc_order_id' => (string) $order->get_id() ) ) ) );
-	$order->update_meta_data( Tillgate_Orders::PAYMENTS, array( $again['id'], payment_of( $order ) ) );
+	$order->update_meta_data( Tillgate_Payments::ALL, array( $again['id'], payment_of( $order ) ) );
 	$order->save();
 	pay( $order );
 	$order = becomes( $order, 'processing' );
@@ -316,7 +336,7 @@ $tests['part of a payment is refunded in coins, at the rate that was paid'] = fu
 	$other = wc_create_refund( array( 'order_id' => $order->get_id(), 'amount' => '3.00', 'gateway' => gateway() ) );
 	is( true, is_wp_error( $other ), 'a second one' );
 	is( 4.0, $order->get_total_refunded() );
-	tillgate( 'POST', '/test_clock/advance', array( 'seconds' => 120 ) );
+	advance( 120 );
 	until( fn() => has_note( wc_get_order( $order->get_id() ), 'Part of the payment was refunded.' ), 'a note' );
 	is( 'processing', wc_get_order( $order->get_id() )->get_status() );
 };
@@ -327,7 +347,7 @@ $tests['all of a payment is refunded, and the order with it'] = function () {
 	$order = becomes( $order, 'processing' );
 	is( true, wc_create_refund( array( 'order_id' => $order->get_id(), 'amount' => '10.00', 'gateway' => gateway() ) ) );
 	is( 'refunded', wc_get_order( $order->get_id() )->get_status() );
-	tillgate( 'POST', '/test_clock/advance', array( 'seconds' => 120 ) );
+	advance( 120 );
 	until( fn() => has_note( wc_get_order( $order->get_id() ), 'The payment was refunded.' ), 'a note' );
 };
 
@@ -336,7 +356,7 @@ $tests['a refund in the dashboard refunds the order'] = function () {
 	pay( $order );
 	becomes( $order, 'processing' );
 	tillgate( 'POST', '/payments/' . payment_of( $order ) . '/refunds', array( 'refund' => array( 'destination_address' => TO ) ), array( 'Idempotency-Key' => payment_of( $order ) ) );
-	tillgate( 'POST', '/test_clock/advance', array( 'seconds' => 120 ) );
+	advance( 120 );
 	becomes( $order, 'refunded' );
 };
 
@@ -404,11 +424,15 @@ $tests['the checkout block is told what it needs'] = function () {
 	is( gateway()->title, $block->get_payment_method_data()['title'] );
 };
 
+require __DIR__ . '/following.php';
+require __DIR__ . '/table.php';
+
 $tests['it leaves no key behind'] = function () {
 	define( 'WP_UNINSTALL_PLUGIN', 'tillgate/tillgate.php' );
 	update_option( 'tillgate_lock_7', 1 );
 	require getenv( 'PLUGIN_FOLDER' ) . '/uninstall.php';
 	is( array(), array_filter( array_keys( Stub_State::read( 'options' ) ), fn( string $name ) => str_contains( $name, 'tillgate' ) ) );
+	is( false, wp_next_scheduled( Tillgate_Catch_Up::HOOK ) );
 };
 
 $failed = 0;

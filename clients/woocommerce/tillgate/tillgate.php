@@ -40,14 +40,20 @@ function tillgate_load(): void {
 	require_once __DIR__ . '/includes/class-tillgate-error.php';
 	require_once __DIR__ . '/includes/class-tillgate-api.php';
 	require_once __DIR__ . '/includes/class-tillgate-amounts.php';
+	require_once __DIR__ . '/includes/class-tillgate-payments.php';
+	require_once __DIR__ . '/includes/class-tillgate-change.php';
 	require_once __DIR__ . '/includes/class-tillgate-orders.php';
 	require_once __DIR__ . '/includes/class-tillgate-webhook.php';
 	require_once __DIR__ . '/includes/class-tillgate-gateway.php';
+	require_once __DIR__ . '/includes/class-tillgate-catch-up.php';
 
 	add_filter( 'woocommerce_payment_gateways', 'tillgate_add_gateway' );
 	add_action( 'woocommerce_api_tillgate', array( 'Tillgate_Webhook', 'answer' ) );
 	add_action( 'woocommerce_thankyou_tillgate', array( 'Tillgate_Orders', 'refresh' ) );
 	add_action( 'woocommerce_blocks_payment_method_type_registration', 'tillgate_add_to_blocks' );
+	add_filter( 'cron_schedules', array( 'Tillgate_Catch_Up', 'add_interval' ) );
+	add_action( 'init', array( 'Tillgate_Catch_Up', 'schedule' ) );
+	add_action( Tillgate_Catch_Up::HOOK, array( 'Tillgate_Catch_Up', 'run' ) );
 }
 add_action( 'plugins_loaded', 'tillgate_load' );
 
@@ -58,6 +64,14 @@ function tillgate_load_texts(): void {
 	load_plugin_textdomain( 'tillgate', false, dirname( plugin_basename( TILLGATE_FILE ) ) . '/languages' );
 }
 add_action( 'init', 'tillgate_load_texts' );
+
+/**
+ * Turned off, it looks after no order.
+ */
+function tillgate_deactivate(): void {
+	wp_clear_scheduled_hook( 'tillgate_catch_up' );
+}
+register_deactivation_hook( TILLGATE_FILE, 'tillgate_deactivate' );
 
 /**
  * Offer the gateway in the settings and at the checkout.

@@ -8,6 +8,8 @@
 defined( 'WP_UNINSTALL_PLUGIN' ) || exit;
 
 delete_option( 'woocommerce_tillgate_settings' );
+delete_option( 'tillgate_catch_up_pages' );
+wp_clear_scheduled_hook( 'tillgate_catch_up' );
 
 global $wpdb;
 // phpcs:ignore WordPress.DB.DirectDatabaseQuery

@@ -1,12 +1,13 @@
 <?php
-// The parts of WooCommerce that the plugin meets. An order forgets what isn't saved, as the real one does.
+// The parts of WooCommerce that the plugin meets. An order forgets what isn't saved, and saves what was changed alone, as the
+// real one does. Signatures are those of WooCommerce: python -m tests.clients.declarations compares them.
 
 namespace Automattic\WooCommerce\Utilities {
 	final class FeaturesUtil {
 		public static array $declared = array();
 
-		public static function declare_compatibility( string $feature, string $file, bool $is ): bool {
-			self::$declared[ $feature ] = $is;
+		public static function declare_compatibility( string $feature_id, string $plugin_file, bool $positive_compatibility = true ): bool {
+			self::$declared[ $feature_id ] = $positive_compatibility;
 			return true;
 		}
 	}
@@ -19,11 +20,11 @@ namespace Automattic\WooCommerce\Blocks\Payments\Integrations {
 
 		abstract public function initialize();
 
-		public function get_name(): string {
+		public function get_name() {
 			return $this->name;
 		}
 
-		protected function get_setting( string $name, $default = '' ) {
+		protected function get_setting( $name, $default = '' ) {
 			return $this->settings[ $name ] ?? $default;
 		}
 	}
@@ -33,17 +34,24 @@ namespace {
 	const STUB_STATUSES = array( 'pending', 'processing', 'on-hold', 'completed', 'cancelled', 'refunded', 'failed' );
 
 	class WC_Order {
-		private array $meta_as_saved = array();
+		private array $row;
+		private array $as_read;
 
-		private function __construct( private array $row ) {}
+		public function __construct( $order = 0 ) {
+			$row = Stub_State::read( 'orders' )[ (int) $order ] ?? null;
+			stub_require( null !== $row, "no such order: $order" );
+			$this->row     = $row;
+			$this->as_read = $row;
+		}
 
-		public static function stub_create( string $total, string $currency = 'EUR' ): self {
+		public static function stub_create( string $total, string $currency = 'EUR', string $method = 'tillgate' ): self {
 			$id = Stub_State::change(
-				function ( array &$state ) use ( $total, $currency ): int {
+				function ( array &$state ) use ( $total, $currency, $method ): int {
 					$id = $state['next']++;
 					$state['orders'][ $id ] = array(
 						'id' => $id, 'key' => 'wc_order_' . bin2hex( random_bytes( 7 ) ), 'total' => $total, 'currency' => $currency,
-						'status' => 'pending', 'transaction' => '', 'meta' => array(), 'notes' => array(), 'refunds' => array(),
+						'status' => 'pending', 'transaction' => '', 'method' => $method, 'created' => time(),
+						'meta' => array(), 'notes' => array(), 'refunds' => array(),
 					);
 					return $id;
 				}
@@ -51,100 +59,133 @@ namespace {
 			return wc_get_order( $id );
 		}
 
-		public static function stub_read( int $id ): ?self {
-			$row = Stub_State::read( 'orders' )[ $id ] ?? null;
-			return null === $row ? null : new self( $row );
+		/** The order as somebody else changes it: status, method, transaction, meta. */
+		public function stub_become( array $changed ): self {
+			$this->row = $changed + $this->row;
+			$this->save();
+			return wc_get_order( $this->row['id'] );
 		}
 
-		public function save(): int {
+		public function save() {
+			$changed = fn( array $now, array $before ) => array_udiff_assoc( $now, $before, fn( $one, $other ) => $one === $other ? 0 : 1 );
+			$meta    = $changed( $this->row['meta'], $this->as_read['meta'] );
+			$gone    = array_diff_key( $this->as_read['meta'], $this->row['meta'] );
+			$fields  = $changed( array( 'meta' => 0 ) + $this->row, array( 'meta' => 0 ) + $this->as_read );
 			Stub_State::change(
-				function ( array &$state ) {
+				function ( array &$state ) use ( $meta, $gone, $fields ) {
 					$kept = $state['orders'][ $this->row['id'] ];
-					$state['orders'][ $this->row['id'] ] = array( 'notes' => $kept['notes'], 'refunds' => $kept['refunds'] ) + $this->row;
+					$state['orders'][ $this->row['id'] ] = array( 'meta' => $meta + array_diff_key( $kept['meta'], $gone ) ) + $fields + $kept;
 				}
 			);
+			$this->as_read = $this->row;
 			return $this->row['id'];
 		}
 
-		public function get_id(): int {
+		public function get_id() {
 			return $this->row['id'];
 		}
 
-		public function get_order_key(): string {
+		public function get_order_key( $context = 'view' ) {
 			return $this->row['key'];
 		}
 
-		public function get_order_number(): string {
+		public function get_order_number() {
 			return (string) ( 1000 + $this->row['id'] );
 		}
 
-		public function get_total(): string {
+		public function get_total( $context = 'view' ) {
 			return $this->row['total'];
 		}
 
-		public function set_total( string $total ): void {
-			$this->row['total'] = $total;
+		public function set_total( $value, $deprecated = '' ) {
+			$this->row['total'] = wc_format_decimal( $value, 2 );
 		}
 
-		public function get_currency(): string {
+		public function get_currency( $context = 'view' ) {
 			return $this->row['currency'];
 		}
 
-		public function get_status(): string {
+		public function get_status( $context = 'view' ) {
 			return $this->row['status'];
 		}
 
-		public function get_transaction_id(): string {
+		public function get_transaction_id( $context = 'view' ) {
 			return $this->row['transaction'];
 		}
 
-		public function has_status( $statuses ): bool {
-			return in_array( $this->row['status'], (array) $statuses, true );
+		public function get_payment_method( $context = 'view' ) {
+			return $this->row['method'];
 		}
 
-		public function is_paid(): bool {
+		public function set_payment_method( $payment_method = '' ) {
+			$known = WC()->payment_gateways()->payment_gateways();
+			stub_require( '' === $payment_method || isset( $known[ $payment_method ] ) || 'bacs' === $payment_method, "no such method: $payment_method" );
+			$this->row['method'] = $payment_method;
+		}
+
+		public function has_status( $status ) {
+			foreach ( (array) $status as $one ) {
+				stub_require( in_array( $one, STUB_STATUSES, true ), "no such status: $one" );
+			}
+			return in_array( $this->row['status'], (array) $status, true );
+		}
+
+		public function is_paid() {
 			return $this->has_status( array( 'processing', 'completed' ) );
 		}
 
-		public function get_meta( string $name ) {
-			return $this->row['meta'][ $name ] ?? '';
+		public function get_meta( $key = '', $single = true, $context = 'view' ) {
+			stub_require( '' !== $key && $single, 'one value of one key' );
+			return $this->row['meta'][ $key ] ?? '';
 		}
 
-		public function update_meta_data( string $name, $value ): void {
-			stub_require( null !== $value && ! is_object( $value ), "not to be kept: $name" );
-			$this->row['meta'][ $name ] = $value;
+		public function update_meta_data( $key, $value, $meta_id = 0 ) {
+			stub_require( null !== $value && ! is_object( $value ), "not to be kept: $key" );
+			$this->row['meta'][ $key ] = $value;
 		}
 
-		public function add_order_note( string $note ): int {
+		public function delete_meta_data( $key ) {
+			unset( $this->row['meta'][ $key ] );
+		}
+
+		public function add_order_note( $note, $is_customer_note = 0, $added_by_user = false ) {
 			stub_require( '' !== $note, 'a note says something' );
 			return Stub_State::change( fn( array &$state ): int => count( $state['orders'][ $this->row['id'] ]['notes'][] = array( $note ) ) );
 		}
 
-		public function update_status( string $status, string $note = '' ): bool {
-			stub_require( in_array( $status, STUB_STATUSES, true ), "no such status: $status" );
-			$this->row['status'] = $status;
+		/** The note belongs to the change: it is lost when there is none. */
+		public function update_status( $new_status, $note = '', $manual = false ) {
+			stub_require( in_array( $new_status, STUB_STATUSES, true ), "no such status: $new_status" );
+			$is_changed = $new_status !== $this->row['status'];
+			$this->row['status'] = $new_status;
 			$this->save();
-			if ( '' !== $note ) {
+			if ( '' !== $note && $is_changed ) {
 				$this->add_order_note( $note );
 			}
 			return true;
 		}
 
-		public function payment_complete( string $transaction = '' ): bool {
-			if ( ! $this->has_status( array( 'pending', 'on-hold', 'failed', 'cancelled' ) ) ) {
+		/** An order that is paid or refunded stays as it is, without a word. An exception of a plugin ends in false, an error goes on. */
+		public function payment_complete( $transaction_id = '' ) {
+			try {
+				do_action( 'woocommerce_pre_payment_complete', $this->row['id'], $transaction_id );
+			} catch ( Exception $fault ) {
+				$this->add_order_note( 'Payment complete event failed. ' . $fault->getMessage() );
 				return false;
 			}
-			$this->row['transaction'] = $transaction;
-			$this->row['status']      = 'processing';
-			$this->save();
+			if ( $this->has_status( array( 'pending', 'on-hold', 'failed', 'cancelled' ) ) ) {
+				$this->row['transaction'] = $transaction_id;
+				$this->row['status']      = 'processing';
+				$this->save();
+			}
 			return true;
 		}
 
-		public function get_checkout_payment_url(): string {
+		public function get_checkout_payment_url( $on_checkout = false ) {
 			return home_url( '/checkout/order-pay/' . $this->row['id'] . '/?pay_for_order=true&key=' . $this->row['key'] );
 		}
 
-		public function get_total_refunded(): float {
+		public function get_total_refunded() {
 			return (float) array_sum( Stub_State::read( 'orders' )[ $this->row['id'] ]['refunds'] );
 		}
 
@@ -153,12 +194,23 @@ namespace {
 		}
 	}
 
-	function wc_get_order( $id ) {
-		return WC_Order::stub_read( (int) $id ) ?? false;
+	function wc_get_order( $the_order = false ) {
+		return isset( Stub_State::read( 'orders' )[ (int) $the_order ] ) ? new WC_Order( (int) $the_order ) : false;
+	}
+
+	/** Newest first; with the arguments that the plugin has, and no other. */
+	function wc_get_orders( $args ) {
+		stub_require( array() === array_diff( array_keys( $args ), array( 'payment_method', 'status', 'date_created', 'limit', 'paged', 'orderby', 'order' ) ), 'an argument that is not known' );
+		stub_require( array( 'date', 'DESC' ) === array( $args['orderby'], $args['order'] ) && 1 === preg_match( '/^>\d+$/', $args['date_created'] ), 'another order' );
+		$since = (int) substr( $args['date_created'], 1 );
+		$is    = fn( array $row ) => $row['method'] === $args['payment_method'] && in_array( $row['status'], $args['status'], true ) && $row['created'] > $since;
+		$ids   = array_reverse( array_keys( array_filter( Stub_State::read( 'orders' ), $is ) ) );
+		return array_map( 'wc_get_order', array_slice( $ids, ( $args['paged'] - 1 ) * $args['limit'], $args['limit'] ) );
 	}
 
 	/** As the shop does it: the refund is there before the gateway is asked, and is deleted when it refuses. */
-	function wc_create_refund( array $asked ) {
+	function wc_create_refund( $args = array() ) {
+		$asked  = $args;
 		$id     = $asked['order_id'];
 		$number = Stub_State::change(
 			function ( array &$state ) use ( $id, $asked ): string {
@@ -179,49 +231,50 @@ namespace {
 		return $result;
 	}
 
-	function wc_format_decimal( $number, $decimals ): string {
-		return number_format( (float) $number, $decimals, '.', '' );
+	function wc_format_decimal( $number, $dp = false, $trim_zeros = false ) {
+		stub_require( is_int( $dp ) && ! $trim_zeros, 'a number of decimals' );
+		return number_format( (float) $number, $dp, '.', '' );
 	}
 
-	function get_woocommerce_currency(): string {
+	function get_woocommerce_currency() {
 		return get_option( 'woocommerce_currency', 'EUR' );
 	}
 
 	$stub_notices = array();
-	function wc_add_notice( string $text, string $type ): void {
-		stub_require( in_array( $type, array( 'success', 'error', 'notice' ), true ), "no such notice: $type" );
-		$GLOBALS['stub_notices'][] = $text;
+	function wc_add_notice( $message, $notice_type = 'success', $data = array() ) {
+		stub_require( in_array( $notice_type, array( 'success', 'error', 'notice' ), true ), "no such notice: $notice_type" );
+		$GLOBALS['stub_notices'][] = $message;
 	}
 
 	final class Stub_Logger {
-		public function error( string $message, array $context ): void {
+		public function error( string $message, array $context = array() ): void {
 			stub_require( '' !== ( $context['source'] ?? '' ), 'a line of the log has a source' );
 			Stub_State::change( function ( array &$state ) use ( $message ) { $state['log'][] = $message; } );
 		}
 	}
 
-	function wc_get_logger(): Stub_Logger {
+	function wc_get_logger() {
 		return new Stub_Logger();
 	}
 
 	final class WooCommerce {
-		public function api_request_url( string $name ): string {
-			return home_url( "/wc-api/$name/" );
+		public function api_request_url( $request, $ssl = null ) {
+			return home_url( "/wc-api/$request/" );
 		}
 
-		public function payment_gateways(): Stub_Gateways {
-			return new Stub_Gateways();
+		public function payment_gateways() {
+			return new WC_Payment_Gateways();
 		}
 	}
 
-	final class Stub_Gateways {
-		public function payment_gateways(): array {
+	final class WC_Payment_Gateways {
+		public function payment_gateways() {
 			$made = array_map( fn( string $class ) => new $class(), apply_filters( 'woocommerce_payment_gateways', array() ) );
 			return array_combine( array_map( fn( $gateway ) => $gateway->id, $made ), $made );
 		}
 	}
 
-	function WC(): WooCommerce {
+	function WC() {
 		static $shop;
 		return $shop ??= new WooCommerce();
 	}
@@ -229,36 +282,36 @@ namespace {
 	final class WC_Admin_Settings {
 		public static array $shown = array();
 
-		public static function add_error( string $text ): void {
+		public static function add_error( $text ) {
 			self::$shown[] = $text;
 		}
 	}
 
 	abstract class WC_Payment_Gateway {
-		public string $id = '';
-		public bool $has_fields = false;
-		public string $title = '';
-		public string $description = '';
-		public string $method_title = '';
-		public string $method_description = '';
-		public array $supports = array( 'products' );
-		public array $form_fields = array();
-		public array $settings = array();
-		public array $errors = array();
+		public $id;
+		public $has_fields;
+		public $title;
+		public $description;
+		public $method_title       = '';
+		public $method_description = '';
+		public $supports           = array( 'products' );
+		public $form_fields        = array();
+		public $settings           = array();
+		public $errors             = array();
 		/** What stands in the form that is saved. */
 		public array $stub_posted = array();
 
-		public function init_settings(): void {
+		public function init_settings() {
 			$defaults       = array_map( fn( array $field ) => $field['default'], $this->form_fields );
 			$this->settings = get_option( 'woocommerce_' . $this->id . '_settings', array() ) + $defaults;
 		}
 
-		public function get_option( string $name ) {
-			return $this->settings[ $name ];
+		public function get_option( $key, $empty_value = null ) {
+			return $this->settings[ $key ];
 		}
 
-		public function update_option( string $name, $value ): bool {
-			$this->settings[ $name ] = $value;
+		public function update_option( $key, $value = '' ) {
+			$this->settings[ $key ] = $value;
 			return update_option( 'woocommerce_' . $this->id . '_settings', $this->settings );
 		}
 
@@ -276,11 +329,11 @@ namespace {
 			return update_option( 'woocommerce_' . $this->id . '_settings', $this->settings );
 		}
 
-		public function add_error( string $text ): void {
-			$this->errors[] = $text;
+		public function add_error( $error ) {
+			$this->errors[] = $error;
 		}
 
-		public function get_errors(): array {
+		public function get_errors() {
 			return $this->errors;
 		}
 
@@ -288,7 +341,7 @@ namespace {
 			return 'yes' === $this->get_option( 'enabled' );
 		}
 
-		public function get_return_url( WC_Order $order ): string {
+		public function get_return_url( $order = null ) {
 			return home_url( '/checkout/order-received/' . $order->get_id() . '/?key=' . $order->get_order_key() );
 		}
 	}

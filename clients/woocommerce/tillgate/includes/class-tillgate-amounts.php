@@ -48,6 +48,17 @@ final class Tillgate_Amounts {
 	}
 
 	/**
+	 * An atomic amount as a decimal in coins, without zeros at its end.
+	 *
+	 * @param string $atomic   Digits.
+	 * @param int    $decimals Of the coin.
+	 */
+	public static function coins( string $atomic, int $decimals ): string {
+		$coins = self::share( $atomic, $decimals, 1, 1 );
+		return str_contains( $coins, '.' ) ? rtrim( rtrim( $coins, '0' ), '.' ) : $coins;
+	}
+
+	/**
 	 * Written multiplication: an atomic amount doesn't fit into an integer.
 	 *
 	 * @param string $digits A number.

@@ -253,30 +253,52 @@ class Tillgate_Gateway extends WC_Payment_Gateway {
 	 * @throws Tillgate_Error When the API can't be reached, or refuses.
 	 */
 	private function payment_page( WC_Order $order ): string {
-		$mode    = $this->get_option( 'mode' );
-		$current = (string) $order->get_meta( Tillgate_Orders::PAYMENT );
-		if ( '' !== $current && $mode === $order->get_meta( Tillgate_Orders::MODE ) ) {
-			$payment = self::api( $mode )->payment( $current );
-			$is_same = Tillgate_Amounts::fiat( $order->get_total() ) === $payment['settlement_amount']
-				&& $order->get_currency() === $payment['settlement_currency'];
-			if ( $is_same && 'completed' === $payment['status'] ) {
-				return $this->get_return_url( $order );
+		$mode  = $this->get_option( 'mode' );
+		$known = $mode === $order->get_meta( Tillgate_Payments::MODE ) ? Tillgate_Payments::newest_first( $order, $mode ) : array();
+		foreach ( $known as $payment ) {
+			if ( Tillgate_Payments::has_money( $payment ) ) {
+				return $this->page_of_money( $order, $payment );
 			}
-			$is_over = strtotime( $payment['expires_at'] ) <= time() && 'pending' === $payment['status'];
-			if ( $is_same && ! $is_over && in_array( $payment['status'], array( 'pending', 'processing' ), true ) ) {
+		}
+		foreach ( $known as $payment ) {
+			$is_open = 'pending' === $payment['status'] && strtotime( $payment['expires_at'] ) > time();
+			if ( $is_open && Tillgate_Payments::is_asked( $order, $payment ) ) {
+				$order->update_meta_data( Tillgate_Payments::CURRENT, $payment['id'] );
+				$order->save();
 				return $payment['hosted_url'];
 			}
+		}
+		if ( array() !== $known ) {
 			$order->update_meta_data( Tillgate_Orders::ATTEMPT, 1 + (int) $order->get_meta( Tillgate_Orders::ATTEMPT ) );
 		}
-		$payment    = self::api( $mode )->create_payment( $this->payment_fields_of( $order ), $this->key_of( $order, 'payment' ) );
-		$payments   = array_filter( (array) $order->get_meta( Tillgate_Orders::PAYMENTS ) );
-		$payments[] = $payment['id'];
+		$payment  = self::api( $mode )->create_payment( $this->payment_fields_of( $order ), $this->key_of( $order, 'payment' ) );
+		$payments = array_diff( Tillgate_Payments::ids( $order ), array( $payment['id'] ) );
 
-		$order->update_meta_data( Tillgate_Orders::PAYMENT, $payment['id'] );
-		$order->update_meta_data( Tillgate_Orders::PAYMENTS, array_values( array_unique( $payments ) ) );
-		$order->update_meta_data( Tillgate_Orders::MODE, $mode );
+		$order->update_meta_data( Tillgate_Payments::CURRENT, $payment['id'] );
+		$order->update_meta_data( Tillgate_Payments::ALL, array( ...array_values( $payments ), $payment['id'] ) );
+		$order->update_meta_data( Tillgate_Payments::MODE, $mode );
 		/* translators: %s: reference of a payment */
 		$order->add_order_note( sprintf( __( 'Waiting for payment %s.', 'tillgate' ), $payment['reference'] ) );
+		$order->save();
+		return $payment['hosted_url'];
+	}
+
+	/**
+	 * Where a customer goes whose money has come already: never to a new payment. What isn't what the order asks for,
+	 * or came too late, is for the merchant to decide.
+	 *
+	 * @param WC_Order             $order   The order.
+	 * @param array<string, mixed> $payment The one that has it.
+	 */
+	private function page_of_money( WC_Order $order, array $payment ): string {
+		$is_asked = Tillgate_Payments::is_asked( $order, $payment );
+		if ( $is_asked && 'completed' === $payment['status'] ) {
+			return $this->get_return_url( $order );
+		}
+		$order->update_meta_data( Tillgate_Payments::CURRENT, $payment['id'] );
+		if ( ! $is_asked || 'processing' !== $payment['status'] ) {
+			( new Tillgate_Change( $order, $payment ) )->ask_merchant();
+		}
 		$order->save();
 		return $payment['hosted_url'];
 	}
@@ -330,7 +352,7 @@ class Tillgate_Gateway extends WC_Payment_Gateway {
 	 */
 	public function process_refund( $order_id, $amount = null, $reason = '' ) {
 		$order = wc_get_order( $order_id );
-		if ( ! $order instanceof WC_Order || '' === (string) $order->get_meta( Tillgate_Orders::PAYMENT ) ) {
+		if ( ! $order instanceof WC_Order || '' === Tillgate_Payments::current( $order ) ) {
 			return new WP_Error( 'tillgate_no_payment', __( 'This order wasn\'t paid with Tillgate.', 'tillgate' ) );
 		}
 		$total = Tillgate_Amounts::cents( $order->get_total() );
@@ -339,7 +361,7 @@ class Tillgate_Gateway extends WC_Payment_Gateway {
 			return new WP_Error( 'tillgate_amount', __( 'Enter an amount up to the total of the order.', 'tillgate' ) );
 		}
 		try {
-			$api     = self::api( (string) $order->get_meta( Tillgate_Orders::MODE ) );
+			$api     = Tillgate_Payments::api( $order );
 			$payment = $api->payment( $this->paid_with( $order ) );
 			$coins   = $part === $total ? null : self::coins_of( $payment, $part, $total );
 			$key     = $this->key_of( $order, 'refund', (string) $part, (string) $order->get_total_refunded() );
@@ -357,14 +379,14 @@ class Tillgate_Gateway extends WC_Payment_Gateway {
 	 * @throws Tillgate_Error When none of them can be read.
 	 */
 	private function paid_with( WC_Order $order ): string {
-		$ids = (array) $order->get_meta( Tillgate_Orders::PAYMENTS );
-		$api = self::api( (string) $order->get_meta( Tillgate_Orders::MODE ) );
+		$ids = Tillgate_Payments::ids( $order );
+		$api = Tillgate_Payments::api( $order );
 		foreach ( $ids as $id ) {
 			if ( count( $ids ) > 1 && $api->payment( $id )['reference'] === $order->get_transaction_id() ) {
 				return $id;
 			}
 		}
-		return (string) $order->get_meta( Tillgate_Orders::PAYMENT );
+		return Tillgate_Payments::current( $order );
 	}
 
 	/**

@@ -1,6 +1,6 @@
 <?php
 /**
- * What a payment does to its order.
+ * How an order follows its payments.
  *
  * @package Tillgate
  */
@@ -8,20 +8,18 @@
 defined( 'ABSPATH' ) || exit;
 
 /**
- * An order knows the ids of all payments that were made for it. Whatever an event says, the payment is read from the
- * API and the order follows what it is now, so that repeated and overtaken events do no harm.
+ * Whatever an event says, the payment is read from the API and the order follows what it is now, so that repeated and
+ * overtaken events do no harm. What a payment has become is applied once.
  */
 final class Tillgate_Orders {
 
-	public const PAYMENT  = '_tillgate_payment_id'; // The current one.
-	public const PAYMENTS = '_tillgate_payment_ids'; // All of them, the current one last.
 	public const ATTEMPT  = '_tillgate_attempt';
-	public const MODE     = '_tillgate_mode';
-	private const APPLIED = '_tillgate_applied'; // The state that the order follows.
+	private const APPLIED = '_tillgate_applied'; // What was applied or noted, each once.
 	private const EVENTS  = '_tillgate_event_ids';
 
-	private const EVENTS_KEPT  = 100;
+	private const KEPT         = 100;
 	private const LOCK_SECONDS = 60;
+	private const RENEWALS_MAX = 20;
 
 	/**
 	 * The customer is back before the webhook: look at once. The webhook remains what counts.
@@ -30,190 +28,132 @@ final class Tillgate_Orders {
 	 */
 	public static function refresh( $order_id ): void {
 		$order = wc_get_order( $order_id );
-		if ( ! $order instanceof WC_Order || $order->is_paid() || '' === (string) $order->get_meta( self::PAYMENT ) ) {
+		if ( ! $order instanceof WC_Order || $order->is_paid() || '' === Tillgate_Payments::current( $order ) ) {
 			return;
 		}
 		try {
-			self::follow( $order->get_id(), (string) $order->get_meta( self::PAYMENT ), '' );
-		} catch ( Tillgate_Error $error ) {
+			self::follow( $order->get_id(), Tillgate_Payments::current( $order ), (string) $order->get_meta( Tillgate_Payments::MODE ) );
+		} catch ( Throwable $error ) { // The customer's page is shown whatever happens.
 			Tillgate_Gateway::log( 'Order ' . $order->get_id() . ' could not be refreshed: ' . $error->getMessage() );
 		}
 	}
 
 	/**
-	 * Bring the order to what its payment says now. False when somebody else is at it.
+	 * Bring the order to what a payment says now, and to the new quotes that took its place.
 	 *
-	 * @param int    $order_id   Of an order that knows the payment.
-	 * @param string $payment_id Of the payment.
+	 * @param int    $order_id   Of an order.
+	 * @param string $payment_id Of a payment that may be its own.
+	 * @param string $mode       test or live.
 	 * @param string $event_id   Of the event that says so, or an empty text.
-	 * @throws Tillgate_Error When the payment can't be read.
+	 * @param string $type       Of that event.
+	 * @param int    $seconds    How long to wait for somebody else who is at the order.
+	 * @return string ok, ignored when the payment isn't the order's, or busy when somebody else is at the order.
+	 * @throws Tillgate_Error When a payment can't be read.
 	 */
-	public static function follow( int $order_id, string $payment_id, string $event_id ): bool {
-		if ( ! self::lock( $order_id ) ) {
-			return false;
+	public static function follow( int $order_id, string $payment_id, string $mode, string $event_id = '', string $type = '', int $seconds = 0 ): string {
+		for ( $end = microtime( true ) + $seconds; ! self::lock( $order_id ); ) {
+			if ( microtime( true ) >= $end ) {
+				return 'busy';
+			}
+			usleep( 100000 );
 		}
 		try {
-			$order   = wc_get_order( $order_id ); // Read again: it may have changed before the lock.
-			$applied = (array) $order->get_meta( self::EVENTS );
-			if ( '' !== $event_id && in_array( $event_id, $applied, true ) ) {
-				return true;
+			$order = wc_get_order( $order_id ); // Read again: it may have changed before the lock.
+			if ( ! $order instanceof WC_Order ) {
+				return 'ignored';
 			}
-			$payment = Tillgate_Gateway::api( (string) $order->get_meta( self::MODE ) )->payment( $payment_id );
-			self::apply( $order, $payment );
+			$events = array_filter( (array) $order->get_meta( self::EVENTS ) );
+			if ( '' !== $event_id && in_array( $event_id, $events, true ) ) {
+				return 'ok';
+			}
+			$payment = Tillgate_Gateway::api( $mode )->payment( $payment_id );
+			if ( ! Tillgate_Payments::is_of( $order, $payment ) ) {
+				return 'ignored';
+			}
+			self::apply( $order, $payment, $mode, $type );
+			self::follow_renewals( $order, $payment, $mode );
 			if ( '' !== $event_id ) {
-				$applied[] = $event_id;
-				$order->update_meta_data( self::EVENTS, array_slice( array_filter( $applied ), -self::EVENTS_KEPT ) );
-				$order->save();
+				$order->update_meta_data( self::EVENTS, array_slice( array( ...$events, $event_id ), -self::KEPT ) );
 			}
-			return true;
+			$order->save();
+			return 'ok';
 		} finally {
 			self::unlock( $order_id );
 		}
 	}
 
 	/**
-	 * Whether this payment was made for this order.
+	 * Whether no other payment method has the order.
 	 *
-	 * @param WC_Order $order      The order.
-	 * @param string   $payment_id Of the payment.
+	 * @param WC_Order $order The order.
 	 */
-	public static function has_payment( WC_Order $order, string $payment_id ): bool {
-		return '' !== $payment_id && in_array( $payment_id, (array) $order->get_meta( self::PAYMENTS ), true );
+	public static function is_tillgates( WC_Order $order ): bool {
+		return in_array( $order->get_payment_method(), array( '', Tillgate_Gateway::ID ), true );
 	}
 
 	/**
-	 * From the payment's state to the order's.
+	 * Whether something of a payment is new to the order. It is known from now on; the caller saves the order.
+	 *
+	 * @param WC_Order $order The order.
+	 * @param string   $what  Beginning with the payment's id.
+	 */
+	public static function is_new( WC_Order $order, string $what ): bool {
+		$known = array_filter( (array) $order->get_meta( self::APPLIED ) );
+		if ( in_array( $what, $known, true ) ) {
+			return false;
+		}
+		$order->update_meta_data( self::APPLIED, array_slice( array( ...$known, $what ), -self::KEPT ) );
+		return true;
+	}
+
+	/**
+	 * New quotes that the customer asked for on the payment's page.
 	 *
 	 * @param WC_Order             $order   The order.
 	 * @param array<string, mixed> $payment As the API has it.
+	 * @param string               $mode    test or live.
+	 * @throws Tillgate_Error When one of them can't be read.
 	 */
-	private static function apply( WC_Order $order, array $payment ): void {
+	private static function follow_renewals( WC_Order $order, array $payment, string $mode ): void {
+		for ( $count = 0; ! empty( $payment['renewed_as'] ) && $count < self::RENEWALS_MAX; $count++ ) {
+			$payment = Tillgate_Gateway::api( $mode )->payment( $payment['renewed_as'] );
+			self::apply( $order, $payment, $mode );
+		}
+	}
+
+	/**
+	 * From what the payment is to what the order becomes.
+	 *
+	 * @param WC_Order             $order   The order.
+	 * @param array<string, mixed> $payment As the API has it.
+	 * @param string               $mode    test or live.
+	 * @param string               $type    Of the event that led here.
+	 * @throws Tillgate_Error When another payment of the order can't be read.
+	 */
+	private static function apply( WC_Order $order, array $payment, string $mode, string $type = '' ): void {
+		Tillgate_Payments::adopt( $order, $payment, $mode );
+		$change = new Tillgate_Change( $order, $payment );
+		$change->note_strays();
+		if ( self::is_new( $order, self::state_of( $payment ) ) ) {
+			$change->apply_status();
+		}
+		$change->apply_acceptance();
+		if ( 'transaction.failed' === $type ) {
+			$change->apply_loss();
+		}
+	}
+
+	/**
+	 * What is applied once.
+	 *
+	 * @param array<string, mixed> $payment As the API has it.
+	 */
+	private static function state_of( array $payment ): string {
 		$state = $payment['id'] . ' ' . $payment['status'] . ' ' . ( $payment['state_reason'] ?? '' );
-		if ( $state === $order->get_meta( self::APPLIED ) ) {
-			return;
+		if ( 'processing_underpaid' === ( $payment['state_reason'] ?? '' ) ) {
+			return $state . ' ' . $payment['amount_paid'];
 		}
-		switch ( $payment['status'] ) {
-			case 'processing':
-				self::wait( $order, $payment );
-				break;
-			case 'completed':
-				self::complete( $order, $payment );
-				break;
-			case 'expired':
-			case 'failed':
-				self::fail( $order, $payment );
-				break;
-			case 'refunded':
-				self::refunded( $order, $payment );
-				break;
-			default:
-				return; // Pending: nothing has arrived.
-		}
-		$order->update_meta_data( self::APPLIED, $state );
-		$order->save();
-	}
-
-	/**
-	 * Something has arrived. On hold keeps the stock and stops the shop from canceling the order.
-	 *
-	 * @param WC_Order             $order   The order.
-	 * @param array<string, mixed> $payment As the API has it.
-	 */
-	private static function wait( WC_Order $order, array $payment ): void {
-		if ( $order->is_paid() || ! $order->has_status( array( 'pending', 'on-hold', 'failed' ) ) ) {
-			return;
-		}
-		if ( 'processing_underpaid' === $payment['state_reason'] ) {
-			$note = sprintf(
-				/* translators: 1: amount received, 2: amount due, 3: currency */
-				__( 'Partially paid: %1$s of %2$s %3$s. The customer can pay the rest on the same page.', 'tillgate' ),
-				$payment['amount_paid'],
-				$payment['settlement_amount'],
-				$payment['settlement_currency']
-			);
-		} else {
-			$note = __( 'Payment received, awaiting confirmation.', 'tillgate' );
-		}
-		$order->update_status( 'on-hold', $note );
-	}
-
-	/**
-	 * Paid, if it is what the order asks for.
-	 *
-	 * @param WC_Order             $order   The order.
-	 * @param array<string, mixed> $payment As the API has it.
-	 */
-	private static function complete( WC_Order $order, array $payment ): void {
-		if ( $order->is_paid() ) {
-			if ( $order->get_transaction_id() !== $payment['reference'] ) {
-				/* translators: %s: reference of a payment */
-				$order->add_order_note( sprintf( __( 'Paid a second time with %s. Refund one of the payments in Tillgate.', 'tillgate' ), $payment['reference'] ) );
-			}
-			return;
-		}
-		$is_due = Tillgate_Amounts::fiat( $order->get_total() ) === $payment['settlement_amount']
-			&& $order->get_currency() === $payment['settlement_currency']
-			&& (string) $order->get_id() === (string) ( $payment['metadata']['wc_order_id'] ?? '' );
-		if ( ! $is_due ) {
-			$order->update_status(
-				'on-hold',
-				sprintf(
-					/* translators: 1: amount, 2: currency, 3: reference of a payment */
-					__( 'Review: %1$s %2$s were paid with %3$s, which isn\'t what the order asks for.', 'tillgate' ),
-					$payment['settlement_amount'],
-					$payment['settlement_currency'],
-					$payment['reference']
-				)
-			);
-			return;
-		}
-		if ( 'completed_overpaid' === $payment['state_reason'] ) {
-			$order->add_order_note( __( 'The customer sent more than was due. See the payment in Tillgate.', 'tillgate' ) );
-		} elseif ( 'completed_underpaid' === $payment['state_reason'] ) {
-			$order->add_order_note( __( 'The customer sent less than was due, which your settings accept.', 'tillgate' ) );
-		}
-		$order->payment_complete( $payment['reference'] );
-	}
-
-	/**
-	 * Not paid in time, or not as your settings accept it. The customer can pay again, with a new payment.
-	 *
-	 * @param WC_Order             $order   The order.
-	 * @param array<string, mixed> $payment As the API has it.
-	 */
-	private static function fail( WC_Order $order, array $payment ): void {
-		$is_current = $payment['id'] === $order->get_meta( self::PAYMENT );
-		if ( ! $is_current || ! $order->has_status( array( 'pending', 'on-hold' ) ) ) {
-			return;
-		}
-		$notes = array(
-			'failed_underpaid' => __( 'Too little was paid in time. It is refunded to the customer.', 'tillgate' ),
-			'failed_overpaid'  => __( 'Too much was paid. It is refunded to the customer.', 'tillgate' ),
-		);
-		$order->update_status( 'failed', $notes[ $payment['state_reason'] ] ?? __( 'The payment expired.', 'tillgate' ) );
-	}
-
-	/**
-	 * Money went back, from here or from Tillgate's dashboard.
-	 *
-	 * @param WC_Order             $order   The order.
-	 * @param array<string, mixed> $payment As the API has it.
-	 */
-	private static function refunded( WC_Order $order, array $payment ): void {
-		$is_full = 'full' === ( $payment['refund_state'] ?? '' );
-		if ( $is_full && $order->is_paid() ) {
-			$order->update_status( 'refunded', __( 'The payment was refunded.', 'tillgate' ) );
-			return;
-		}
-		if ( $order->has_status( array( 'pending', 'on-hold' ) ) ) {
-			$order->update_status( 'failed', __( 'What was paid was refunded to the customer.', 'tillgate' ) );
-			return;
-		}
-		$order->add_order_note(
-			$is_full
-				? __( 'The payment was refunded.', 'tillgate' )
-				: __( 'Part of the payment was refunded. The rest of it can\'t be refunded with Tillgate.', 'tillgate' )
-		);
+		return 'refunded' === $payment['status'] ? $state . ' ' . ( $payment['refund_state'] ?? '' ) : $state;
 	}
 
 	/**

@@ -18,10 +18,14 @@ final class Tillgate_Webhook {
 		'payment_intent.expired',
 		'payment_intent.failed',
 		'payment_intent.refunded',
+		'transaction.confirming',
+		'transaction.confirmed',
+		'transaction.failed',
 	);
 
 	private const TOLERANCE_SECONDS = 300;
 	private const BODY_BYTES_MAX    = 1048576;
+	private const LOCK_WAIT_SECONDS = 5;
 
 	/**
 	 * Answer the request and end. Anything but 2xx is delivered again.
@@ -70,27 +74,47 @@ final class Tillgate_Webhook {
 			return array( 400, array( 'error' => 'The signature is wrong or too old' ) );
 		}
 		$event      = json_decode( $body, true );
-		$object     = is_array( $event ) ? ( $event['data']['object'] ?? null ) : null;
+		$object     = is_array( $event ) && is_array( $event['data']['object'] ?? null ) ? $event['data']['object'] : null;
 		$event_id   = is_array( $event ) && is_string( $event['id'] ?? null ) ? $event['id'] : '';
 		$payment_id = is_array( $object ) && is_string( $object['payment_intent_id'] ?? null ) ? $object['payment_intent_id'] : '';
-		$order      = is_array( $object ) ? wc_get_order( absint( $object['metadata']['wc_order_id'] ?? 0 ) ) : false;
+		$order_id   = is_array( $object ) ? Tillgate_Payments::order_id_in( $object['metadata'] ?? null ) : 0;
+		$order      = $order_id > 0 ? wc_get_order( $order_id ) : false;
 
-		$is_ours = '' !== $event_id
-			&& in_array( $event['type'] ?? '', self::EVENTS, true )
+		$is_heard = '' !== $event_id
+			&& '' !== $payment_id
+			&& self::says_something( $event['type'] ?? '', $object )
 			&& ( 'live' === $mode ) === ( $event['livemode'] ?? null )
 			&& $order instanceof WC_Order
-			&& $mode === $order->get_meta( Tillgate_Orders::MODE )
-			&& Tillgate_Orders::has_payment( $order, $payment_id );
-		if ( ! $is_ours ) {
-			return array( 200, array( 'result' => 'ignored' ) ); // Of another shop, or one that nobody here waits for.
+			&& Tillgate_Payments::is_mode( $order, $mode );
+		if ( ! $is_heard ) {
+			return array( 200, array( 'result' => 'ignored' ) ); // Of another shop, or of no order.
 		}
 		try {
-			$is_done = Tillgate_Orders::follow( $order->get_id(), $payment_id, $event_id );
+			$result = Tillgate_Orders::follow( $order->get_id(), $payment_id, $mode, $event_id, $event['type'], self::LOCK_WAIT_SECONDS );
 		} catch ( Tillgate_Error $error ) {
+			if ( 404 === $error->status ) {
+				return array( 200, array( 'result' => 'ignored' ) ); // Coming again wouldn't make it known.
+			}
 			Tillgate_Gateway::log( 'Event ' . $event_id . ' has to wait: ' . $error->getMessage() );
-			$is_done = false;
+			$result = 'busy';
+		} catch ( Throwable $fault ) { // Of another plugin, at this order: repeating it would turn off deliveries for all orders.
+			Tillgate_Gateway::log( 'Event ' . $event_id . ' failed at order ' . $order->get_id() . ', which is looked at again later: ' . $fault->getMessage() );
+			$result = 'later';
 		}
-		return $is_done ? array( 200, array( 'result' => 'ok' ) ) : array( 503, array( 'error' => 'Try again later' ) );
+		return 'busy' === $result ? array( 503, array( 'error' => 'Try again later' ) ) : array( 200, array( 'result' => $result ) );
+	}
+
+	/**
+	 * Whether an order may change by it. An ordinary transaction is said by the payment's own events as well.
+	 *
+	 * @param mixed                     $type   Of the event.
+	 * @param array<string, mixed>|null $object Of the event.
+	 */
+	private static function says_something( $type, ?array $object ): bool {
+		$transaction = $object['transaction'] ?? array();
+		$is_ordinary = is_array( $transaction ) && empty( $transaction['late'] ) && empty( $transaction['unexpected_asset'] ) && empty( $transaction['accepted_at'] );
+		return in_array( $type, self::EVENTS, true )
+			&& ! ( $is_ordinary && in_array( $type, array( 'transaction.confirming', 'transaction.confirmed' ), true ) );
 	}
 
 	/**
