@@ -71,4 +71,5 @@ def _transaction(status: str) -> TransactionDocument:
         late=False,
         unexpected_asset=False,
         accepted_at=None,
+        undecided=False,
     )

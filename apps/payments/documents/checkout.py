@@ -236,15 +236,12 @@ def _transactions(payment: Payment, received: list[Received]) -> list[CheckoutTr
         CheckoutTransaction(
             **{name: getattr(document, name) for name in _OF_DEPOSIT},
             address_coin_symbol=arrival.address_symbol or None,
-            undecided=arrival.is_undecided,
         )
         for arrival, document in zip(deposits, transactions(deposits), strict=True)
     ]
 
 
-_OF_DEPOSIT = sorted(
-    set(CheckoutTransaction.__struct_fields__) - {"address_coin_symbol", "undecided"}
-)
+_OF_DEPOSIT = sorted(set(CheckoutTransaction.__struct_fields__) - {"address_coin_symbol"})
 
 
 def _branding(store: Store) -> BrandingDocument | None:

@@ -42,6 +42,7 @@ class TransactionDocument(Document, frozen=True, kw_only=True):
     late: bool
     unexpected_asset: bool
     accepted_at: Time | None
+    undecided: bool
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ def transaction_document(arrival: Arrival, heads: dict[str, Head]) -> Transactio
         late=arrival.is_late,
         unexpected_asset=arrival.is_unexpected,
         accepted_at=iso(arrival.accepted_at),
+        undecided=arrival.is_undecided,
     )
 
 

@@ -1378,6 +1378,7 @@ export type Transaction = {
     late: boolean;
     unexpected_asset: boolean;
     accepted_at: string | null;
+    undecided: boolean;
 };
 export type TransactionEvent = IntentEvent & {
     transaction: Transaction;

@@ -1113,6 +1113,7 @@ class Transaction:
     simulated: bool
     status: Literal['confirming', 'confirmed', 'failed']
     tx_hash: str
+    undecided: bool
     unexpected_asset: bool
 
 
