@@ -256,7 +256,7 @@ PAYOUT_MINIMUM_GAS_TIMES: int = env.int("PAYOUT_MINIMUM_GAS_TIMES", 2)
 # A store's payouts to one destination may fail on the chain so often in a day.
 PAYOUT_FAILURES_MAX: int = env.int("PAYOUT_FAILURES_MAX", 3)
 # The gas that a contract is given when native coins are sent to it.
-SIGNER_CONTRACT_GAS: int = env.int("SIGNER_CONTRACT_GAS", 60_000)
+SIGNER_CONTRACT_GAS: int = env.int("SIGNER_CONTRACT_GAS", 120_000)
 # Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a
 # line stays where it is.
 SWEEP_MINIMUMS: list[str] = env.list(

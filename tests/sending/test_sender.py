@@ -20,6 +20,11 @@ def fresh(row: OutgoingTransaction) -> OutgoingTransaction:
     return OutgoingTransaction.objects.get(pk=row.pk)
 
 
+def writes(slots: int) -> str:
+    """A contract that writes to so many slots when it gets coins."""
+    return "0x" + "".join(f"600160{slot:02x}55" for slot in range(slots)) + "00"
+
+
 class TestATransfer:
     def test_native_coins_arrive_and_once_buried_the_app_that_asked_finds_fee_and_end_once(
         self, world: World
@@ -99,6 +104,29 @@ class TestAReceipt:
         assert (fresh(row).status, fresh(row).nonce, world.balance(world.hot)) == (
             "failed",
             None,
+            before,
+        )
+
+    @pytest.mark.parametrize("slots", [1, 3, 4])
+    def test_a_wallet_that_is_a_contract_may_note_what_it_gets(
+        self, world: World, slots: int
+    ) -> None:
+        """Each slot that was empty takes 22,100 gas beside the 21,000 of the transfer."""
+        to = world.stranger()
+        world.rpc("anvil_setCode", to, writes(slots))
+        row = world.ask(5, to)
+        world.finish()
+        assert (fresh(row).status, world.balance(to)) == ("confirmed", 5)
+
+    def test_a_contract_that_writes_more_is_refused_before_it_costs_gas(self, world: World) -> None:
+        to = world.stranger()
+        before = world.balance(world.hot)
+        world.rpc("anvil_setCode", to, writes(5))
+        row = world.ask(5, to)
+        world.work()
+        assert (fresh(row).status, fresh(row).reason, world.balance(world.hot)) == (
+            "failed",
+            "The recipient needs more gas than a transfer is given",
             before,
         )
 
