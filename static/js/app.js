@@ -34,6 +34,22 @@ document.addEventListener("click", (event) => {
   else copy(button);
 });
 
+// An amount to be sent that is selected by hand is copied with a point, as wallets take it, whatever mark it is shown with.
+document.addEventListener("copy", (event) => {
+  const selection = document.getSelection();
+  let text = selection.toString();
+  for (const amount of document.querySelectorAll("[data-plain]")) {
+    const { plain } = amount.dataset;
+    if (!plain.includes(".") || !selection.containsNode(amount, true)) continue;
+    const shown = amount.textContent.trim().slice(0, plain.length);
+    const isWithin = amount.contains(selection.anchorNode) && amount.contains(selection.focusNode);
+    text = isWithin ? text.replace(shown[plain.indexOf(".")], ".") : text.replace(shown, plain);
+  }
+  if (text === selection.toString()) return;
+  event.clipboardData.setData("text/plain", text);
+  event.preventDefault();
+});
+
 // A form is sent once: a second press while the answer is on its way does nothing.
 document.addEventListener("submit", (event) => {
   const form = event.target;

@@ -162,6 +162,41 @@ def test_a_customer_pays_and_the_page_follows_without_a_reload(
     )
 
 
+SELECT = """([selector, end]) => {
+    const place = document.createRange();
+    const text = document.querySelector(selector);
+    place.selectNodeContents(text);
+    if (end) place.setEnd(text.firstChild, end);
+    document.getSelection().removeAllRanges();
+    document.getSelection().addRange(place);
+}"""
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+def test_an_amount_that_is_selected_by_hand_is_copied_as_wallets_take_it(
+    language: str, shop: Shop, open_page: OpenPage
+) -> None:
+    made = make.payment(shop.test, amount="12.34")
+    amount = next(
+        entry["crypto_amount"]
+        for entry in made["payment_addresses"]
+        if entry["supported_asset"]["asset_id"] == "SETH"
+    )
+    page = open_page(f"/pay/{made['reference']}?asset=SETH&lang={language}")
+    shown = page.locator("#amount-text").inner_text()
+    assert shown == (amount if language == "en" else amount.replace(".", ","))
+    for selector, end, copied in (
+        ("#amount-text", 0, amount),
+        ("#amount-text", 5, amount[:5]),
+        (".amount-box bdi", 0, f"{amount} ETH"),
+        (".in-coins", 0, f"{amount} ETH"),
+        ("#amount-label", 0, page.locator("#amount-label").inner_text()),
+    ):
+        page.evaluate(SELECT, [selector, end])
+        page.keyboard.press("Control+c")
+        assert page.evaluate("navigator.clipboard.readText()").strip() == copied, selector
+
+
 def test_a_coin_is_chosen_and_its_address_copied(shop: Shop, open_page: OpenPage) -> None:
     """While the page follows, the focus stays where it was, and a look that was under way doesn't
     take the coin back."""

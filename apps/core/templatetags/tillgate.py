@@ -152,8 +152,13 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
 def crypto_plain(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> SafeString:
     """The same without grouping, for coins that a customer still sends: a wallet takes what they
     copy by hand. What has been sent or received is grouped."""
-    text = decimal_mark(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))
-    return _with_unit(text, symbol)
+    plain = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
+    return format_html(
+        '<bdi class="amount" data-plain="{}">{}{}</bdi>',
+        plain,
+        decimal_mark(plain),
+        format_html(' <span class="unit">{}</span>', symbol) if symbol else "",
+    )
 
 
 def _with_unit(text: str, symbol: str) -> SafeString:
