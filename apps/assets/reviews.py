@@ -28,16 +28,15 @@ def stop(
     store_id: uuid.UUID, mode: str, asset_id: str, deposit_id: uuid.UUID, at: datetime
 ) -> bool:
     """Stop it for review because of a lost deposit, inside the caller's transaction; whether it
-    wasn't stopped before."""
+    wasn't stopped for that one before."""
     rows = AcceptedAsset.objects.select_for_update(no_key=True, of=("self",))
     row = rows.filter(store_id=store_id, mode=mode, asset_id=asset_id).first()
     if row is None or deposit_id in row.lost_deposit_ids:
         return False
-    is_new = row.suspended_at is None
     row.suspended_at = row.suspended_at or at
     row.lost_deposit_ids = [*row.lost_deposit_ids, deposit_id]
     row.save(update_fields=["suspended_at", "lost_deposit_ids"])
-    return is_new
+    return True
 
 
 def end_review(accepted: AcceptedAsset, reason: str = "") -> AcceptedAsset:

@@ -16,8 +16,10 @@ from apps.core import money
 from apps.core.templatetags.tillgate import fiat
 from apps.dashboard.inbox_notices import BAD, INFO, WAIT, Notice, coins_of, url_of
 from apps.dashboard.list_cells import NAME_SHOWN, ends_of
+from apps.payments.models import Payment
 from apps.payouts.models import Destination, Payout, PayoutApproval
 from apps.stores.models import Verification
+from apps.webhooks.delivery.queue import ATTEMPTS_MAX
 from apps.webhooks.models import Endpoint
 
 
@@ -170,13 +172,25 @@ def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
     at = accepted.suspended_at or accepted.created_at
     return Notice(
         f"{asset.full_name} is stopped for review",
-        accepted.review_reason
-        or "A confirmed deposit left the chain. Payments in it wait for our review.",
+        accepted.review_reason or _lost_deposits(accepted),
         at,
         "View coins",
         url_of("settings_assets"),
         icon="pause-circle",
         tone=BAD,
+    )
+
+
+def _lost_deposits(accepted: AcceptedAsset) -> str:
+    """Which payments no longer have their money."""
+    payments = Payment.objects.visible_to(accepted).filter(
+        addresses__address__deposits__in=accepted.lost_deposit_ids
+    )
+    references = list(payments.order_by("-created_at").values_list("reference", flat=True)[:4])
+    of = f" of payment {', '.join(references[:3])}{' and others' if references[3:] else ''}"
+    return (
+        f"A confirmed deposit{of if references else ''} left the chain. Payments in the coin wait"
+        " for our review."
     )
 
 
@@ -233,10 +247,25 @@ def of_endpoint(endpoint: Endpoint) -> Notice:
     url = url_of("webhook_endpoint", endpoint.pk)
     return Notice(
         "Webhook endpoint is failing",
-        endpoint.url,
+        _worst_delivery(endpoint),
         endpoint.updated_at,
         "View deliveries",
         url,
         icon="bolt",
         tone=BAD,
     )
+
+
+def _worst_delivery(endpoint: Endpoint) -> str:
+    """Which order's event is refused, and how near its last attempt is: that turns off the endpoint
+    for every other order as well."""
+    worst = endpoint.worst  # type: ignore[attr-defined]  # annotated by the inbox
+    subject = worst["object"]
+    name = next((str(subject[key]) for key in _NAMES if subject.get(key)), "")
+    of = f"{worst['type']} of {Truncator(name).chars(NAME_SHOWN)}" if name else worst["type"]
+    failed = f"{of} failed {worst['attempts']} of {ATTEMPTS_MAX} times"
+    return f"{endpoint.url} · {failed}. After the last one the endpoint is turned off."
+
+
+# What people call the subject of an event by, best first.
+_NAMES = ("order_id", "reference", "number", "id")

@@ -60,7 +60,26 @@ def test_a_coin_that_is_stopped_is_told_once(cast: Cast) -> None:
     for _ in range(2):
         unexpected.stop_for_review(row, deposit, clock.real_now())
     assert titles(cast, "asset_stopped") == ["ETH on Ethereum Sepolia is stopped for review"]
-    assert Browser(cast.alice).get("settings/assets").status_code == 200
+    (notice,) = Notification.objects.filter(kind="asset_stopped")
+    assert f"deposit of payment {row.reference} (€10.00) left the chain" in notice.text
+    assert notice.path == f"/dashboard/payments/{row.pk}"
+    assert Browser(cast.alice).get(notice.path).status_code == 200
+    assert row.reference in Browser(cast.alice).get("attention").content.decode()
+
+
+def test_each_payment_that_lost_its_deposit_is_told_though_the_coin_is_stopped(
+    cast: Cast,
+) -> None:
+    paid = [Payment.objects.get(pk=make.paid(cast.bakery.test)["id"]) for _ in range(2)]
+    for row in paid:
+        deposit = Deposit.objects.select_related("asset__chain").get(
+            address_id__in=row.addresses.values("address_id")
+        )
+        unexpected.stop_for_review(row, deposit, clock.real_now())
+    notices = Notification.objects.filter(kind="asset_stopped").values_list("path", flat=True)
+    assert set(notices) == {f"/dashboard/payments/{row.pk}" for row in paid}
+    shown = Browser(cast.alice).get("attention").content.decode()
+    assert all(row.reference in shown for row in paid)
 
 
 def test_a_payout_that_waits_for_a_second_person_is_told_beside_its_emails(cast: Cast) -> None:

@@ -65,8 +65,9 @@ def asset_stopped(payment: Payment, deposit: Deposit, asset: Asset) -> None:
             ASSET_STOPPED,
             deposit.pk,
             f"{asset.full_name} is stopped for review",
-            "/dashboard/settings/assets",
-            "A confirmed deposit left the chain. Payments in it wait for our review.",
+            f"/dashboard/payments/{payment.pk}",
+            f"A confirmed deposit of payment {payment.reference} ({_worth(payment)}) left the"
+            " chain. Deliver nothing more for it. Payments in the coin wait for our review.",
         )
     )
 

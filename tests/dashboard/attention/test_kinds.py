@@ -18,7 +18,7 @@ from apps.platforms.services.verifications import (
 )
 from apps.stores.models import AuditEntry, Role
 from apps.stores.services import change_store
-from apps.webhooks.models import Delivery, Endpoint
+from apps.webhooks.models import Delivery, Endpoint, Event
 from tests import make
 from tests.billing import records as billing
 from tests.cast import Cast
@@ -160,5 +160,26 @@ def test_an_endpoint_whose_deliveries_keep_failing_is_told(cast: Cast) -> None:
     assert rows.exists() and told(Browser(cast.alice)) == []
     rows.update(attempts=3)
     assert told(Browser(cast.alice)) == ["Webhook endpoint is failing"]
+    rows.update(status="delivered")
+    assert told(Browser(cast.alice)) == []
+
+
+def test_an_endpoint_that_one_order_is_about_to_turn_off_names_the_order(cast: Cast) -> None:
+    made = endpoint_in_error(cast)
+    Endpoint.objects.filter(pk=made.pk).update(status="active")
+    for order_id in ("1041", "1042", "1043"):
+        make.paid(cast.bakery.test, order_id=order_id)
+    rows = Delivery.objects.filter(endpoint=made)
+    rows.filter(event__object__order_id="1043").update(attempts=3)
+    rows.filter(event__object__order_id="1042").update(attempts=7)
+    rows.filter(event__object__order_id="1041").update(attempts=9, status="delivered")
+    detail = only(Browser(cast.alice)).notice.detail
+    event = rows.filter(event__object__order_id="1042").values_list("event__type", flat=True)[0]
+    assert detail == (
+        f"{made.url} · {event} of 1042 failed 7 of 10 times. After the last one the endpoint is"
+        " turned off."
+    )
+    Event.objects.filter(object__order_id="1042").update(object={})  # as events of no order
+    assert f"· {event} failed 7 of 10 times." in only(Browser(cast.alice)).notice.detail
     rows.update(status="delivered")
     assert told(Browser(cast.alice)) == []
