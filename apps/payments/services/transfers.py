@@ -173,15 +173,15 @@ def send_transfer_back(access: Access, transfer_id: str, address: str = "") -> T
     """
     operations.check(access, operations.TRANSFER_RETURN)
     claim = claim_of(access, transfer_of(access, transfer_id))
-    destination = (
-        check_recipient(address.strip(), claim.deposit.asset)
-        if address.strip()
-        else _sender_of(claim.deposit)
-    )
     with transaction.atomic():
         payment = locked_payment(claim.payment.pk)
         at = clock.now(payment.store, payment.mode)
         _take_in(claim, payment, UnmatchedTransfer.Outcome.RETURNED, at)
+        destination = (
+            check_recipient(address.strip(), claim.deposit.asset)
+            if address.strip()
+            else _sender_of(claim.deposit)
+        )
         transfer = TransferReturn.objects.create(
             store_id=payment.store_id,
             mode=payment.mode,
