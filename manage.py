@@ -41,7 +41,7 @@ def prepare(command: str) -> None:
     if command in bootstrap.WITH_CHAINS:
         try:
             sys.argv[2:] = shell.leave_behind(sys.argv[2:])
-        except shell.NoAddress as error:
+        except shell.FlagWithoutAddress as error:
             sys.exit(str(error))
     if command == "test":
         from dev import checks

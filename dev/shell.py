@@ -21,18 +21,18 @@ GENERIC_BEGINNINGS = ("DATABASE_", "EMAIL_", "POSTGRES_", "REDIS_", "S3_")
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 
 
-class NoAddress(Exception):
+class FlagWithoutAddress(Exception):
     """A flag without its value; the message is the line for the person."""
 
 
 def leave_behind(arguments: list[str]) -> list[str]:
     """Take the shell's variables out of the environment, put in what flags name, and return the
-    other arguments. Raises NoAddress."""
+    other arguments. Raises FlagWithoutAddress."""
     ignored = sorted(name for name in os.environ if _is_generic(name))
     for name in ignored:
         del os.environ[name]
-    rest, named = _named(arguments)
-    os.environ.update(named)
+    rest, addresses = _addresses_of(arguments)
+    os.environ.update(addresses)
     if ignored:
         verb = "is" if len(ignored) == 1 else "are"
         say(
@@ -47,10 +47,10 @@ def _is_generic(name: str) -> bool:
     return name in GENERIC or name.startswith(GENERIC_BEGINNINGS)
 
 
-def _named(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
+def _addresses_of(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
     """Everything but the flags of services, and the variables that these set."""
     rest: list[str] = []
-    named: dict[str, str] = {}
+    addresses: dict[str, str] = {}
     waiting = iter(arguments)
     for argument in waiting:
         flag, has_value, value = argument.partition("=")
@@ -59,9 +59,11 @@ def _named(arguments: list[str]) -> tuple[list[str], dict[str, str]]:
             continue
         address = value if has_value else next(waiting, "")
         if "://" not in address:
-            raise NoAddress(f"{flag} needs an address, for example {flag} {_EXAMPLES[flag]}")
-        named[SERVICES[flag]] = address
-    return rest, named
+            raise FlagWithoutAddress(
+                f"{flag} needs an address, for example {flag} {_EXAMPLES[flag]}"
+            )
+        addresses[SERVICES[flag]] = address
+    return rest, addresses
 
 
 _EXAMPLES = {

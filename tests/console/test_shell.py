@@ -62,7 +62,7 @@ def test_flags_name_other_services(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("given", [["--database"], ["--redis", "-x"], ["--database=shop"]])
 @pytest.mark.usefixtures("_shell")
 def test_a_flag_without_an_address_is_one_line(given: list[str]) -> None:
-    with pytest.raises(shell.NoAddress, match="needs an address, for example --"):
+    with pytest.raises(shell.FlagWithoutAddress, match="needs an address, for example --"):
         shell.leave_behind(given)
 
 
