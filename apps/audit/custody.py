@@ -18,6 +18,7 @@ from apps.audit import custody_addresses
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.rpc.state import At, each_at
 from apps.chain.selectors import heads, is_watched
 from apps.chain.sending import cold_storage
 from apps.core.db.sql import Arguments
@@ -160,7 +161,7 @@ def _compare_cold(book: Book) -> Checked:
     try:
         with closing(nodes_of(book.asset.chain)) as nodes:
             cold = sorted(cold_storage.addresses(book.asset.pk))
-            holding = sum(_held(book, cold, nodes).values())
+            holding = sum(_held(book, cold, nodes, _at(book, nodes)).values())
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     short = book.cold_atomic - holding
@@ -187,20 +188,22 @@ def _compare(book: Book) -> Checked:
     subject = f"{book.asset.pk} at block {book.block_number}"
     try:
         with closing(nodes_of(book.asset.chain)) as nodes:
-            holding = sum(sum(_held(book, some, nodes).values()) for some in _batches(book.asset))
+            at = _at(book, nodes)
+            batches = (_held(book, some, nodes, at) for some in _batches(book.asset))
+            holding = sum(sum(held.values()) for held in batches)
             difference = holding - book.expected_atomic
-            where = _where(book, nodes) if difference else ""
+            where = _where(book, nodes, at) if difference else ""
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     text = f"the books say {book.expected_atomic}, the chain {holding}{where}: {difference:+d}"
     return Checked(subject, text if difference else "")
 
 
-def _where(book: Book, nodes: Nodes) -> str:
+def _where(book: Book, nodes: Nodes, at: At) -> str:
     """The addresses that hold something else than what came to them and left them again."""
     apart: list[str] = []
     for holders in _batches(book.asset):
-        held = _held(book, holders, nodes)
+        held = _held(book, holders, nodes, at)
         moved = custody_addresses.expected(book.asset, holders, book.block_number)
         apart += [
             f"{holder} {held[holder] - moved[holder]:+d}"
@@ -230,23 +233,32 @@ def _batches(asset: Asset) -> Iterator[list[str]]:
         last = holders[-1]
 
 
-def _held(book: Book, holders: list[str], nodes: Nodes) -> dict[str, int]:
-    at = hex(book.block_number)
+def _at(book: Book, nodes: Nodes) -> At:
+    """The block that the book is of, as the nodes have it."""
+    block = nodes.call("eth_getBlockByNumber", [hex(book.block_number), False])
+    if not isinstance(block, dict) or not isinstance(block.get("hash"), str):
+        raise RpcError(f"no block {book.block_number}")
+    return At(book.block_number, block["hash"])
+
+
+def _held(book: Book, holders: list[str], nodes: Nodes, at: At) -> dict[str, int]:
     calls: list[Call] = [
         (
-            ("eth_getBalance", [holder, at])
+            ("eth_getBalance", [holder, at.hash])
             if book.asset.is_native
             else (
                 "eth_call",
                 [
                     {"to": book.asset.contract_address, "data": f"{_BALANCE_OF}{holder[2:]:0>64}"},
-                    at,
+                    at.hash,
                 ],
             )
         )
         for holder in holders
     ]
-    return {
-        holder: 0 if answer in ("0x", None) else int(answer, 16)
-        for holder, answer in zip(holders, nodes.batch(calls), strict=True)
-    }
+    held = {}
+    for holder, answer in zip(holders, each_at(nodes, calls, at), strict=True):
+        if isinstance(answer, RpcError):
+            raise answer
+        held[holder] = 0 if answer in ("0x", None) else int(answer, 16)
+    return held

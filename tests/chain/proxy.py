@@ -16,8 +16,8 @@ Change = Callable[
 
 class Proxy:
     """`changes` alter single results, `whole` replaces the answer, `behind` hides the newest
-    blocks, `unknown`, `refused_with` and `pruned` refuse, `hangs_up_at` ends the connection; more
-    calls than `batch_max` in one request are refused in one of the ways of `refuse_batch`."""
+    blocks, `unknown`, `refused_with`, `refuses` and `pruned` refuse, `hangs_up_at` ends the
+    connection; more calls than `batch_max` in one request are refused as `refuse_batch` does."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -27,6 +27,7 @@ class Proxy:
         self.unknown: set[str] = set()
         self.pruned: Callable[[list[Any]], bool] = lambda given: False
         self.refused_with: dict[str, tuple[int, str]] = {}
+        self.refusal_of: Callable[[str, list[Any]], tuple[int, str] | None] = lambda *asked: None
         self.hangs_up_at: set[str] = set()
         self.batch_max: int | None = None
         self.batch_refusal = "one error"
@@ -62,8 +63,8 @@ class Proxy:
                 "id": request["id"],
                 "error": {"code": -32601, "message": "not available"},
             }
-        if method in self.refused_with:
-            code, message = self.refused_with[method]
+        if refusal := self.refused_with.get(method) or self.refusal_of(method, parameters):
+            code, message = refusal
             error = {"code": code, "message": message}
             return {"jsonrpc": "2.0", "id": request["id"], "error": error}
         tip = (

@@ -26,6 +26,7 @@ class Nodes(Protocol):
 
     genesis_hash: str  # empty until a node was asked
     calls_made: int
+    takes_hashes: bool  # a question about a block was answered that named it by its hash
 
     def call(self, method: str, parameters: list[Any]) -> Any:
         """The result of one call; null results are results."""

@@ -220,6 +220,7 @@ class JsonRpc:
     ) -> None:
         self.genesis_hash = genesis_hash
         self.calls_made = 0
+        self.takes_hashes = False
         self._chain = chain
         self._chain_id = chain_id
         self._nodes = [

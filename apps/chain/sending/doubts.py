@@ -149,8 +149,7 @@ def _go_on(row: OutgoingTransaction, receipt: Any, at: datetime) -> bool:
 
 def _lift(wallet: HotWallet) -> None:
     """Unless another of its transactions is still unknown."""
-    others = in_review(wallet).filter(from_address=wallet.address)
-    if others.exists():
+    if in_review(wallet).filter(from_address=wallet.address).exists():
         return
     audit.record(
         "hot_wallet.resumed",

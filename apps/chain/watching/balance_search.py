@@ -15,6 +15,7 @@ from apps.chain.models import (
     UnexplainedBalance,
 )
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.rpc.state import At
 from apps.chain.states import MINED
 from apps.chain.watching import block_records
 from apps.chain.watching.block_headers import TRANSFER_TOPIC, Inconsistent, integer
@@ -70,7 +71,7 @@ class BalanceSearch:
         return candidate, is_exact
 
     def surplus(self, block: Block) -> int:
-        [balance] = balances(self._nodes, [self.address], block.hash)
+        [balance] = balances(self._nodes, [self.address], At(block.number, block.hash))
         return self.surplus_of(balance, block.number)
 
     def surplus_of(self, balance_atomic: int, number: int) -> int:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.rpc.state import At, each_at
 from apps.chain.watching.block_checks import read_logs
 from apps.chain.watching.block_headers import (
     TRANSFER_TOPIC,
@@ -95,22 +96,26 @@ def succeeded(nodes: Nodes, block_hash: str, tx_hashes: Sequence[str]) -> set[st
         raise Inconsistent("a node's answer isn't a receipt") from None
 
 
-def balances(nodes: Nodes, addresses: Sequence[str], block_hash: str) -> list[int]:
+def balances(nodes: Nodes, addresses: Sequence[str], at: At) -> list[int]:
     """What each address holds after a block, in atomic units."""
-    return _figures(nodes, "eth_getBalance", addresses, block_hash)
+    return _figures(nodes, "eth_getBalance", addresses, at)
 
 
-def sent_counts(nodes: Nodes, addresses: Sequence[str], block_hash: str) -> list[int]:
+def sent_counts(nodes: Nodes, addresses: Sequence[str], at: At) -> list[int]:
     """How many transactions each address has sent up to a block."""
-    return _figures(nodes, "eth_getTransactionCount", addresses, block_hash)
+    return _figures(nodes, "eth_getTransactionCount", addresses, at)
 
 
-def _figures(nodes: Nodes, method: str, addresses: Sequence[str], block_hash: str) -> list[int]:
-    calls: list[Call] = [(method, [address, {"blockHash": block_hash}]) for address in addresses]
-    try:
-        return [integer(answer) for answer in nodes.batch(calls)]
-    except (TypeError, ValueError):
-        raise Inconsistent("a node's answer isn't a figure") from None
+def _figures(nodes: Nodes, method: str, addresses: Sequence[str], at: At) -> list[int]:
+    figures = []
+    for answer in each_at(nodes, [(method, [address, at.hash]) for address in addresses], at):
+        if isinstance(answer, RpcError):
+            raise answer
+        try:
+            figures.append(integer(answer))
+        except (TypeError, ValueError):
+            raise Inconsistent("a node's answer isn't a figure") from None
+    return figures
 
 
 def _block_receipts(nodes: Nodes, block_hash: str) -> list[Any] | None:

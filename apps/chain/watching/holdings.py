@@ -14,6 +14,7 @@ from django.db import transaction
 from apps.assets.models import Asset
 from apps.chain.models import Address, AddressLook, BalanceCheck, Block, Head, UnexplainedBalance
 from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.rpc.state import At, each_at
 from apps.chain.selectors import covered_until
 from apps.chain.states import IN_FLIGHT
 from apps.chain.watching import again, block_records
@@ -43,6 +44,7 @@ class HoldingsLook:
         self._nodes = nodes
         self._facts = facts
         self._head = head
+        self._block = At(head.number, head.hash)
         self._at = at
         self._read: set[int] = set()
 
@@ -98,7 +100,7 @@ class HoldingsLook:
             for item, balance in held.items()
             if balance != (checks[item].balance_atomic if item in checks else 0)
         ]
-        counts = dict(zip(changed, sent_counts(self._nodes, changed, self._head.hash), strict=True))
+        counts = dict(zip(changed, sent_counts(self._nodes, changed, self._block), strict=True))
         explained = set(held) - set(changed)
         new_checks = []
         try:
@@ -214,7 +216,7 @@ class HoldingsLook:
     def _figures(self, calls: Mapping[str, Call]) -> dict[str, int]:
         """What each address holds; without those of which a node refuses to say, and zero where the
         contract itself does. Raises RpcError when it says nothing of any."""
-        answers = self._nodes.each(list(calls.values()))
+        answers = each_at(self._nodes, list(calls.values()), self._block)
         figures: dict[str, int] = {}
         refusals: list[RpcError] = []
         for address, answer in zip(calls, answers, strict=True):
