@@ -29,6 +29,7 @@ from apps.dashboard import (
     passkeys,
     payment_detail,
     payment_notes,
+    payment_transactions,
     payments,
     payout_batches,
     payout_destinations,
@@ -99,6 +100,9 @@ PAGES = (
     Page("payments/<str:id>/invoice", "payment_invoice", invoices.download, renders="pdf"),
     Page("payments/<str:id>/link", "payment_link", one_time_links.show_link),
     form("payments/<str:id>/note", "payment_note", payment_notes.create, PAY),
+    form(
+        "payments/<str:id>/transaction", "payment_transaction", payment_transactions.find_one, PAY
+    ),
     form("payments/<str:id>/cancel", "payment_cancel", payment_detail.cancel, PAY),
     form("payments/<str:id>/refund", "refund", refunds.create, MOVE_MONEY, is_act=True),
     form(

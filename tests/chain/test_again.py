@@ -1,6 +1,7 @@
 """Blocks are read again, by an operator's command and by what customers say they have sent, and
 nothing is booked twice."""
 
+from datetime import timedelta
 from io import StringIO
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.assets.models import AcceptedAsset, Asset
-from apps.chain.models import Block, BlockToRead, Deposit, UnexplainedBalance
+from apps.chain.models import Address, Block, BlockToRead, Deposit, UnexplainedBalance
 from apps.core import clock
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_deposits
@@ -17,9 +18,9 @@ from apps.stores.models import AuditEntry
 from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.conftest import Reader
-from tests.chain.local import LOGGER, LocalChain
+from tests.chain.local import FORWARDER, LOGGER, LocalChain
 from tests.chain.proxy import Proxy
-from tests.chain.test_deposits import USDC
+from tests.chain.test_deposits import CONTRACT, USDC
 from tests.chain.test_payment_flow import entry
 
 pytestmark = pytest.mark.chain
@@ -94,6 +95,30 @@ def test_an_audit_says_at_which_address_the_coins_are(
     again("sepolia", number, number)
     settle_deposits()
     assert auditing.breaches(check_chain=True) == []
+
+
+def test_an_operator_looks_at_an_address_of_an_old_payment(
+    chain: LocalChain, watcher: Reader, bakery: Shop
+) -> None:
+    """A contract's coins a day after the end: the watcher doesn't look there any more."""
+    address = entry(make.payment(bakery.test))["address"].lower()
+    Address.objects.update(watch_balance_until=clock.real_now() - timedelta(days=1))
+    chain.put(FORWARDER, CONTRACT)
+    tx_hash = chain.through(CONTRACT, 70, address)
+    chain.mine(12)
+    watcher.read()
+    assert not Deposit.objects.exists()
+    assert looked(address) == "1 deposit recorded\n"
+    assert looked(address) == "No new deposits\n"
+    assert Deposit.objects.get().tx_hash == tx_hash
+    with pytest.raises(CommandError, match="No payment has the address"):
+        looked(CONTRACT)
+
+
+def looked(address: str) -> str:
+    out = StringIO()
+    call_command("watch_chains", "--look", address, stdout=out)
+    return out.getvalue()
 
 
 def test_an_operator_accepts_what_nothing_explains(

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.db import transaction
 
 from apps.chain.models import AddressLook, Deposit, UnexplainedBalance
 from apps.core import clock
+from apps.links.models import LinkPayment, PaymentLink
+from apps.links.services.stock import taken
 from apps.payments.models import Payment
 from apps.payments.services import cancel
 from apps.payments.services.expire import expire_due, expire_if_due
@@ -17,6 +20,7 @@ from apps.payments.services.looks import look_due
 from apps.payments.services.renew import NotRenewable, is_renewable, renew_payment
 from apps.payments.services.settle import settle_deposits
 from tests import make
+from tests.billing import records
 from tests.cast import Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import FORWARDER, REVERTER, LocalChain
@@ -237,3 +241,45 @@ def test_a_token_that_says_nothing_of_itself_expires(token: str, deadline: Deadl
     deadline.chain.put(REVERTER, token)
     deadline.chain.mine_after(deadline.at)
     assert deadline.judge() == "expired"
+
+
+def test_an_invoice_is_voided_when_nothing_is_at_its_addresses(
+    chain: LocalChain, watcher: Reader, bakery: Shop
+) -> None:
+    chain.put(FORWARDER, CONTRACT)
+    bill = records.opened(bakery.test)
+    payment_id = records.start_payment(bill["public_token"]).json()["payment"]["payment_intent_id"]
+    address = entry(make.detail(bakery.test, payment_id))["address"]
+    watcher.read()
+    before = chain.call("evm_snapshot")
+    chain.through(CONTRACT, 7, address)
+    refused = records.act(bakery.test, bill["id"], "void")
+    assert refused.status_code == 422
+    assert refused.json()["error"] == "Invoice has a payment in progress"
+    assert chain.call("evm_revert", before)
+    records.ok(records.act(bakery.test, bill["id"], "void"))
+    assert Payment.objects.get(pk=payment_id).status == "expired"
+
+
+def test_a_piece_of_a_link_is_held_until_the_look(deadline: Deadline) -> None:
+    link = PaymentLink.objects.create(
+        store=deadline.shop.store,
+        mode="test",
+        token="look",
+        title="A loaf",
+        currency="EUR",
+        amount_cents=1000,
+        stock=1,
+        created_at=clock.real_now(),
+        updated_at=clock.real_now(),
+    )
+    LinkPayment.objects.create(link=link, payment=deadline.row, created_at=clock.real_now())
+    deadline.pay_by_contract()
+    deadline.chain.mine_after(deadline.at)
+    deadline.watcher.read()
+    expire_if_due(deadline.row)
+    with transaction.atomic():
+        assert taken(link, clock.real_now()) == 1
+    assert deadline.judge() == "processing"
+    with transaction.atomic():
+        assert taken(link, clock.real_now()) == 1

@@ -17,7 +17,7 @@ import structlog
 from django.db.models import Q, QuerySet
 
 from apps.assets.models import Asset, Chain
-from apps.chain.models import AddressLook, Head, UnexplainedBalance
+from apps.chain.models import AddressLook, Deposit, Head, UnexplainedBalance
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.selectors import covered_until, is_watched
@@ -25,6 +25,7 @@ from apps.chain.watching import block_records
 from apps.chain.watching.holdings import HoldingsLook, holders_now
 from apps.chain.watching.look_up import watch_again
 from apps.core.clock import real_now
+from apps.core.errors import Flat
 from apps.core.models import Mode
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress
@@ -100,6 +101,29 @@ def look_now(payment: Payment) -> Untold:
         if holders:
             return Untold.COINS
     return answer
+
+
+class NotLookable(Flat):
+    """The text says why."""
+
+
+def look_at_address(address: str) -> str:
+    """For an operator: look at an address whatever the age of its payment, book what is missing,
+    and say what it holds. Raises NotLookable or RpcError."""
+    row = PaymentAddress.objects.filter(address=address).select_related("asset__chain").first()
+    if row is None:
+        raise NotLookable(f"No payment has the address {address}")
+    head = Head.objects.filter(chain=row.asset.chain_id).first()
+    if head is None or not is_watched(row.asset.chain_id):
+        raise NotLookable(f"{row.asset.chain.name} isn't read")
+    before = set(Deposit.objects.filter(address=address).values_list("pk", flat=True))
+    facts = block_records.facts_of(head.chain_id)
+    with closing(nodes_of(facts.chain)) as nodes:
+        look = HoldingsLook(nodes, facts, head, real_now())
+        is_explained = bool(look.look({address: row.asset_id}))
+    count = Deposit.objects.filter(address=address).exclude(pk__in=before).count()
+    text = f"{count} deposit{'' if count == 1 else 's'} recorded" if count else "No new deposits"
+    return text if is_explained else f"{text}; something is left that nothing explains"
 
 
 def is_judged_by_clock(payment: Payment) -> bool:

@@ -12,6 +12,7 @@ from enum import StrEnum
 from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit, Head, UnmatchedTransfer
 from apps.chain.watching import again, look_up
+from apps.core.errors import Flat
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import addresses_of, confirmations_of, known_heads
 
@@ -57,6 +58,18 @@ def hash_in(text: str) -> str | None:
         return f"0x{typed}"
     match = _HASH.search(typed)
     return match[1] if match else None
+
+
+class NoHash(Flat):
+    field = "transaction"
+    message = "Enter the hash of a transaction: 0x and 64 digits or letters from a to f"
+
+
+def find_named_transaction(payment: Payment, text: str) -> TransactionLookup:
+    """The same for somebody who can be told at the field that it is no hash. Raises NoHash."""
+    if hash_in(text) is None:
+        raise NoHash
+    return find_transaction(payment, text)
 
 
 def find_transaction(payment: Payment, text: str) -> TransactionLookup:

@@ -29,6 +29,13 @@ SELLING = (
         "Enter a note.",
     ),
     Broken(
+        "payment_transaction",
+        lambda world: f"payments/{make.payment(world.api)['id']}/transaction",
+        {"transaction": "my payment"},
+        "transaction",
+        "Enter the hash of a transaction: 0x and 64 digits or letters from a to f.",
+    ),
+    Broken(
         "link_create",
         at("payment-links/new"),
         {**LINK, "title": ""},

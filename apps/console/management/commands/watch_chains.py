@@ -23,6 +23,7 @@ from apps.console.pooler_figures import PoolerCollector
 from apps.core import clock
 from apps.core.liveness import Liveness
 from apps.core.staff import lists
+from apps.payments.services import looks
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -53,6 +54,12 @@ class Command(BaseCommand):
         )
 
         parser.add_argument(
+            "--look",
+            metavar="ADDRESS",
+            help="compare what a deposit address holds with what is booked, book what is missing,"
+            " and end",
+        )
+        parser.add_argument(
             "--accept",
             metavar="ID",
             help="accept coins that nothing explains, with --reason, and end",
@@ -62,6 +69,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if options["again"]:
             self._read_again(*options["again"])
+        elif options["look"]:
+            self._look(options["look"])
         elif options["accept"]:
             self._accept(options["accept"], options["reason"])
         else:
@@ -85,6 +94,16 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{count} deposit{pluralize(count)} recorded" if count else "No new deposits"
         )
+
+    def _look(self, address: str) -> None:
+        """Whatever the age of its payment: the watcher looks at open ones alone."""
+        try:
+            outcome = looks.look_at_address(address.lower())
+        except looks.NotLookable as refusal:
+            raise CommandError(refusal.text) from None
+        except RpcError as error:
+            raise CommandError(str(error)) from None
+        self.stdout.write(outcome)
 
     def _accept(self, row_id: str, reason: str) -> None:
         try:
