@@ -311,7 +311,9 @@ class UnexplainedBalance(models.Model):
     """Coins at an address of which no block that was read tells. Open until a block explains them,
     or an operator accepts them with a reason."""
 
-    address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
+    address = models.ForeignKey(
+        Address, on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     chain = models.ForeignKey(
         "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
     )
@@ -339,7 +341,8 @@ class UnexplainedBalance(models.Model):
         indexes = [
             models.Index(
                 fields=["found_at"], condition=models.Q(settled_at=None), name="unexplained_open"
-            )
+            ),
+            models.Index(fields=["asset", "address"], name="unexplained_by_asset"),
         ]
 
     def __str__(self) -> str:
