@@ -62,7 +62,7 @@ def hash_in(text: str) -> str | None:
 
 class NoHash(Flat):
     field = "transaction"
-    message = "Enter the hash of a transaction: 0x and 64 digits or letters from a to f"
+    message = "Enter the hash of a transaction: 0x and 64 hexadecimal digits"
 
 
 def find_named_transaction(payment: Payment, text: str) -> TransactionLookup:

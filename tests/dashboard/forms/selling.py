@@ -33,7 +33,7 @@ SELLING = (
         lambda world: f"payments/{make.payment(world.api)['id']}/transaction",
         {"transaction": "my payment"},
         "transaction",
-        "Enter the hash of a transaction: 0x and 64 digits or letters from a to f.",
+        "Enter the hash of a transaction: 0x and 64 hexadecimal digits.",
     ),
     Broken(
         "link_create",
