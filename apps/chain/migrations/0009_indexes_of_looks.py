@@ -16,7 +16,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ('chain', '0007_halts_that_end'),
+        ('chain', '0008_payer'),
     ]
 
     operations = [
