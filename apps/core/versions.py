@@ -67,25 +67,25 @@ MINIMUMS = (POSTGRESQL, REDIS, PYTHON)
 
 def require(minimum: Minimum) -> None:
     """Raises VersionTooOld with one sentence, or what asking raises."""
-    found = minimum.asked()
-    if found is not None and found < minimum.version:
+    version = minimum.asked()
+    if version is not None and version < minimum.version:
         raise VersionTooOld(
-            f"{minimum.name} {_text(minimum.version)} or newer is needed, this is {_text(found)}"
+            f"{minimum.name} {_text(minimum.version)} or newer is needed, this is {_text(version)}"
         )
 
 
 def refusals(*minimums: Minimum) -> list[CheckMessage]:
     """A message for each that is too old. What can't be asked is for others to say."""
-    found: list[CheckMessage] = []
+    messages: list[CheckMessage] = []
     for minimum in minimums:
         try:
             require(minimum)
         except VersionTooOld as error:
-            found.append(Error(str(error), hint=minimum.remedy, id="core.E002"))
+            messages.append(Error(str(error), hint=minimum.remedy, id="core.E002"))
         except Exception as error:
             if not isinstance(error, (DatabaseError, *buckets.unreachable())):
                 raise
-    return found
+    return messages
 
 
 def _text(version: Version) -> str:
