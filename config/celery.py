@@ -136,6 +136,7 @@ PERIODIC: dict[str, float] = {
     "payments.advance_refunds": 2 * SECOND,
     "payments.book_test_payments": 5 * SECOND,
     "chain.sweep": 5 * MINUTE,
+    "chain.look_at_tokens": MINUTE,
     "chain.watch_outflow": MINUTE,
     "payments.book_sweeps": 10 * SECOND,
     "payments.advance_treasury": 10 * SECOND,

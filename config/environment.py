@@ -257,6 +257,13 @@ PAYOUT_MINIMUM_GAS_TIMES: int = env.int("PAYOUT_MINIMUM_GAS_TIMES", 2)
 PAYOUT_FAILURES_MAX: int = env.int("PAYOUT_FAILURES_MAX", 3)
 # The gas that a contract is given when native coins are sent to it.
 SIGNER_CONTRACT_GAS: int = env.int("SIGNER_CONTRACT_GAS", 120_000)
+# Below so many coins a hot wallet of the chain should be given more for gas, in its native coin.
+SIGNER_GAS_FLOORS: list[str] = env.list(
+    "SIGNER_GAS_FLOORS", default=["ETH=0.5", "BASE_ETH=0.05", "ARB_ETH=0.05", "POL=200"]
+)
+# The most of an amount, in percent, that bringing it to the hot wallet may cost in gas. What is
+# dearer waits.
+SWEEP_COST_PERCENT: int = env.int("SWEEP_COST_PERCENT", 10)
 # Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a
 # line stays where it is.
 SWEEP_MINIMUMS: list[str] = env.list(

@@ -38,6 +38,7 @@ JOBS_BY_MODE = (
     "chain.send",
     "chain.send_due",
     "chain.sweep",
+    "chain.look_at_tokens",
     "payouts.advance",
     "payments.advance_refunds",
     "swaps.advance",

@@ -59,6 +59,8 @@ class Asset(models.Model):
     eip712_name = models.CharField(max_length=50, blank=True)
     eip712_version = models.CharField(max_length=10, blank=True)
     position = models.PositiveSmallIntegerField(default=0)
+    # Since then its token moves for nobody, or for none of our wallets: no payment asks for it.
+    stopped_since = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["position", "id"]

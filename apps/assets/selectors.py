@@ -32,7 +32,7 @@ _COLUMNS = ", ".join(
 _PRICED = sql.Statement(f"""
 SELECT {_COLUMNS}, r.rate, r.source
 FROM assets_acceptedasset k
-JOIN assets_asset a ON a.id = k.asset_id AND a.is_active
+JOIN assets_asset a ON a.id = k.asset_id AND a.is_active AND a.stopped_since IS NULL
 JOIN assets_chain c ON c.id = a.chain_id AND c.mode = k.mode
     AND (%(chain_ids)s::text[] IS NULL OR c.id = ANY (%(chain_ids)s::text[]))
 JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s AND r.valid_until > %(now)s

@@ -1,6 +1,8 @@
 """Which assets there are, and which of them a store takes. A store always takes at least one in
 each mode."""
 
+from datetime import datetime
+
 from django.db import transaction
 
 from apps.access.access import Access
@@ -84,6 +86,13 @@ def change_asset(
             details={key: value for key, value in changed.items() if value is not None},
         )
     return asset
+
+
+def note_stop(asset_id: str, *, is_stopped: bool, at: datetime) -> bool:
+    """Whether its token moves for us, as the chain says; whether that is news. `at` is machine
+    time."""
+    rows = Asset.objects.filter(pk=asset_id, stopped_since__isnull=is_stopped)
+    return bool(rows.update(stopped_since=at if is_stopped else None))
 
 
 def _token_contract(asset: Asset, text: str) -> str:

@@ -17,10 +17,12 @@ from apps.chain import staff_commands
 from apps.chain.activation import NotReady, refuse_unready
 from apps.chain.models import (
     HotWallet,
+    Obstacle,
     OutgoingTransaction,
     UnexplainedBalance,
     UnknownTransaction,
 )
+from apps.core.money import amount_text
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import field_label
 from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
@@ -124,6 +126,38 @@ class OutgoingTransactionAdmin(Rated):
 
     def title_of(self, row: OutgoingTransaction) -> str:
         return f"of {lists.coins_text(row)}, {row.get_purpose_display().lower()}"
+
+
+@admin.register(Obstacle)
+class ObstacleAdmin(ReadOnly):
+    list_display = ["found_time", "coin", "kind", "shown_holder", "waiting", "over"]
+    list_filter = [lists.present("ended_at", "status", "Over", "Still there"), "kind"]
+    list_select_related = ["asset__chain"]
+    says_nothing: ClassVar = {
+        "holder": lambda row: not row.holder,
+        "addresses": lambda row: not row.addresses,
+        "amount_atomic": lambda row: not row.amount_atomic,
+        "cost_atomic": lambda row: not row.cost_atomic,
+    }
+    found_time = lists.when("found_at", "Found")
+    coin = lists.asset()
+    shown_holder = lists.short("holder", "Address")
+    over = lists.when("ended_at", "Over")
+    ordering = ["-found_at"]
+
+    @admin.display(description="Waiting", empty_value=lists.NOTHING)
+    def waiting(self, row: Obstacle) -> str | None:
+        """The coins on deposit addresses that wait for it, and what a sweep of one costs."""
+        if not row.amount_atomic:
+            return None
+        coins = lists.coins_text(row)
+        if not row.cost_atomic:
+            return coins
+        cost = amount_text(row.cost_atomic, row.asset.atomic_decimals)
+        return f"{coins} on {row.addresses} addresses; a sweep costs {cost}"
+
+    def title_of(self, row: Obstacle) -> str:
+        return f"of {row.asset.full_name}"
 
 
 @admin.register(UnknownTransaction)

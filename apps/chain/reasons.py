@@ -11,6 +11,8 @@ class Reason(models.TextChoices):
     SHORT = "short", "The hot wallet is short of funds"
     NETWORK_DEAR = "network_dear", "The network asks more for gas than the ceiling"
     NETWORK_SILENT = "network_silent", "The network can't say what it costs"
+    TOKEN_STOPPED = "token_stopped", "The token refuses every transfer for now"
+    WALLET_FROZEN = "wallet_frozen", "The token refuses transfers of our hot wallet for now"
     # It would pay nobody, so it has failed.
     WRONG_CHAIN = "wrong_chain", "The asset belongs to another chain"
     NO_CONTRACT = "no_contract", "The asset has no contract"
@@ -34,6 +36,7 @@ class Reason(models.TextChoices):
     WOULD_REVERT = "would_revert", "The transfer would be reverted"
     GAS_TOO_DEAR = "gas_too_dear", "Gas became too dear"
     REVERTED = "reverted", "The chain reverted it"
+    MOVED_NOTHING = "moved_nothing", "It was mined and moved nothing to its recipient"
     NONCE_TAKEN = "nonce_taken", "Its nonce was used by another transaction"
     GIVEN_UP = "given_up", "Given up by an operator"
     # A person has to look.
@@ -46,6 +49,10 @@ class Reason(models.TextChoices):
     SENT_BEFORE = "sent_before", "The wallet did the same before the records were restored"
     NONCE_AHEAD = "nonce_ahead", "The chain is ahead of our records"
     NONCE_UNKNOWN = "nonce_unknown", "Its nonce was used by a transaction that we do not know"
+    MOVED_OTHERWISE = (
+        "moved_otherwise",
+        "It was mined, and the token reports no such transfer",
+    )
     UNDONE = "undone", "The chain undid it, and did otherwise the second time"
     GIVEN_BACK = (
         "given_back",

@@ -14,7 +14,13 @@ OUTGOING = Machine[OutgoingTransaction, Step](
         _Status.REQUESTED: {_Status.SIGNED, _Status.FAILED, _Status.REVIEW},
         _Status.SIGNED: {_Status.SUBMITTED, _Status.CONFIRMED, _Status.FAILED, _Status.REVIEW},
         _Status.SUBMITTED: {_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW},
-        _Status.REVIEW: {_Status.REQUESTED, _Status.SUBMITTED, _Status.FAILED},
+        # Confirmed at once when a person has looked at a receipt that says something else.
+        _Status.REVIEW: {
+            _Status.REQUESTED,
+            _Status.SUBMITTED,
+            _Status.CONFIRMED,
+            _Status.FAILED,
+        },
         _Status.CONFIRMED: {_Status.SUBMITTED},
         _Status.FAILED: {_Status.SUBMITTED, _Status.REVIEW},
     },

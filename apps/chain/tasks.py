@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 from django.conf import settings
 
-from apps.chain.sending import outflow, sender, signing_rounds, sweeper
+from apps.chain.sending import obstacles, outflow, sender, signing_rounds, sweeper
 from apps.core import clock, jobs
 
 
@@ -26,6 +26,12 @@ def send_due(mode: str = "") -> None:
 @shared_task(name="chain.watch_outflow")
 def watch_outflow() -> None:
     outflow.watch(clock.real_now())
+
+
+@shared_task(name="chain.look_at_tokens")
+def look_at_tokens(mode: str = "") -> None:
+    jobs.began("chain.look_at_tokens", mode)
+    obstacles.look_at_tokens(mode)
 
 
 @shared_task(name="chain.sweep")

@@ -10,14 +10,16 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db import DatabaseError
-from django.db.models import Case, Count, F, Min, Q, QuerySet, When
+from django.db.models import Case, Count, F, Min, Q, QuerySet, Sum, When
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from apps.access.pruning import REQUEST_LOG
+from apps.assets.models import Asset
 from apps.audit import points
-from apps.chain.models import HotWallet, OutgoingTransaction, UnmatchedTransfer
+from apps.chain.models import HotWallet, Obstacle, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.reasons import UNSIGNABLE
 from apps.chain.sending import outflow
 from apps.chain.states import IN_FLIGHT
@@ -55,6 +57,7 @@ class Figures(Collector):
             _trouble,
             _row_failures,
             _hot_wallets,
+            _obstacles,
             _outgoing,
             _audits,
             _jobs,
@@ -242,7 +245,41 @@ def _hot_wallets(now: datetime) -> Iterator[GaugeMetricFamily]:
     for wallet in HotWallet.objects.order_by("chain", "number"):
         in_flight.add_metric([wallet.pk], counts.get((wallet.chain_id, wallet.address), 0))
         short.add_metric([wallet.pk], int(bool(wallet.short_since or wallet.without_gas_since)))
-    yield from (balances, in_flight, short)
+    floors = GaugeMetricFamily(
+        "tillgate_gas_floor",
+        "SIGNER_GAS_FLOORS: below it a hot wallet should be given coins for gas",
+        labels=["asset"],
+    )
+    for line in settings.SIGNER_GAS_FLOORS:
+        asset_id, _, coins = line.partition("=")
+        floors.add_metric([asset_id], float(coins))
+    yield from (balances, in_flight, short, floors)
+
+
+def _obstacles(now: datetime) -> Iterator[GaugeMetricFamily]:
+    count = GaugeMetricFamily(
+        "tillgate_coins_stopped",
+        "What keeps coins from moving: a token, a wallet or deposit addresses that it refuses, gas",
+        labels=["asset", "kind"],
+    )
+    amount = GaugeMetricFamily(
+        "tillgate_sweeps_waiting",
+        "Coins on deposit addresses whose sweeps wait, in whole coins",
+        labels=["asset", "kind"],
+    )
+    rows = Obstacle.objects.filter(ended_at=None, asset__chain__mode=LIVE)
+    by_asset = {
+        (asset_id, kind): (rows_of_it, atomic)
+        for asset_id, kind, rows_of_it, atomic in rows.values_list("asset", "kind").annotate(
+            Count("pk"), Sum("amount_atomic")
+        )
+    }
+    for asset in Asset.objects.filter(chain__mode=LIVE):
+        for kind in Obstacle.Kind.values:
+            rows_of_it, atomic = by_asset.get((asset.pk, kind), (0, 0))
+            count.add_metric([asset.pk, kind], rows_of_it)
+            amount.add_metric([asset.pk, kind], float(atomic) / 10**asset.atomic_decimals)
+    yield from (count, amount)
 
 
 def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:

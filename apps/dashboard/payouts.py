@@ -111,6 +111,10 @@ _WAITS = {
     "network_congested": (
         "Network fees are unusually high. The payout is sent automatically when they drop."
     ),
+    "token_stopped": (
+        "The issuer of this token has stopped its transfers. The payout is sent automatically when"
+        " they are possible again."
+    ),
 }
 
 

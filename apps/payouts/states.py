@@ -69,7 +69,12 @@ RETRIES_MAX = len(RETRY_DELAYS)
 RETURNED_AT_ONCE = frozenset({_Code.DESTINATION_INVALID})
 RETRIED_BY_ITSELF = frozenset({_Code.TEMPORARILY_UNAVAILABLE})
 # Why a payout is pending, told to the merchant, by what its transaction waits for.
-WAITS = {"funds": "waiting_for_funds", "sweep": "waiting_for_sweep", "network": "network_congested"}
+WAITS = {
+    "funds": "waiting_for_funds",
+    "sweep": "waiting_for_sweep",
+    "network": "network_congested",
+    "token": "token_stopped",
+}
 COOLING_DOWN = "cooling_down"
 AWAITING_APPROVAL = "awaiting_approval"
 PENDING_REASONS = (*WAITS.values(), COOLING_DOWN, AWAITING_APPROVAL)

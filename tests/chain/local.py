@@ -22,6 +22,7 @@ from dev.ports import free_port
 SEPOLIA_ID = 11155111
 ACCOUNTS = 5  # half of anvil's time to start goes into the keys of the usual ten
 ARTIFACT = Path(__file__).parents[2] / "dev" / "demo" / "tokens" / "DevToken.json"
+MOODY = Path(__file__).parent / "tokens" / "MoodyToken.json"
 # Sends the coins of the call to the address in the first word.
 FORWARDER = "0x5f5f5f5f345f355af100"
 # The same, then reverts.
@@ -169,6 +170,13 @@ class LocalChain:
         data = (
             bytecode + encode(["string", "string", "uint8"], ["USD Coin", "USDC", decimals]).hex()
         )
+        transaction = {"from": self.accounts[0], "data": data, "gas": hex(5_000_000)}
+        tx_hash = self.wait(self.call("eth_sendTransaction", transaction))
+        return str(self.call("eth_getTransactionReceipt", tx_hash)["contractAddress"]).lower()
+
+    def deploy_moody_token(self) -> str:
+        """An ERC-20 whose issuer pauses, freezes, taxes and lies (tests/chain/tokens)."""
+        data = json.loads(MOODY.read_text())["bytecode"]
         transaction = {"from": self.accounts[0], "data": data, "gas": hex(5_000_000)}
         tx_hash = self.wait(self.call("eth_sendTransaction", transaction))
         return str(self.call("eth_getTransactionReceipt", tx_hash)["contractAddress"]).lower()

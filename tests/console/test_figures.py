@@ -7,6 +7,8 @@ import pytest
 from django.conf import settings
 from prometheus_client import CollectorRegistry, generate_latest
 
+from apps.assets.models import Asset
+from apps.chain.sending import obstacles
 from apps.console.figures import Figures
 from apps.core import clock, mail
 from apps.core.models import OutgoingMail
@@ -88,6 +90,13 @@ def test_what_waits_for_a_person_and_what_went_wrong_is_counted(bakery: Shop) ->
 def test_the_hot_wallet_is_told_in_whole_coins(bakery: Shop) -> None:
     make.service_coins("ETH", 25 * 10**17)
     assert told()['tillgate_hot_wallet_booked{asset="ETH",mode="live"}'] == pytest.approx(2.5)
+
+
+def test_a_token_that_moves_for_nobody_and_the_floor_of_gas_are_told(bakery: Shop) -> None:
+    assert told()['tillgate_coins_stopped{asset="ETH_USDC",kind="token"}'] == 0
+    obstacles.note(Asset.objects.get(pk="ETH_USDC"), "", "token", clock.real_now())
+    assert told()['tillgate_coins_stopped{asset="ETH_USDC",kind="token"}'] == 1
+    assert told()['tillgate_gas_floor{asset="POL"}'] == 200
 
 
 def test_the_figures_are_for_those_who_hold_the_token(db: None) -> None:

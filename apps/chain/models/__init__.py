@@ -1,7 +1,9 @@
 """Facts about chains, what was read of them and what leaves on them."""
 
 from apps.chain.models.sending import (
+    GasLeft,
     HotWallet,
+    Obstacle,
     OutgoingTransaction,
     SendingHold,
     SignedTransaction,
@@ -28,8 +30,10 @@ __all__ = [
     "Block",
     "BlockToRead",
     "Deposit",
+    "GasLeft",
     "Head",
     "HotWallet",
+    "Obstacle",
     "OutgoingTransaction",
     "PayerRecord",
     "SendingHold",

@@ -124,6 +124,7 @@ class OutgoingTransaction(models.Model):
         FUNDS = "funds"  # the hot wallet is short of it
         SWEEP = "sweep"  # it is on its way from deposit addresses
         NETWORK = "network"  # gas is dearer than the ceiling, or the chain can't tell
+        TOKEN = "token"  # its token moves nothing for us for now  # noqa: S105  # no password
 
     id = IdField()
     mode = models.CharField(max_length=4)
@@ -267,6 +268,63 @@ class OutgoingTransaction(models.Model):
                 name="outgoing_sweep_gas",
             ),
         ]
+
+
+class Obstacle(models.Model):
+    """Something that keeps coins from moving, which isn't for us to remove: the token's issuer, or
+    what gas costs. Looked at again until it is gone; then it is kept as over.
+
+    The holder is a hot wallet's or a deposit address; empty is the coin as a whole.
+    """
+
+    class Kind(models.TextChoices):
+        TOKEN = "token", "The token moves for nobody"
+        WALLET = "wallet", "The token refuses our hot wallet"
+        ADDRESS = "address", "The token refuses a deposit address"
+        GAS = "gas", "Sweeps cost too much"
+
+    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    holder = models.CharField(max_length=42, blank=True, default="", db_collation="C")
+    kind = models.CharField(max_length=7, choices=Kind.choices)
+    # What waits for it: addresses, and coins. Of a wallet or of the whole token nothing is counted.
+    addresses = models.PositiveIntegerField(default=0)
+    amount_atomic = AtomicField(default=0)
+    # What sweeping one of them would cost now, in the same coins.
+    cost_atomic = AtomicField(default=0)
+    found_at = models.DateTimeField()
+    looked_at = models.DateTimeField()
+    next_look_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["asset", "holder", "kind"], name="obstacle_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()}: {self.asset_id} {self.holder}".strip()
+
+
+class GasLeft(models.Model):
+    """What sweeps have left of a chain's native coin at a deposit address, as the records say:
+    mostly gas that was sent ahead."""
+
+    address = models.ForeignKey(
+        "chain.Address", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    amount_atomic = AtomicField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["address", "chain"], name="gas_left_once"),
+        ]
+        indexes = [models.Index(fields=["chain", "-amount_atomic"], name="gas_left_most")]
+
+    def __str__(self) -> str:
+        return f"{self.amount_atomic} at {self.address_id}"
 
 
 class SignedTransaction(models.Model):

@@ -126,6 +126,17 @@ def refusal(row: OutgoingTransaction) -> Reason | None:
     return None
 
 
+def parties(row: OutgoingTransaction) -> tuple[str, str]:
+    """Who pays and who gets it, of a call that may be signed."""
+    payer, to, *_ = decode(_SHAPE, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
+    return str(payer), str(to)
+
+
+def valid_before(row: OutgoingTransaction) -> int:
+    """Until when the token carries it out, in Unix seconds."""
+    return int(decode(_SHAPE, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))[4])
+
+
 # --- what the chain says: never inside a transaction; each raises RpcError ---
 
 

@@ -6,12 +6,14 @@ no caller's bytes.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 
 from apps.assets.models import Asset
 from apps.chain.encoding.abi import decode, encode
+from apps.chain.encoding.bloom import may_contain
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import authorizations
@@ -26,6 +28,7 @@ _FROM_TOKENS = ("uint256", "uint256", "address[]", "address", "uint256")
 _SELECTOR_LENGTH = 10
 TRANSFERRED = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 UNWRAPPED = "0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65"
+_TOPICS = {TRANSFERRED: 3, UNWRAPPED: 2}
 _Purpose = OutgoingTransaction.Purpose
 
 
@@ -141,30 +144,100 @@ def _is_swap(row: OutgoingTransaction, router: Router, wallet: str) -> bool:
     return least > 0 and row.receives_asset.chain_id == row.chain_id and row.call_data == expected
 
 
+def is_over(row: OutgoingTransaction, at: datetime) -> bool:
+    """Whether a call's own deadline is over, after which nobody carries it out."""
+    data = bytes.fromhex(row.call_data[_SELECTOR_LENGTH:])
+    if row.purpose == _Purpose.X402:
+        return authorizations.valid_before(row) < at.timestamp()
+    if row.purpose != _Purpose.SWAP:
+        return False
+    deadline: int = decode(_FROM_NATIVE if row.asset.is_native else _FROM_TOKENS, data)[-1]
+    return deadline < at.timestamp()
+
+
 def received(row: OutgoingTransaction, receipt: Any, wallet: str) -> int:
     """What the logs of a receipt say that the wallet got of the asset it was to receive."""
     asset = row.receives_asset
     router = router_of(row.chain_id)
     if asset is None or router is None:
         return 0
-    if asset.is_native:
-        contract = router.wrapped_native
-        kind = UNWRAPPED
-        place = 1
-        holder = router.address
-    else:
-        contract = str(asset.contract_address)
-        kind = TRANSFERRED
-        place = 2
-        holder = wallet
-    total = 0
+    kind, contract = (
+        (UNWRAPPED, router.wrapped_native)
+        if asset.is_native
+        else (TRANSFERRED, str(asset.contract_address))
+    )
+    # Who unwraps is the exchange, which hands the coins on.
+    holder = _topic(router.address if asset.is_native else wallet)
+    return sum(amount for topics, amount in _told(receipt, contract, kind) if topics[-1] == holder)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A transfer of tokens that a receipt has to tell of. Nobody in particular gets what the
+    exchange takes."""
+
+    contract: str
+    sender: str
+    to: str | None
+    amount_atomic: int
+
+    def topics(self) -> list[str]:
+        ends = [self.sender] if self.to is None else [self.sender, self.to]
+        return [TRANSFERRED, *(_topic(end) for end in ends)]
+
+
+def move_of(row: OutgoingTransaction) -> Move | None:
+    """The transfer of tokens by which a transaction does what it is for; None when it moves native
+    coins, or nothing."""
+    contract = str(row.asset.contract_address)
+    if row.asset.is_native or row.purpose == _Purpose.APPROVAL:
+        return None
+    if row.purpose == _Purpose.X402:
+        return Move(contract, *authorizations.parties(row), row.amount_atomic)
+    to = None if row.call_data else row.to_address
+    return Move(contract, row.from_address, to, row.amount_atomic)
+
+
+def arrived(move: Move, receipt: Any) -> int:
+    """What reached its recipient by the receipt's logs: the amount when one says exactly that, else
+    what all of them come to."""
+    amounts = [
+        amount
+        for topics, amount in _told(receipt, move.contract, TRANSFERRED)
+        if topics[: len(move.topics())] == move.topics()
+    ]
+    return move.amount_atomic if move.amount_atomic in amounts else sum(amounts)
+
+
+def taken(move: Move, receipt: Any) -> int:
+    """What left its sender by the receipt's logs, whoever got it."""
+    return sum(
+        amount
+        for topics, amount in _told(receipt, move.contract, TRANSFERRED)
+        if topics[1] == _topic(move.sender)
+    )
+
+
+def hides(move: Move, receipt: Any) -> bool:
+    """Whether the receipt's own filter knows of logs like the one that is missing: then the node
+    has left them out."""
+    words = [move.contract, *move.topics()]
+    return may_contain(str(receipt.get("logsBloom") or "0x"), words)
+
+
+def _told(receipt: Any, contract: str, kind: str) -> list[tuple[list[str], int]]:
+    """The topics and amounts of a contract's logs of a kind."""
+    logs = []
     for entry in receipt["logs"]:
         topics = [str(topic).lower() for topic in entry["topics"]]
-        is_of_kind = (
+        if (
             str(entry["address"]).lower() == contract
-            and len(topics) == place + 1
+            and len(topics) == _TOPICS[kind]
             and topics[0] == kind
-        )
-        if is_of_kind and topics[place] == f"0x{holder[2:].lower():0>64}":
-            total += int(entry["data"], 16)
-    return total
+        ):
+            logs.append((topics, int(entry["data"], 16)))
+    return logs
+
+
+def _topic(address: str) -> str:
+    return f"0x{address[2:].lower():0>64}"

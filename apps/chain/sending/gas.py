@@ -3,10 +3,9 @@ call of a contract.
 
 A recipient without code can't use more than another, so a coin's transfers share one estimate; a
 contract that is sent native coins has a fixed allowance, so that what it burns is bounded whatever
-it told the estimate.
+it told the estimate. A token that moves for nobody is told apart from a recipient that is refused.
 """
 
-import secrets
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +13,14 @@ from typing import Any
 
 from django.conf import settings
 
+from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
+from apps.chain.sending import token_stops
 from apps.chain.sending.balances import NATIVE_GAS
-from apps.chain.sending.calls import call_of, transfer
+from apps.chain.sending.calls import call_of, is_over
+from apps.core import clock
 from apps.core.errors import ErrorCode
 
 GAS_MAX = 300_000
@@ -28,10 +30,16 @@ NO_CODE = ("0x", None)
 
 @dataclass(frozen=True)
 class Gas:
-    """A limit, or why it would be mined in vain, or neither while the node can't tell."""
+    """A limit, or why it would be mined in vain, or neither while the node can't tell. `waits` is
+    why its token moves nothing for now."""
 
     limit: int | None = None
     refused: Reason | None = None
+    waits: Reason = Reason.NETWORK_SILENT
+
+    @property
+    def is_open(self) -> bool:
+        return self.limit is None and self.refused is None
 
 
 def limits_of(
@@ -40,15 +48,17 @@ def limits_of(
     """What each may use. Raises RpcError when no node answers."""
     transfers = [row for row in rows if not row.call_data]
     codes = nodes.each([("eth_getCode", [row.to_address, "latest"]) for row in transfers])
-    plain = [row for row, code in zip(transfers, codes, strict=True) if code in NO_CODE]
-    limits = {row.pk: Gas(NATIVE_GAS) for row in plain if row.asset.is_native}
-    tokens = [row for row in plain if not row.asset.is_native]
-    limits |= _of_tokens(tokens, holder, nodes)
+    plain = {row.pk for row, code in zip(transfers, codes, strict=True) if code in NO_CODE}
+    limits = {
+        row.pk: Gas(NATIVE_GAS) for row in transfers if row.asset.is_native and row.pk in plain
+    }
+    tokens = [row for row in transfers if not row.asset.is_native]
+    limits |= _of_tokens(tokens, plain, holder, nodes)
     single = [row for row in rows if row.pk not in limits]
     answers = nodes.each([("eth_estimateGas", [_shape(row, holder)]) for row in single])
-    return limits | {
-        row.pk: _of_one(row, answer) for row, answer in zip(single, answers, strict=True)
-    }
+    limits |= {row.pk: _of_one(row, answer) for row, answer in zip(single, answers, strict=True)}
+    refused = [row for row in rows if limits[row.pk].refused is not None]
+    return limits | _stopped(refused, holder, nodes) if refused else limits
 
 
 def _shape(row: OutgoingTransaction, holder: str) -> dict[str, str]:
@@ -57,28 +67,54 @@ def _shape(row: OutgoingTransaction, holder: str) -> dict[str, str]:
 
 
 def _of_tokens(
-    rows: Sequence[OutgoingTransaction], holder: str, nodes: Nodes
+    rows: Sequence[OutgoingTransaction], plain: set[uuid.UUID], holder: str, nodes: Nodes
 ) -> dict[uuid.UUID, Gas]:
-    """One estimate per token, to an address that has none, which costs most; and whether each
-    recipient is let have them."""
-    assets = list({row.asset_id: row.asset for row in rows}.values())
-    kinds = [transfer(asset, "0x" + secrets.token_hex(20), 1) for asset in assets]
+    """One estimate per token, of the largest amount to an address that has none, which costs most;
+    and whether each recipient is let have them."""
+    assets = {row.asset_id: row.asset for row in rows}
     calls: list[Call] = [
-        ("eth_estimateGas", [{"from": holder, "to": to, "data": data}]) for to, _, data in kinds
+        ("eth_estimateGas", [token_stops.transfer_call(asset, holder, token_stops.nobody(), most)])
+        for asset, most in ((asset, _most(rows, asset)) for asset in assets.values())
     ]
     calls += [("eth_call", [_shape(row, holder), "latest"]) for row in rows]
     answers = nodes.each(calls)
-    estimates = {
-        asset.pk: answer
-        for asset, answer in zip(assets, answers, strict=False)
-        if not isinstance(answer, RpcError)
-    }
+    estimates = dict(zip(assets, answers, strict=False))
     limits = {}
     for row, answer in zip(rows, answers[len(assets) :], strict=True):
-        if isinstance(answer, RpcError) or row.asset_id not in estimates:
-            continue  # it is asked about by itself
-        limits[row.pk] = _checked(row, int(estimates[row.asset_id], 16) * 5 // 4)
-    return limits
+        estimate = estimates[row.asset_id]
+        if token_stops.refuses(answer):
+            limits[row.pk] = Gas(refused=_why(row))
+        elif row.pk in plain and RpcError not in (type(answer), type(estimate)):
+            limits[row.pk] = _checked(row, int(estimate, 16) * 5 // 4)
+    return limits  # the others are asked about by themselves
+
+
+def _most(rows: Sequence[OutgoingTransaction], asset: Asset) -> int:
+    return max(row.amount_atomic for row in rows if row.asset_id == asset.pk)
+
+
+def _stopped(
+    rows: Sequence[OutgoingTransaction], holder: str, nodes: Nodes
+) -> dict[uuid.UUID, Gas]:
+    """Of what was refused, that whose token moves for nobody, or not for this wallet: it isn't the
+    recipient's affair, and it waits."""
+    now = clock.real_now()
+    rows = [row for row in rows if not is_over(row, now)]
+    tokens = {asset.pk: asset for row in rows for asset in _tokens_of(row)}
+    stops = {pk: token_stops.why_stopped(asset, holder, nodes) for pk, asset in tokens.items()}
+    waiting = {}
+    for row in rows:
+        reasons = [stops[asset.pk] for asset in _tokens_of(row)]
+        if row.purpose == OutgoingTransaction.Purpose.X402:  # what moves is the payer's
+            reasons = [reason for reason in reasons if reason == Reason.TOKEN_STOPPED]
+        for reason in filter(None, reasons):
+            waiting[row.pk] = Gas(waits=reason)
+    return waiting
+
+
+def _tokens_of(row: OutgoingTransaction) -> list[Asset]:
+    assets = [row.asset, row.receives_asset]
+    return [asset for asset in assets if asset is not None and asset.contract_address]
 
 
 def _of_one(row: OutgoingTransaction, answer: Any) -> Gas:

@@ -180,7 +180,14 @@ def wake(row: OutgoingTransaction) -> None:
 
 def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: datetime) -> None:
     """A person found the transaction that did it: it must be of our wallet and move exactly what
-    was asked for."""
+    was asked for. One that was mined already is confirmed whatever its logs say."""
+    if row.reason_code == Reason.MOVED_OTHERWISE:
+        if tx_hash != row.tx_hash:
+            raise ResolutionRefused("It was mined as another transaction")
+        with transaction.atomic():
+            _leave_review(row, _Status.CONFIRMED, at, finished_at=at, **because(None))
+            wake(row)
+        return
     holders = [row.from_address] if row.purpose == _SWEEP else addresses_of(row.chain_id)
     transfer = nodes.call("eth_getTransactionByHash", [tx_hash])
     holder = str(transfer.get("from")).lower() if transfer else ""
@@ -232,7 +239,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
 
 def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
     """A person found that nothing was sent: what was never signed is asked for and approved again,
-    what lost its nonce has failed."""
+    what lost its nonce or was mined and moved nothing has failed."""
     with transaction.atomic():
         if row.nonce is None:
             history.explain(row, addresses_of(row.chain_id), at)
@@ -247,11 +254,14 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
             )
             jobs.enqueue("chain.send", row.pk, mode=row.mode)
         else:
-            _leave_review(row, _Status.FAILED, at, finished_at=at, **because(Reason.NONCE_TAKEN))
-            # Somebody else has sent something: a person ends that halt.
-            HotWallet.objects.filter(chain=row.chain_id, address=row.from_address).update(
-                halted_code=""
-            )
+            is_mined = row.reason_code == Reason.MOVED_OTHERWISE
+            reason = Reason.MOVED_NOTHING if is_mined else Reason.NONCE_TAKEN
+            _leave_review(row, _Status.FAILED, at, finished_at=at, **because(reason))
+            if not is_mined:
+                # Somebody else has sent something: a person ends that halt.
+                HotWallet.objects.filter(chain=row.chain_id, address=row.from_address).update(
+                    halted_code=""
+                )
             wake(row)
 
 

@@ -22,7 +22,15 @@ from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
-from apps.chain.sending import approvals, balances, calls, doubts, holds, hot_wallets, undone
+from apps.chain.sending import (
+    approvals,
+    balances,
+    doubts,
+    holds,
+    hot_wallets,
+    receipts,
+    undone,
+)
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
 from apps.core import clock, jobs
 from apps.core.db import locks
@@ -43,6 +51,11 @@ REBROADCAST = timedelta(seconds=30)
 HISTORY_BLOCKS = 100
 _Status = OutgoingTransaction.Status
 _SWEEP = OutgoingTransaction.Purpose.SWEEP
+_DID: dict[str, str] = {
+    _Status.CONFIRMED: "moved coins",
+    _Status.FAILED: "was reverted",
+    _Status.REVIEW: "moved other coins than it was to",
+}
 
 
 def request(
@@ -290,7 +303,7 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     counts = nodes.batch([("eth_getTransactionCount", [item, hex(buried)]) for item in holders])
     used = {holder: int(count, 16) for holder, count in zip(holders, counts, strict=True)}
     hashes = [candidate.tx_hash for row in rows for candidate in row.candidates.all()]
-    receipts = dict(
+    receipt_of = dict(
         zip(
             hashes,
             nodes.batch([("eth_getTransactionReceipt", [item]) for item in hashes]),
@@ -302,19 +315,20 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         return (
             row.nonce is not None
             and row.nonce < used[row.from_address]
-            and doubts.receipt_of(row, receipts) is None
+            and doubts.receipt_of(row, receipt_of) is None
         )
 
     in_blocks: set[str] = set()
     if missing := [row for row in rows if is_missing(row)]:
         more_receipts, in_blocks = doubts.ask_everyone(missing, nodes)
-        receipts |= more_receipts
+        receipt_of |= more_receipts
 
     def look(row: OutgoingTransaction) -> None:
-        receipt = doubts.receipt_of(row, receipts)
+        receipt = doubts.receipt_of(row, receipt_of)
         if receipt is not None:
             doubts.trust(row)
-            _finish(row, receipt, head - chain.required_confirmations + 1, wallet, at)
+            newest_final = head - chain.required_confirmations + 1
+            _finish(row, receipt, newest_final, wallet, nodes, at)
         elif is_missing(row):
             doubts.doubt(row, wallet, in_blocks, at)
 
@@ -326,7 +340,7 @@ def _in_flight(wallet: HotWallet, job: Job) -> list[OutgoingTransaction]:
     address with nonces of its own."""
     rows = OutgoingTransaction.objects.filter(
         hot_wallets.own(wallet), chain=wallet.chain_id, status__in=IN_FLIGHT
-    ).select_related("receives_asset")
+    ).select_related("asset", "receives_asset")
     rows = job.ready(rows).prefetch_related("candidates")
     own = rows.exclude(purpose=_SWEEP).order_by("nonce")
     sweeps = rows.filter(purpose=_SWEEP).order_by("signed_at", "pk")
@@ -334,7 +348,12 @@ def _in_flight(wallet: HotWallet, job: Job) -> list[OutgoingTransaction]:
 
 
 def _finish(
-    row: OutgoingTransaction, receipt: Any, newest_final: int, wallet: HotWallet, at: datetime
+    row: OutgoingTransaction,
+    receipt: Any,
+    newest_final: int,
+    wallet: HotWallet,
+    nodes: Nodes,
+    at: datetime,
 ) -> None:
     number = int(receipt["blockNumber"], 16)
     if number > newest_final:
@@ -342,23 +361,15 @@ def _finish(
     fee = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16) + int(
         receipt.get("l1Fee") or "0x0", 16
     )
-    is_moved = int(receipt["status"], 16) == 1
-    got = calls.received(row, receipt, wallet.address) if is_moved else 0
-    if is_moved and row.receives_asset_id and not got:
-        log.error(
-            "receipt_without_what_it_brought",
-            outgoing=str(row.pk),
-            tx_hash=receipt["transactionHash"],
-        )
+    end = receipts.end_of(row, receipt, wallet.address, nodes)
+    if end is None:
         return
     failpoint("send.K7")
-    status, reason, text = (
-        (_Status.CONFIRMED, None, "") if is_moved else (_Status.FAILED, Reason.REVERTED, "")
-    )
+    status, reason, text = end.status, end.reason, end.text
     if row.handled_status in MINED and row.handled_status != status:
         text = (
             f"It was {row.handled_status}, the chain undid it, and the second time it"
-            f" {'moved coins' if is_moved else 'was reverted'}"
+            f" {_DID[status]}"
         )
         status = _Status.REVIEW
         reason = Reason.UNDONE
@@ -372,7 +383,7 @@ def _finish(
         block_number=number,
         block_hash=str(receipt["blockHash"]).lower(),
         network_fee_atomic=fee,
-        received_atomic=got,
+        received_atomic=end.received_atomic,
     )
     failpoint("send.K8")
 

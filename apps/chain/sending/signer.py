@@ -30,6 +30,8 @@ from apps.chain.sending import (
     hot_wallets,
     lanes,
     limits,
+    obstacles,
+    token_stops,
 )
 from apps.chain.sending.candidates import signed, signed_candidate, unsigned
 from apps.chain.sending.caps import Headroom
@@ -46,6 +48,7 @@ from apps.chain.sending.signing_lanes import (
     state_of,
 )
 from apps.chain.states import IN_FLIGHT, OUTGOING
+from apps.core import jobs
 from apps.core.failpoints import failpoint
 from apps.core.machine import Step
 
@@ -137,8 +140,14 @@ class ChainSigner:
             ]
         answers = self.nodes.batch(calls)
         size = len(answers) // len(wallets)
+        frozen = obstacles.frozen_for(self.chain.pk) if len(wallets) > 1 else {}
         signing_lanes = [
-            SigningLane(wallet, key, state_of(answers[size * place : size * (place + 1)], tokens))
+            SigningLane(
+                wallet,
+                key,
+                state_of(answers[size * place : size * (place + 1)], tokens),
+                refused_asset_ids=frozen.get(wallet.address, ()),
+            )
             for place, (wallet, key) in enumerate(wallets)
         ]
         base_fee = fees.base_fee_of(block)
@@ -197,15 +206,7 @@ class ChainSigner:
             return 0
         at = batch.at
         allowed = gas.limits_of(rows, lane.wallet.address, self.nodes)
-        for row in rows:
-            if reason := allowed[row.pk].refused:
-                hot_wallets.finish(row, _Status.FAILED, at, reason)
-        lanes.wait(
-            [row for row in rows if allowed[row.pk] == Gas()],
-            Reason.NETWORK_SILENT,
-            _WaitsFor.NETWORK,
-            at,
-        )
+        self._without_limit(rows, allowed, at)
         failpoint("send.K2")
         limits_by_row = {
             row.pk: limit for row in rows if (limit := allowed[row.pk].limit) is not None
@@ -213,6 +214,26 @@ class ChainSigner:
         return self._commit_all(
             lane, [row for row in rows if row.pk in limits_by_row], limits_by_row, batch
         )
+
+    def _without_limit(
+        self, rows: Sequence[OutgoingTransaction], allowed: Mapping[uuid.UUID, Gas], at: datetime
+    ) -> None:
+        """What would be mined in vain has failed; the rest waits for the node or for the token,
+        which is looked at once more."""
+        for row in rows:
+            if reason := allowed[row.pk].refused:
+                hot_wallets.finish(row, _Status.FAILED, at, reason)
+        waiting = [row for row in rows if allowed[row.pk].is_open]
+        for reason in sorted({allowed[row.pk].waits for row in waiting}):
+            is_stopped = reason in token_stops.STOPS
+            lanes.wait(
+                [row for row in waiting if allowed[row.pk].waits == reason],
+                reason,
+                _WaitsFor.TOKEN if is_stopped else _WaitsFor.NETWORK,
+                at,
+            )
+            if is_stopped:
+                jobs.nudge("chain.look_at_tokens", mode=self.chain.mode)
 
     def _strange_gas(self, rows: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, Refusal]:
         """Gas of sweeps for addresses that only our records call ours: the seed has no key for

@@ -84,6 +84,8 @@ class SigningLane:
     key: HotKey
     state: WalletState
     is_stuck: bool = False
+    # Assets whose token refuses this wallet: they leave from another one while there is one.
+    refused_asset_ids: Collection[str] = ()
 
     @property
     def is_open(self) -> bool:
@@ -146,7 +148,13 @@ def _in_turn(
     if row.purpose == _Purpose.COLD:
         return sorted(lanes, key=lambda lane: -purses[lane.wallet.pk].left(row))
     return sorted(
-        lanes, key=lambda lane: (lane.is_stuck, unmined[lane.wallet.pk], lane.wallet.number)
+        lanes,
+        key=lambda lane: (
+            row.asset_id in lane.refused_asset_ids,
+            lane.is_stuck,
+            unmined[lane.wallet.pk],
+            lane.wallet.number,
+        ),
     )
 
 

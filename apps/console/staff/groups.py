@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
             "chain.OutgoingTransaction",
             "chain.UnknownTransaction",
             "chain.UnexplainedBalance",
+            "chain.Obstacle",
             "assets.Chain",
             "assets.Asset",
         ),

@@ -20,6 +20,7 @@ from apps.assets.models import AcceptedAsset, Asset, Chain
 from apps.chain.models import (
     Head,
     HotWallet,
+    Obstacle,
     OutgoingTransaction,
     SendingHold,
     UnexplainedBalance,
@@ -129,6 +130,14 @@ def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, st
         True,
     )
     yield "Stopped wallets", wallets, "halted_at", _list("chain_hotwallet"), True
+    obstacles = Obstacle.objects.filter(ended_at=None).exclude(kind=Obstacle.Kind.GAS)
+    yield (
+        "Tokens that don’t move",
+        obstacles,
+        "found_at",
+        _list("chain_obstacle", "?ended_at__isempty=1"),
+        False,
+    )
     unknown = UnknownTransaction.objects.filter(settled_at=None)
     yield (
         "Unexplained transactions",

@@ -25,10 +25,12 @@ from apps.ledger.posting import EntryLine, Posted, Posting, post
 from apps.stores import audit
 
 
-def sweep_confirmed(*, tx_hash: str, **of: Unpack[PaidMove]) -> Posted:
-    """Deposits have been brought to the hot wallet; the deposit addresses paid the gas."""
+def sweep_confirmed(*, tx_hash: str, kept_atomic: int = 0, **of: Unpack[PaidMove]) -> Posted:
+    """Deposits have been brought to the hot wallet; the deposit addresses paid the gas, and what
+    the token has kept of the transfer."""
     key = keys.SWEEP.of(tx_hash)
     lines = [*principal(of, CUSTODY_HOT, CUSTODY_DEPOSITS), *gas_of(of, CUSTODY_DEPOSITS)]
+    lines += gas(of["asset_id"], kept_atomic, CUSTODY_DEPOSITS)
     return post(Posting(key, "sweep_confirmed", of["mode"], None, of["at"], lines))
 
 

@@ -5,7 +5,7 @@ from django.db import transaction
 
 from apps.assets.models import Asset, TokenStandard
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender
+from apps.chain.sending import gas_left, sender
 from apps.core import clock
 from apps.core.rows import Job
 from apps.ledger import movements
@@ -41,10 +41,18 @@ def _book_difference(outgoing: OutgoingTransaction) -> None:
             gas_atomic=row.network_fee_atomic - row.handled_fee_atomic,
             paid_from=CUSTODY_DEPOSITS if row.purpose == _Purpose.SWEEP else CUSTODY_HOT,
             received_asset_id=row.receives_asset_id or "",
-            received_atomic=row.received_atomic - row.handled_received_atomic,
+            received_atomic=(
+                row.received_atomic - row.handled_received_atomic if row.receives_asset_id else 0
+            ),
             at=row.finished_at or clock.real_now(),
         )
         sender.mark_handled(row)
+        if row.purpose in (_Purpose.SWEEP, _Purpose.SWEEP_GAS):
+            gas_left.note(row.chain_id, _address_of(row))
+
+
+def _address_of(row: OutgoingTransaction) -> str:
+    return row.from_address if row.purpose == _Purpose.SWEEP else row.to_address
 
 
 def _native_id(row: OutgoingTransaction) -> str:
@@ -57,20 +65,22 @@ def _native_id(row: OutgoingTransaction) -> str:
 
 def _book(ended: OutgoingTransaction) -> None:
     """A reverted one has moved nothing and paid its gas; one that was never signed has cost
-    nothing."""
+    nothing. Of a sweep, what didn't arrive is what the token has kept."""
     native_id = _native_id(ended)
     with transaction.atomic():
         row = sender.locked_unhandled(ended)
         if row is None:
             return
         moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
+        tax = moved - row.received_atomic if row.received_atomic else 0
         at = row.finished_at or clock.real_now()
         if row.purpose == _Purpose.SWEEP and (moved or row.network_fee_atomic):
             movements.sweep_confirmed(
                 mode=row.mode,
                 asset_id=row.asset_id,
                 tx_hash=row.tx_hash,
-                amount_atomic=moved,
+                amount_atomic=moved - tax,
+                kept_atomic=tax,
                 gas_asset_id=native_id,
                 gas_atomic=row.network_fee_atomic,
                 at=at,
@@ -85,3 +95,4 @@ def _book(ended: OutgoingTransaction) -> None:
                 at=at,
             )
         sender.mark_handled(row)
+        gas_left.note(row.chain_id, _address_of(row))

@@ -18,7 +18,7 @@ from apps.assets.selectors import native_asset_id
 from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
-from apps.chain.sending import costs, sender
+from apps.chain.sending import costs, sender, token_stops
 from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.core.rows import Job
@@ -38,6 +38,11 @@ _Sent = OutgoingTransaction.Status
 REFUSED_RECIPIENT = frozenset(
     {Reason.RECIPIENT_REFUSES, Reason.DESTINATION_REFUSED, Reason.RECIPIENT_COSTLY}
 )
+_CODES: dict[str, Payout.FailureCode] = {
+    **dict.fromkeys(REFUSED_RECIPIENT, Payout.FailureCode.DESTINATION_INVALID),
+    # Its token was stopped between the estimate and the block: it goes on by itself.
+    **dict.fromkeys(token_stops.STOPS, Payout.FailureCode.TEMPORARILY_UNAVAILABLE),
+}
 JOB = Job(together.JOB_NAME, limit=200, in_transaction=False)
 # What no batch moves: of the simulated and the bank's each is looked at, of the rest what its
 # transaction has come to.
@@ -250,11 +255,7 @@ def _confirm(payout: Payout, at: datetime, *, gas_atomic: int) -> None:
 def _fail(payout: Payout, transfer: OutgoingTransaction, at: datetime) -> None:
     """It moved nothing and never will; one that the chain reverted has paid its gas."""
     reason = transfer.reason or "The transaction failed"
-    code = (
-        Payout.FailureCode.DESTINATION_INVALID
-        if transfer.reason_code in REFUSED_RECIPIENT
-        else Payout.FailureCode.UNKNOWN
-    )
+    code = _CODES.get(transfer.reason_code, Payout.FailureCode.UNKNOWN)
     if transfer.network_fee_atomic:
         moves.book_gas(payout, transfer, at)
         moves.set_columns(
