@@ -74,8 +74,8 @@ FROM swaps_swap s LEFT JOIN steps t ON t.swap_id = s.id AND t.is_last WHERE s.st
     ),
     Invariant(
         "sweeps_booked",
-        "Every sweep is booked once for its amount, went to the hot wallet, and no address gave"
-        " more than was paid in",
+        "Every sweep is booked once for what arrived, went to the hot wallet, and no address gave"
+        " more than was paid in or sent to it for gas",
         "SELECT count(*) FROM chain_outgoingtransaction WHERE purpose IN ('sweep', 'sweep_gas')",
         f"""
 WITH booked AS (
@@ -90,7 +90,8 @@ FROM chain_outgoingtransaction o LEFT JOIN booked b ON b.asset_id = o.asset_id
  AND b.key = CASE o.purpose WHEN 'sweep' THEN {keys.SWEEP.sql("o.tx_hash")}
      ELSE {keys.SWEEP_GAS.sql("o.tx_hash")} END
 WHERE o.purpose IN ('sweep', 'sweep_gas') AND o.handled_status = 'confirmed'
-  AND b.amount IS DISTINCT FROM CASE o.purpose WHEN 'sweep' THEN o.amount_atomic
+  AND b.amount IS DISTINCT FROM CASE o.purpose
+      WHEN 'sweep' THEN coalesce(nullif(o.received_atomic, 0), o.amount_atomic)
       ELSE -o.amount_atomic END
 UNION ALL SELECT 'sweep ' || o.id, 'it went to ' || o.to_address FROM chain_outgoingtransaction o
 WHERE o.purpose = 'sweep' AND o.status <> 'failed'
@@ -103,6 +104,12 @@ HAVING sum(o.amount_atomic) > coalesce((SELECT sum(d.amount_atomic) FROM chain_d
     WHERE d.address_id = o.from_address
     AND d.asset_id = o.asset_id AND NOT d.is_simulated
         AND (d.status = 'confirmed' OR d.is_lost)), 0)
+    + coalesce((SELECT sum(g.amount_atomic) - coalesce((SELECT sum(s.network_fee_atomic)
+                FROM chain_outgoingtransaction s WHERE s.chain_id = min(g.chain_id)
+                AND s.from_address = o.from_address AND s.purpose = 'sweep'), 0)
+        FROM chain_outgoingtransaction g
+        WHERE g.chain_id = min(o.chain_id) AND g.to_address = o.from_address
+        AND g.purpose = 'sweep_gas' AND g.asset_id = o.asset_id AND g.status <> 'failed'), 0)
 """,  # noqa: S608  # our own text
     ),
 )

@@ -20,7 +20,7 @@ from apps.chain.models import (
     UnmatchedTransfer,
 )
 from apps.chain.nodes import nodes_of
-from apps.chain.sending import limits, sender, signing_rounds, sweeper
+from apps.chain.sending import limits, sender, signing_rounds, sweep_costs, sweeper
 from apps.core import clock
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Payment, PaymentAddress
@@ -116,11 +116,10 @@ def test_tokens_get_their_gas_from_the_hot_wallet_first_and_it_is_nobodys_paymen
     place: Venue, bakery: Shop
 ) -> None:
     address = paid_in(place, bakery, "USDC_SETH")
-    assert sweeper.sweep_due() == sweeper.Swept(gas_transfers=1)
+    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1, gas_transfers=1)
     assert sweeper.sweep_due() == sweeper.Swept()
     place.work()
     assert place.native(address) > 0 and is_exact()
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
     place.work()
     assert (place.tokens(place.hot), place.tokens(address)) == (amount_at(address), 0)
     assert is_exact()
@@ -190,7 +189,6 @@ def test_a_sweep_that_was_reverted_has_paid_its_gas_and_is_tried_again(
     address = paid_in(place, bakery, "USDC_SETH")
     sweeper.sweep_due()
     place.work()
-    sweeper.sweep_due()
     signing_rounds.sign_due()
     code = place.chain.call("eth_getCode", place.token, "latest")
     place.chain.call("anvil_setCode", place.token, "0x60006000fd")
@@ -290,12 +288,15 @@ def test_what_was_fetched_from_an_address_isnt_looked_for_there_again(
     with closing(nodes_of(chain)) as nodes:
         sweep = sweeper._ChainSweep(chain, wallets, nodes, sweeper.Swept())
         assert sweep._fullest(coin, clock.real_now()) == [(address, amount_at(address))]
+        price = sweep_costs.price_on(chain, nodes)
+        assert price is not None
+        sweep._sweep_tokens(
+            [sweeper._Found(coin, address, amount_at(address), is_wanted=True)],
+            Asset.objects.get(pk="SETH"),
+            price,
+            clock.real_now(),
+        )
         for _ in range(2):
-            sweep._sweep_token(
-                sweeper._Found(coin, address, amount_at(address), is_wanted=True),
-                10**9,
-                clock.real_now(),
-            )
             assert sweep._fullest(coin, clock.real_now()) == []
             assert deposits.get().left_atomic == amount_at(address), "it may still fail"
             place.work()

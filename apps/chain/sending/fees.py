@@ -61,6 +61,14 @@ def suggested(base_fee_wei: int, tip_wei: int, ceiling_wei: int) -> FeeOffer | N
     return FeeOffer(min(2 * base_fee_wei + tip_wei, ceiling_wei), tip_wei)
 
 
+def for_sweeps(base_fee_wei: int, tip_wei: int, ceiling_wei: int) -> FeeOffer | None:
+    """Room for one block's rise of the base fee: what a sweep doesn't use stays at an address that
+    nobody uses again. None above the ceiling."""
+    if base_fee_wei + tip_wei > ceiling_wei:
+        return None
+    return FeeOffer(min(base_fee_wei * 9 // 8 + tip_wei, ceiling_wei), tip_wei)
+
+
 def replacing(old: FeeOffer, current: FeeOffer | None, ceiling_wei: int) -> FeeOffer | None:
     """The offer that replaces `old`; None when the ceiling leaves no room for one that nodes would
     take."""

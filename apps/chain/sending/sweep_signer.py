@@ -19,13 +19,22 @@ from apps.chain.keys.seeds import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.reasons import Reason, Refusal, because
-from apps.chain.sending import approvals, balances, fees, holds, hot_wallets, limits
+from apps.chain.sending import (
+    approvals,
+    balances,
+    fees,
+    holds,
+    hot_wallets,
+    limits,
+    sweep_costs,
+)
 from apps.chain.sending.balances import NATIVE_GAS
 from apps.chain.sending.calls import call_of
 from apps.chain.sending.candidates import signed_candidate
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.gas import GAS_MAX
 from apps.chain.sending.signer import CANDIDATES_MAX
+from apps.chain.sending.sweep_costs import SweepPrice, gas_margin
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core.errors import ErrorCode
 from apps.core.failpoints import failpoint
@@ -33,6 +42,9 @@ from apps.core.machine import Step
 
 log = structlog.get_logger(__name__)
 BATCH_MAX = 50
+# What waits longer for its gas is looked at again after a quarter of the time that it has waited.
+SOON = timedelta(minutes=1)
+LATER = timedelta(minutes=2)
 _Status = OutgoingTransaction.Status
 
 
@@ -63,6 +75,7 @@ class SweepSigner:
             .select_related("asset")
         )
         waiting = rows.filter(status=_Status.REQUESTED).exclude(asset__in=hold.asset_ids)
+        waiting = waiting.exclude(not_before__gt=at)
         requests = list(waiting.order_by("requested_at", "pk")[:BATCH_MAX])
         stuck = list(
             rows.filter(status__in=IN_FLIGHT, undone_count=0).exclude(
@@ -71,35 +84,51 @@ class SweepSigner:
         )
         if not requests and not stuck:
             return 0
-        block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
-        tip = fees.tip_of(self.nodes, block)
-        offer = fees.suggested(fees.base_fee_of(block), tip, self.ceiling_wei)
-        if offer is None:
+        price = sweep_costs.price_on(self.chain, self.nodes)
+        if price is None:
             return 0
-        return sum(self._sign(row, offer, at) for row in requests) + sum(
-            self._replace(row, offer, at) for row in stuck
+        return sum(self._sign(row, price, at) for row in requests) + sum(
+            self._replace(row, price, at) for row in stuck
         )
 
-    def _sign(self, row: OutgoingTransaction, offer: FeeOffer, at: datetime) -> int:
+    def _sign(self, row: OutgoingTransaction, price: SweepPrice, at: datetime) -> int:
+        """With as much for gas as the address has, up to today's offer; what it lacks is on its
+        way."""
         key = self._key_of(row)
         if isinstance(key, Refusal):
             hot_wallets.refuse(row, key, at)
             return 0
         used, balance = self._facts(key)
-        tokens = (
-            None if row.asset.is_native else balances.of_token(row.asset, key.address, self.nodes)
-        )
+        spare = balance - (row.amount_atomic if row.asset.is_native else 0) - price.bytes_wei
+        if spare < NATIVE_GAS * price.least_fee_wei:
+            return self._wait(row, at)  # before anything else is asked
         gas_limit = self._gas_limit(row, key)
         if gas_limit is None or gas_limit > GAS_MAX:
             hot_wallets.finish(row, _Status.FAILED, at, Reason.WOULD_REVERT)
             return 0
-        native = row.amount_atomic if row.asset.is_native else 0
-        if native + gas_limit * offer.max_fee_wei > balance or (
-            tokens is not None and tokens < row.amount_atomic
-        ):
-            return 0  # gas is dear, or on its way
+        offer = FeeOffer(
+            min(price.offer.max_fee_wei, spare // gas_limit), price.offer.priority_fee_wei
+        )
+        if offer.max_fee_wei < price.least_fee_wei or not self._has_tokens(row, key):
+            return self._wait(row, at)
         failpoint("send.K2")
         return self._commit(row.pk, key, used, gas_limit, offer, at)
+
+    def _has_tokens(self, row: OutgoingTransaction, key: SigningKey) -> bool:
+        return (
+            row.asset.is_native
+            or balances.of_token(row.asset, key.address, self.nodes) >= row.amount_atomic
+        )
+
+    @staticmethod
+    def _wait(row: OutgoingTransaction, at: datetime) -> int:
+        """Gas is on its way, or dear: what has waited for a minute makes room for others."""
+        waited = at - row.requested_at
+        if waited > SOON:
+            OutgoingTransaction.objects.filter(pk=row.pk, status=_Status.REQUESTED).update(
+                not_before=at + min(waited / 4, LATER)
+            )
+        return 0
 
     def _key_of(self, row: OutgoingTransaction) -> SigningKey | Refusal:
         """What signs for the address, which must be the one that its index gives; else why it isn't
@@ -125,16 +154,8 @@ class SweepSigner:
             return NATIVE_GAS
         to, _, data = call_of(row)
         try:
-            return (
-                int(
-                    self.nodes.call(
-                        "eth_estimateGas", [{"from": key.address, "to": to, "data": data}]
-                    ),
-                    16,
-                )
-                * 5
-                // 4
-            )
+            call = {"from": key.address, "to": to, "data": data}
+            return gas_margin(int(self.nodes.call("eth_estimateGas", [call]), 16))
         except RpcError as error:
             if error.code is ErrorCode.REVERTED:
                 return None
@@ -185,11 +206,12 @@ class SweepSigner:
                 "tx_hash": candidate.tx_hash,
                 "signed_at": at,
                 **because(None),
+                "not_before": None,
             }
             OUTGOING.change_status(row, Step(_Status.SIGNED), at=at, **signed)
         return 1
 
-    def _replace(self, row: OutgoingTransaction, offer: FeeOffer, at: datetime) -> int:
+    def _replace(self, row: OutgoingTransaction, price: SweepPrice, at: datetime) -> int:
         """Offer more at the same nonce, as far as what the address holds reaches."""
         key = self._key_of(row)
         newest = row.candidates.last()
@@ -201,10 +223,10 @@ class SweepSigner:
         ):
             return 0
         used, balance = self._facts(key)
-        spare = balance - (row.amount_atomic if row.asset.is_native else 0)
+        spare = balance - (row.amount_atomic if row.asset.is_native else 0) - price.bytes_wei
         dearer = fees.replacing(
             FeeOffer(newest.max_fee_wei, newest.priority_fee_wei),
-            offer,
+            price.offer,
             min(self.ceiling_wei, spare // row.gas_limit),
         )
         if dearer is None or used != row.nonce:

@@ -1,5 +1,5 @@
 """Brings deposits to the hot wallet when that is worth its gas, or when the wallet lacks what is
-promised; it pays tokens' gas first.
+promised; it pays tokens' gas, and collects what sweeps have left once that is worth it.
 
 Only what was confirmed and booked is moved, address by address: one sweep at a time, asked for once
 under the address's lock. Native coins wait until nobody looks for what contracts send to their
@@ -14,95 +14,42 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import QuerySet
 
 from apps.assets.models import Asset, Chain, TokenStandard
-from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.models import Address, HotWallet, Obstacle, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.reasons import Reason
-from apps.chain.sending import balances, fees, hot_wallets, lanes, sender
+from apps.chain.sending import (
+    balances,
+    gas_left,
+    hot_wallets,
+    lanes,
+    obstacles,
+    sender,
+    sweep_costs,
+    token_stops,
+)
+from apps.chain.sending import sweep_queries as queries
 from apps.chain.sending.balances import NATIVE_GAS
 from apps.chain.sending.shares import Shares
+from apps.chain.sending.sweep_costs import SweepPrice
 from apps.core import clock
 from apps.core.db.sql import Value
 from apps.core.models import RowTurn
 from apps.core.money import atomic_from_decimal
-from apps.core.rows import PAUSED_SQL, Job
+from apps.core.rows import Job
 
 log = structlog.get_logger(__name__)
 JOB = Job("chain.sweep", limit=50, in_transaction=False, raises=(RpcError,))
 CHAINS = Job("chain.sweep_due", in_transaction=False, is_vital=True)
 GIVING_UP = Job("chain.give_up_sweep", limit=50)
-SWEEP_GAS = 100_000  # of a token transfer to a wallet that has some
 GIVE_UP = timedelta(hours=1)
-# Gas is put aside for so many times today's price, so that a sweep which gets stuck can offer more.
-HEADROOM = 2
-WORTH_TIMES = 20
+Rows = QuerySet[OutgoingTransaction]
 _Purpose = OutgoingTransaction.Purpose
 _Status = OutgoingTransaction.Status
 
-# What is left at the addresses of an asset: of those where it may be worth a sweep, or of those
-# where less was left. A deposit may be worth one until what is left at its address was found to be
-# less, which is kept then. Transactions are asked for address by address: each of the three
-# questions is answered by a partial index.
-_LEFT = """
-SELECT a.address, a.native_chain_id, a.watch_balance_until, d.amount - coalesce(o.amount, 0)
-    AS amount, EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
-        AND t.from_address = a.address AND t.purpose = 'sweep'
-        AND t.status IN ('requested', 'signed', 'submitted', 'review'))
-    OR EXISTS (SELECT 1 FROM chain_outgoingtransaction t WHERE t.chain_id = %(chain)s
-        AND t.to_address = a.address AND t.purpose = 'sweep_gas'
-        AND t.status IN ('requested', 'signed', 'submitted', 'review')) AS is_under_way
-FROM (SELECT DISTINCT address_id FROM chain_deposit
-    WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_simulated AND NOT is_lost
-      AND status = 'confirmed' AND handled_status = 'confirmed' {which}) held
-JOIN chain_address a ON a.address = held.address_id AND a.mode = %(mode)s
-CROSS JOIN LATERAL (SELECT sum(amount_atomic) AS amount FROM chain_deposit
-    WHERE address_id = a.address AND chain_id = %(chain)s AND asset_id = %(asset)s
-      AND NOT is_simulated AND NOT is_lost AND status = 'confirmed'
-      AND handled_status = 'confirmed') d
-CROSS JOIN LATERAL (SELECT sum(CASE WHEN status <> 'failed' AND asset_id = %(asset)s
-        THEN amount_atomic ELSE 0 END
-                             + CASE WHEN %(is_native)s THEN network_fee_atomic ELSE 0 END) AS amount
-    FROM chain_outgoingtransaction
-    WHERE chain_id = %(chain)s AND from_address = a.address AND purpose = 'sweep') o
-"""
-_UNSWEPT = _LEFT.format(which="AND is_unswept")
-# Those with the most, by what was left when they were set aside: no less than is left now, but
-# where something has come since, which is unswept.
-_SET_ASIDE_WITH = """
-SELECT address_id FROM chain_deposit WHERE chain_id = %(chain)s AND asset_id = %(asset)s
-    AND NOT is_unswept AND left_atomic > 0 ORDER BY left_atomic DESC LIMIT %(fullest)s
-"""
-_FULLEST = _LEFT.format(which=f"AND address_id IN ({_SET_ASIDE_WITH})")
-_CANDIDATES = f"""
-SELECT address, amount FROM ({{addresses}}) rest
-WHERE amount >= %(least)s AND NOT is_under_way AND address NOT IN ({PAUSED_SQL})
-  AND (%(is_wanted)s OR native_chain_id IS NULL OR watch_balance_until IS NULL
-      OR watch_balance_until <= %(at)s)
-ORDER BY amount DESC LIMIT %(limit)s
-"""  # noqa: S608  # our own text
-_SET_ASIDE = f"""
-UPDATE chain_deposit SET is_unswept = false, left_atomic = found.amount FROM (
-    SELECT d.id, rest.amount FROM ({_UNSWEPT}) rest
-    JOIN chain_deposit d ON d.address_id = rest.address
-    WHERE rest.amount < %(least)s AND NOT rest.is_under_way AND d.chain_id = %(chain)s
-      AND d.asset_id = %(asset)s AND d.is_unswept AND NOT d.is_simulated AND NOT d.is_lost
-      AND d.status = 'confirmed' AND d.handled_status = 'confirmed' LIMIT %(limit)s) found
-WHERE chain_deposit.id = found.id
-"""  # noqa: S608  # our own text
-# And of which nobody knows what was left: they were set aside before that was kept.
-_LOOK_AGAIN = """
-UPDATE chain_deposit SET is_unswept = true
-WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_unswept
-    AND (left_atomic IS NULL OR (left_atomic > 0 AND left_atomic >= %(least)s))
-"""
-# What was brought from an address since it was set aside isn't left there any more.
-_CORRECT = f"""
-UPDATE chain_deposit d SET left_atomic = greatest(rest.amount, 0) FROM ({_FULLEST}) rest
-WHERE d.address_id = rest.address AND d.chain_id = %(chain)s AND d.asset_id = %(asset)s
-    AND NOT d.is_unswept AND d.left_atomic > greatest(rest.amount, 0) AND NOT rest.is_under_way
-"""  # noqa: S608  # our own text
 SET_ASIDE_AT_ONCE = 5_000
 FULLEST_MAX = 4 * JOB.limit
 
@@ -170,6 +117,17 @@ class _Found:
     is_wanted: bool = False
 
 
+@dataclass(frozen=True)
+class _Movable:
+    """What of a token can be brought from an address, the native coin that is there, and the gas
+    that it takes."""
+
+    holding: _Found
+    amount_atomic: int
+    native_atomic: int
+    gas_limit: int
+
+
 class _ChainSweep:
     """One round for a chain, to those of its wallets that aren't halted."""
 
@@ -184,20 +142,67 @@ class _ChainSweep:
 
     def run(self, at: datetime) -> None:
         holdings = self._found(at)
-        if not holdings:
+        gas_left.learn(self.chain)
+        native = Asset.objects.filter(chain=self.chain, token_standard=TokenStandard.NATIVE).first()
+        price = sweep_costs.price_on(self.chain, self.nodes)
+        if native is None or price is None:
             return
-        block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
-        tip = fees.tip_of(self.nodes, block)
-        ceiling = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
-        offer = fees.suggested(fees.base_fee_of(block), tip, ceiling)
-        if offer is None:
-            return
+        least = sweep_costs.least_worth(price.cost(NATIVE_GAS))
+        remainders = gas_left.worth(self.chain, least, at, JOB.limit)
+        addresses = {holding.address for holding in holdings}
+        natives = [holding for holding in holdings if holding.asset.is_native]
+        natives += [_Found(native, *held) for held in remainders if held[0] not in addresses]
+        JOB.each(
+            lambda: natives,
+            lambda holding: self._sweep_native(holding, price, at),
+            id_of=lambda holding: holding.address,
+        )
+        self._sweep_tokens(holdings, native, price, at)
 
-        def sweep(holding: _Found) -> None:
-            go = self._sweep_native if holding.asset.is_native else self._sweep_token
-            go(holding, offer.max_fee_wei, at)
+    def _sweep_tokens(
+        self, holdings: Sequence["_Found"], native: Asset, price: SweepPrice, at: datetime
+    ) -> None:
+        """Each token by itself: what it refuses or what isn't worth its gas waits, and staff see
+        why."""
+        tokens = {holding.asset.pk: holding.asset for holding in holdings}
+        for asset in self._watched(tokens):
+            of_it = [holding for holding in holdings if holding.asset == asset]
+            movable = self._movable(asset, of_it, at)
+            costs = {
+                held.holding.address: sweep_costs.in_coins(
+                    asset, native, price.token_cost(held.gas_limit)
+                )
+                for held in movable
+            }
+            worth = [
+                held
+                for held in movable
+                if (cost := costs[held.holding.address]) is not None
+                and sweep_costs.is_worth(held.amount_atomic, cost, is_wanted=held.holding.is_wanted)
+            ]
+            self._note_dear(asset, movable, worth, costs, at)
+            self._sweep_each(worth, native, price, at)
 
-        JOB.each(lambda: holdings, sweep, id_of=lambda holding: holding.address)
+    def _sweep_each(
+        self, worth: Sequence["_Movable"], native: Asset, price: SweepPrice, at: datetime
+    ) -> None:
+        JOB.each(
+            lambda: worth,
+            lambda held: self._sweep_token(held, native, price, at),
+            id_of=lambda held: held.holding.address,
+        )
+
+    def _watched(self, tokens: Mapping[str, Asset]) -> list[Asset]:
+        """The tokens that move, and those of which something was said that may be over."""
+        dear = Obstacle.objects.filter(
+            asset__chain=self.chain, kind=Obstacle.Kind.GAS, ended_at=None
+        ).select_related("asset")
+        every = {**{row.asset_id: row.asset for row in dear}, **tokens}
+        return [
+            asset
+            for _, asset in sorted(every.items())
+            if not asset.is_native and asset.stopped_since is None
+        ]
 
     def _found(self, at: datetime) -> list[_Found]:
         """What is worth its gas by itself, and of assets that the wallet is short of, as much as it
@@ -245,23 +250,25 @@ class _ChainSweep:
         return [asset for asset in assets if asset.is_native or asset.contract_address]
 
     def _candidates(self, asset: Asset, least: int, at: datetime) -> list[tuple[str, int]]:
-        return self._found_in(_UNSWEPT, self._arguments(asset, least, at) | {"is_wanted": False})
+        return self._found_in(
+            queries.UNSWEPT, self._arguments(asset, least, at) | {"is_wanted": False}
+        )
 
     def _fullest(self, asset: Asset, at: datetime) -> list[tuple[str, int]]:
         """The addresses at which the most is left, whatever it is worth."""
         arguments = self._arguments(asset, 1, at) | {"is_wanted": True, "fullest": FULLEST_MAX}
         with connection.cursor() as cursor:
-            cursor.execute(_CORRECT, arguments)
+            cursor.execute(queries.CORRECT, arguments)
         holdings = {
-            **dict(self._found_in(_UNSWEPT, arguments)),
-            **dict(self._found_in(_FULLEST, arguments)),
+            **dict(self._found_in(queries.UNSWEPT, arguments)),
+            **dict(self._found_in(queries.FULLEST, arguments)),
         }
         return sorted(holdings.items(), key=lambda holding: -holding[1])[: JOB.limit]
 
     def _found_in(self, addresses: str, arguments: dict[str, Value]) -> list[tuple[str, int]]:
         with connection.cursor() as cursor:
             cursor.execute(
-                _CANDIDATES.format(addresses=addresses), arguments | {"limit": JOB.limit}
+                queries.CANDIDATES.format(addresses=addresses), arguments | {"limit": JOB.limit}
             )
             return [(address, int(remainder)) for address, remainder in cursor.fetchall()]
 
@@ -273,8 +280,8 @@ class _ChainSweep:
         before = RowTurn.objects.filter(job=turn).values_list("row_id", flat=True).first()
         with connection.cursor() as cursor:
             if before is not None and least < int(before):
-                cursor.execute(_LOOK_AGAIN, values)
-            cursor.execute(_SET_ASIDE, values)
+                cursor.execute(queries.LOOK_AGAIN, values)
+            cursor.execute(queries.SET_ASIDE, values)
         if before != str(least):
             RowTurn.objects.update_or_create(job=turn, defaults={"row_id": str(least)})
 
@@ -290,96 +297,174 @@ class _ChainSweep:
             "now": at,
         }
 
-    def _sweep_native(self, holding: _Found, fee_wei: int, at: datetime) -> None:
-        gas = HEADROOM * NATIVE_GAS * fee_wei
+    def _movable(self, asset: Asset, holdings: Sequence[_Found], at: datetime) -> list["_Movable"]:
+        """What of it the token lets go, with the gas that this takes. An address that it refuses is
+        asked again later, ever more rarely."""
+        if not holdings:
+            return []
+        refused = dict(
+            Obstacle.objects.filter(
+                asset=asset, kind=Obstacle.Kind.ADDRESS, ended_at=None
+            ).values_list("holder", "next_look_at")
+        )
+        due = [held for held in holdings if refused.get(held.address, at) <= at]
+        answers = self.nodes.each(
+            [balances.call_for_token(asset, held.address) for held in due]
+            + [("eth_getBalance", [held.address, "latest"]) for held in due]
+        )
+        movable = []
+        moves = []
+        for held, tokens, native in zip(due, answers, answers[len(due) :], strict=False):
+            if isinstance(tokens, RpcError) or isinstance(native, RpcError):
+                continue
+            amount = min(held.left_atomic, balances.read_tokens(tokens))
+            if amount > 0:
+                moves.append((held, amount, int(native, 16)))
+        wallet = self._wallet_for(asset)
+        estimates = self.nodes.each(
+            [
+                (
+                    "eth_estimateGas",
+                    [token_stops.transfer_call(asset, held.address, wallet, amount)],
+                )
+                for held, amount, _ in moves
+            ]
+        )
+        for (held, amount, native), answer in zip(moves, estimates, strict=True):
+            if not isinstance(answer, RpcError):
+                limit = sweep_costs.gas_margin(int(answer, 16))
+                movable.append(_Movable(held, amount, native, limit))
+                if held.address in refused:
+                    obstacles.end(asset, held.address, Obstacle.Kind.ADDRESS, at)
+            elif token_stops.refuses(answer):
+                self._note_refused(asset, held.address, amount, at)
+        return movable
+
+    def _note_refused(self, asset: Asset, address: str, amount_atomic: int, at: datetime) -> None:
+        """Of the whole token, or of the wallet that gets it, the look at tokens tells."""
+        if token_stops.why_stopped(asset, address, self.nodes) == Reason.WALLET_FROZEN:
+            obstacles.note(
+                asset,
+                address,
+                Obstacle.Kind.ADDRESS,
+                at,
+                addresses=1,
+                amount_atomic=amount_atomic,
+            )
+
+    def _note_dear(
+        self,
+        asset: Asset,
+        movable: Sequence["_Movable"],
+        worth: Sequence["_Movable"],
+        costs: Mapping[str, int | None],
+        at: datetime,
+    ) -> None:
+        """What isn't worth its gas now: staff see how much, and what it would cost."""
+        dear = [held for held in movable if held not in worth]
+        if not dear:
+            obstacles.end(asset, "", Obstacle.Kind.GAS, at)
+            return
+        cost = min((costs[held.holding.address] or 0 for held in dear), default=0)
+        arguments = self._arguments(asset, threshold(asset) or 1, at)
+        with connection.cursor() as cursor:
+            cursor.execute(queries.WAITING, arguments | {"most": sweep_costs.least_worth(cost)})
+            count, amount = cursor.fetchone()
+        obstacles.note(
+            asset,
+            "",
+            Obstacle.Kind.GAS,
+            at,
+            addresses=max(count, len(dear)),
+            amount_atomic=max(int(amount), sum(held.amount_atomic for held in dear)),
+            cost_atomic=cost,
+        )
+
+    def _wallet_for(self, asset: Asset) -> str:
+        is_short = asset.pk in self._short
+        return self._shares.neediest(asset) if is_short else self._shares.poorest(asset)
+
+    def _sweep_native(self, holding: _Found, price: SweepPrice, at: datetime) -> None:
+        """Of what it leaves for gas, a half is for a replacement that offers more."""
+        gas = price.funds(NATIVE_GAS) * 3 // 2
         amount = min(holding.left_atomic, self._held(holding.address)) - gas
-        if amount >= (1 if holding.is_wanted else WORTH_TIMES) * gas:
+        if amount > 0 and sweep_costs.is_worth(
+            amount, price.cost(NATIVE_GAS), is_wanted=holding.is_wanted
+        ):
             self._ask(holding, amount, at)
 
-    def _sweep_token(self, holding: _Found, fee_wei: int, at: datetime) -> None:
-        """Once the gas is there; else the hot wallet sends what is missing."""
-        asset = holding.asset
-        address = holding.address
-        remainder = holding.left_atomic
-        gas = HEADROOM * SWEEP_GAS * fee_wei
-        balance = self._held(address)
-        if 2 * balance >= gas:
-            amount = min(remainder, balances.of_token(asset, address, self.nodes))
-            if amount > 0:
-                self._ask(holding, amount, at)
+    def _sweep_token(
+        self, held: "_Movable", native: Asset, price: SweepPrice, at: datetime
+    ) -> None:
+        """What the address lacks for gas is sent by the hot wallet; the sweep is asked for with it,
+        and signed as soon as the gas is there."""
+        missing = price.funds(held.gas_limit) - held.native_atomic
+        if missing > 0 and not self._shares.can_afford(native, missing):
             return
-        native = Asset.objects.filter(chain=self.chain, token_standard=TokenStandard.NATIVE).first()
-        if native is not None and self._shares.can_afford(native, gas - balance):
-            self._send_gas(native, address, gas - balance, at)
+        with transaction.atomic():
+            if self._ask(held.holding, held.amount_atomic, at) and missing > 0:
+                self._send_gas(native, held.holding.address, missing, at)
 
     def _held(self, address: str) -> int:
         return int(self.nodes.call("eth_getBalance", [address, "latest"]), 16)
 
-    def _ask(self, holding: _Found, amount_atomic: int, at: datetime) -> None:
+    def _ask(self, holding: _Found, amount_atomic: int, at: datetime) -> bool:
         asset = holding.asset
-        is_short = asset.pk in self._short
-        wallet = self._shares.neediest(asset) if is_short else self._shares.poorest(asset)
-        is_asked = self._request(
-            holding.address,
-            asset,
-            to=wallet,
-            amount_atomic=amount_atomic,
-            purpose=_Purpose.SWEEP,
-            at=at,
-            sweeps=holding.address,
-        )
-        if is_asked:
-            self._shares.note(asset, wallet, amount_atomic)
-        self.asked.sweeps += is_asked
+        wallet = self._wallet_for(asset)
+        with transaction.atomic():
+            number = self._free(holding.address)
+            if number is None:
+                return False
+            self._request(holding.address, number, asset, wallet, amount_atomic, _Purpose.SWEEP, at)
+        self._shares.note(asset, wallet, amount_atomic)
+        self.asked.sweeps += 1
+        return True
 
     def _send_gas(self, native: Asset, address: str, amount_atomic: int, at: datetime) -> None:
-        is_asked = self._request(
-            address,
-            native,
-            to=address,
-            amount_atomic=amount_atomic,
-            purpose=_Purpose.SWEEP_GAS,
-            at=at,
-        )
-        self.asked.gas_transfers += is_asked
+        """Under the address's lock, with the sweep that needs it."""
+        number = self._count(address)
+        self._request(address, number, native, address, amount_atomic, _Purpose.SWEEP_GAS, at)
+        self.asked.gas_transfers += 1
 
     def _request(
         self,
         address: str,
+        number: int,
         asset: Asset,
-        *,
         to: str,
         amount_atomic: int,
         purpose: OutgoingTransaction.Purpose,
         at: datetime,
-        sweeps: str = "",
-    ) -> bool:
-        """The address's next transaction; none while one is on its way."""
-        with transaction.atomic():
-            number = self._free(address)
-            if number is None:
-                return False
-            sender.request(
-                chain_id=self.chain.pk,
-                asset_id=asset.pk,
-                to=to,
-                amount_atomic=amount_atomic,
-                purpose=purpose,
-                reference=f"{self.chain.pk}:{address}:{number}",
-                mode=self.chain.mode,
-                at=at,
-                sweeps=sweeps,
-            )
-        return True
+    ) -> None:
+        sender.request(
+            chain_id=self.chain.pk,
+            asset_id=asset.pk,
+            to=to,
+            amount_atomic=amount_atomic,
+            purpose=purpose,
+            reference=f"{self.chain.pk}:{address}:{number}",
+            mode=self.chain.mode,
+            at=at,
+            sweeps=address if purpose == _Purpose.SWEEP else "",
+        )
 
     def _free(self, address: str) -> int | None:
         """Under the address's lock: the number of its next transaction; None while one is on its
         way."""
         Address.objects.select_for_update().get(pk=address)
-        rows = OutgoingTransaction.objects.filter(chain=self.chain)
-        sweeps = rows.filter(purpose=_Purpose.SWEEP, from_address=address)
-        gas = rows.filter(purpose=_Purpose.SWEEP_GAS, to_address=address)
+        sweeps, gas = self._of(address)
         ended = (_Status.CONFIRMED, _Status.FAILED)
         if sweeps.exclude(status__in=ended).exists() or gas.exclude(status__in=ended).exists():
             return None
-        return sweeps.count() + gas.count()
+        return self._count(address)
+
+    def _count(self, address: str) -> int:
+        return sum(rows.count() for rows in self._of(address))
+
+    def _of(self, address: str) -> tuple[Rows, Rows]:
+        """Its sweeps, and what was sent it for gas."""
+        rows = OutgoingTransaction.objects.filter(chain=self.chain)
+        return (
+            rows.filter(purpose=_Purpose.SWEEP, from_address=address),
+            rows.filter(purpose=_Purpose.SWEEP_GAS, to_address=address),
+        )
