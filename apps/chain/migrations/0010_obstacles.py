@@ -9,7 +9,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('assets', '0004_asset_stopped_since'),
-        ('chain', '0008_payer'),
+        ('chain', '0009_indexes_of_looks'),
     ]
 
     operations = [
