@@ -7,7 +7,8 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 
-from apps.audit import custody, guards, points, touched, verify
+from apps.audit import custody, guards, kept, points, touched, verify
+from apps.audit.facts import FACTS
 from apps.audit.invariants import INVARIANTS, parameters, product_parameters
 from apps.audit.models import VerifiedPoint
 from apps.audit.verify import Finding
@@ -76,7 +77,18 @@ def found_since(point: VerifiedPoint, *names: str) -> list[Finding]:
     snapshot = points.Snapshot.current()
     (counts,) = snapshot.row_counts(point.boundary_xid)
     gone = [Finding("verified_rows_last", *row) for row in points.missing_rows(point, counts)]
-    return _found(names, point) + gone
+    return _found(names, point) + gone or changed_facts(point)
+
+
+def changed_facts(point: VerifiedPoint, *tables: str) -> list[Finding]:
+    """What a run since that point, or of everything, finds of the records that are written once: of
+    all tables, or these."""
+    return [
+        Finding(kept.NAME, *breach)
+        for facts in FACTS
+        if not tables or facts.table in tables
+        for breach in kept.compare(facts, point.facts[facts.table], clock.real_now()).breaches
+    ]
 
 
 def counted_since(point: VerifiedPoint) -> dict[str, int]:
@@ -103,6 +115,7 @@ def point_here() -> VerifiedPoint:
             cursor.execute("SELECT xmin::text FROM audit_verifiedpoint WHERE id = %s", [row.pk])
             row.boundary_xid = int(cursor.fetchone()[0]) + 1
     (row.row_counts,) = points.Snapshot.current().row_counts(row.boundary_xid)
+    row.facts = {facts.table: kept.compare(facts, None, row.verified_at).now for facts in FACTS}
     return row
 
 

@@ -16,6 +16,8 @@ class VerifiedPoint(models.Model):
     database_name = models.CharField(max_length=60)
     # Table -> rows written before the boundary, of the tables of which no row ever changes.
     row_counts = models.JSONField()
+    # Table -> counts and hashes of what is written once (apps/audit/kept.py).
+    facts = models.JSONField(null=True)
     is_whole = models.BooleanField()
     is_with_chain = models.BooleanField()
     # The point that it began at; null when everything was read.

@@ -77,6 +77,11 @@ class Snapshot:
         transactions = self.boundary_xid - point.boundary_xid
         return self.database_name == point.database_name and 0 <= transactions < TRANSACTIONS_MAX
 
+    def newest_point(self) -> VerifiedPoint | None:
+        """The newest one of this database."""
+        point = VerifiedPoint.objects.order_by("-pk").first()
+        return point if point is not None and self.continues(point) else None
+
     def row_counts(self, *boundaries: int) -> list[dict[str, int]]:
         """For each boundary the rows of lasting tables that were written before it; each table is
         read once."""

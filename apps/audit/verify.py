@@ -13,15 +13,17 @@ from datetime import timedelta
 
 from django.db import DatabaseError, connection, transaction
 
-from apps.audit import custody, points, touched
+from apps.audit import custody, derived, kept, points, touched
+from apps.audit.facts import FACTS, Facts
 from apps.audit.invariants import INVARIANTS, parameters
+from apps.audit.kept import Kept
 from apps.audit.models import VerifiedPoint
 from apps.audit.points import Snapshot
 from apps.core import acting, clock
 from apps.core.db import replica
 from apps.core.db.outage import is_outage
 from apps.core.db.replica import reads_may_lag
-from apps.core.db.snapshot import one_snapshot
+from apps.core.db.snapshot import OpenSnapshot, one_snapshot
 from apps.core.db.sql import Arguments
 from apps.core.invariant import Invariant
 from apps.payments import seals as payment_seals
@@ -87,6 +89,7 @@ class _Read:
     since: VerifiedPoint | None
     snapshot: Snapshot
     row_counts: dict[str, int]
+    facts: dict[str, Kept]
     books: list[custody.Book]
     seals: tuple[AuditSeal | None, PaymentSeal | None]
 
@@ -112,18 +115,24 @@ def verdicts(check_chain: bool = False) -> list[Verdict]:
 
 
 def audit(
-    *, check_chain: bool = False, since: str = "", whole_days: int = 0, seal: str = ""
+    *,
+    check_chain: bool = False,
+    since: str = "",
+    whole_days: int = 0,
+    seal: str = "",
+    anew: bool = False,
 ) -> Audit:
     """Verify everything, or what was written since the point that `since` names; without findings
     that is a new point. Everything is due again after `whole_days`, unless that is 0. `seal` is
-    one that was saved elsewhere."""
+    one that was saved elsewhere. `anew` compares nothing with earlier points: what was
+    changed or deleted since has been explained."""
     began = clock.real_now()
     watch = _Stopwatch()
     earlier = points.find(since) if since else None
     if points.is_whole_due(whole_days, began):
         earlier = None
     # Chains are asked now, and so are the books that they are compared with.
-    read = _read(True, earlier) if check_chain else _read_late(earlier)
+    read = (_read if check_chain else _read_late)(check_chain, earlier, anew=anew)
     results = _asked(read, check_chain)
     if seal:
         results.append(kept_seal(seal))
@@ -135,6 +144,7 @@ def audit(
             boundary_xid=read.snapshot.boundary_xid,
             database_name=read.snapshot.database_name,
             row_counts=read.row_counts,
+            facts=read.facts,
             is_whole=read.since is None,
             is_with_chain=check_chain,
             since=read.since,
@@ -147,25 +157,30 @@ def audit(
 
 
 @reads_may_lag("what must hold at every moment")
-def _read_late(point: VerifiedPoint | None) -> _Read:
-    return _read(False, point)
+def _read_late(check_chain: bool, point: VerifiedPoint | None, *, anew: bool) -> _Read:
+    return _read(check_chain, point, anew=anew)
 
 
-def _read(check_chain: bool, point: VerifiedPoint | None) -> _Read:
+def _read(check_chain: bool, point: VerifiedPoint | None, *, anew: bool = False) -> _Read:
     with one_snapshot() as opened:
         snapshot = Snapshot.current()
         since = point if point is not None and snapshot.continues(point) else None
+        earlier = None if anew else since or snapshot.newest_point()
         arguments = parameters()
         if since is not None:
             arguments = {**arguments, **touched.touched_since(since.boundary_xid)}
         results = opened.answers(lambda invariant: _ask(invariant, arguments), INVARIANTS)
         counts = _count_lasting(snapshot, since, results)
+        facts = _compare_facts(opened, earlier, results)
+        if check_chain:
+            results.append(_derived(earlier))
         books = custody.booked() if check_chain else []
         return _Read(
             results,
             since,
             snapshot,
             counts,
+            facts,
             books,
             (audit_seals.newest(), payment_seals.newest()),
         )
@@ -188,6 +203,52 @@ def _count_lasting(
         )
     )
     return counts
+
+
+def _compare_facts(
+    opened: OpenSnapshot, earlier: VerifiedPoint | None, results: list[Verdict]
+) -> dict[str, Kept]:
+    """What is written once, table by table; whether a point's is still there is one more
+    verdict."""
+    watch = _Stopwatch()
+    at = clock.real_now()
+    before = {} if earlier is None else earlier.facts or {}
+
+    def read(facts: Facts) -> kept.Comparison:
+        try:
+            with transaction.atomic():
+                return kept.compare(facts, before.get(facts.table), at)
+        except DatabaseError as error:
+            if _ends_the_run(error):
+                raise
+            finding = _not_asked(facts.table, error)
+            return kept.Comparison({}, 0, [(facts.table, finding.detail)])
+
+    compared = opened.answers(read, FACTS)
+    broken = [Finding(kept.NAME, *breach) for each in compared for breach in each.breaches]
+    counted = sum(each.counted for each in compared)
+    results.append(
+        Verdict(kept.NAME, kept.SAYS, counted, len(broken), broken[:FINDINGS_MAX], watch.took)
+    )
+    return {facts.table: each.now for facts, each in zip(FACTS, compared, strict=True)}
+
+
+def _derived(earlier: VerifiedPoint | None) -> Verdict:
+    """Addresses that an earlier run has derived and nobody has written since are not derived
+    again."""
+    watch = _Stopwatch()
+    boundary = None if earlier is None or earlier.facts is None else earlier.boundary_xid
+    try:
+        with transaction.atomic():
+            counted, breaches = derived.compare(boundary)
+    except DatabaseError as error:
+        if _ends_the_run(error):
+            raise
+        counted, breaches = 0, [("its query", _not_asked("", error).detail)]
+    broken = [Finding(derived.NAME, *breach) for breach in breaches]
+    return Verdict(
+        derived.NAME, derived.SAYS, counted, len(broken), broken[:FINDINGS_MAX], watch.took, True
+    )
 
 
 def _asked(read: _Read, check_chain: bool) -> list[Verdict]:

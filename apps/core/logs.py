@@ -8,6 +8,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
+from apps.core import troubles
 from apps.core.imports import without
 
 with without(
@@ -88,6 +89,7 @@ class JsonFormatter(logging.Formatter):
 
 structlog.configure(
     processors=[
+        troubles.count,
         structlog.processors.format_exc_info,
         structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
     ],

@@ -85,6 +85,15 @@ WHERE e.type LIKE 'transaction.%%' AND NOT EXISTS (
     AND h.payload ->> 'amount_atomic' = e.object #>> '{transaction,amount_atomic}'
     AND h.payload ->> 'tx_hash' = e.object #>> '{transaction,tx_hash}')
 UNION ALL
+    SELECT 'event ' || e.id, e.type || ' says that the coins came from ' ||
+    (e.object #>> '{transaction,from_address}') || ', and no deposit of the payment does'
+FROM webhooks_event e JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
+WHERE e.type LIKE 'transaction.%%' AND e.object #>> '{transaction,from_address}' <> ''
+  AND NOT EXISTS (
+    SELECT 1 FROM payments_paymentaddress a JOIN chain_deposit d ON d.address_id = a.address_id
+    WHERE a.payment_id = p.id AND d.tx_hash = e.object #>> '{transaction,tx_hash}'
+    AND lower(d.from_address) = lower(e.object #>> '{transaction,from_address}'))
+UNION ALL
     SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'total_cents') ||
     ', the invoice ' || i.total_cents
 FROM webhooks_event e JOIN billing_invoice i ON i.id::text = e.object ->> 'id'

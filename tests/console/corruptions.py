@@ -25,10 +25,6 @@ LAST_EVENT = (
     " 'payment_intent.completed')"
 )
 
-# A row that is gone leaves nothing to read, unless its table is counted or always read whole.
-WHOLE_ONLY = {"a booked deposit is deleted", "a settled payment is deleted"}
-WHOLE_ONLY |= {"an event is deleted", "a platform's event is deleted", "a delivery is deleted"}
-
 CORRUPTIONS: dict[str, tuple[str, str]] = {
     "a day's sum is raised by one": (
         "UPDATE payments_dailysum SET amount_atomic = amount_atomic + 1",

@@ -11,7 +11,7 @@ import yaml
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from apps.audit import verify
+from apps.audit import kept, verify
 from apps.audit.grants import WORKER
 from apps.audit.invariants import INVARIANTS
 from apps.audit.models import VerifiedPoint
@@ -85,7 +85,7 @@ def test_a_refused_query_is_a_finding_and_the_others_are_asked(bakery: Shop, cap
     verdicts = {item["name"]: item for item in json.loads(capsys.readouterr().out)["invariants"]}
     (finding,) = verdicts["merchants_counted"]["findings"]
     assert "permission denied for table stores_countedmerchant" in finding["detail"]
-    assert [item.name for item in INVARIANTS] == list(verdicts)
+    assert [*[item.name for item in INVARIANTS], kept.NAME] == list(verdicts)
     assert verdicts["movements_balance"]["counted"] == 2
     assert not VerifiedPoint.objects.exists()
 
@@ -99,5 +99,6 @@ def test_a_query_that_fails_is_a_finding(bakery: Shop, monkeypatch: Any) -> None
     assert [(verdict.name, verdict.broken) for verdict in answers] == [
         ("divides", 1),
         *[(item.name, 0) for item in INVARIANTS[-2:]],
+        (kept.NAME, 0),
     ]
     assert answers[0].findings[0].detail == "PostgreSQL didn't answer it: division by zero"

@@ -35,7 +35,7 @@ _SUFFIXES = {
     "summary": ("_sum", "_count"),
 }
 # Values of these are the operator's own, or come with traffic.
-_FREE_LABELS = {"asset", "status", "chain"}
+_FREE_LABELS = {"asset", "status", "chain", "event"}
 
 
 class Exported(NamedTuple):

@@ -7,6 +7,7 @@ from tests.console.plantings.rows import (
     CYCLE,
     DEPOSIT,
     DEPOSITED,
+    ELSEWHERE,
     INVOICE,
     PENDING,
     REFUND,
@@ -191,5 +192,13 @@ SALES: dict[str, tuple[str, str]] = {
             " idempotency_key IS NOT NULL"
         ),
         "payments_sealed",
+    ),
+    "deposit's sender": (
+        f"UPDATE chain_deposit SET from_address = '{ELSEWHERE}' WHERE id = {SIMULATED}",
+        "events_true",
+    ),
+    "deposit on the chain's sender": (
+        f"UPDATE chain_deposit SET from_address = '{ELSEWHERE}' WHERE id = {DEPOSIT}",
+        "events_true",
     ),
 }

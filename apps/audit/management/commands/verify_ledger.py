@@ -64,6 +64,11 @@ class Command(OperatorCommand[AuditResult]):
             help="with --since: verify everything when that was last done so many days ago",
         )
         parser.add_argument(
+            "--anew",
+            action="store_true",
+            help="compare nothing with earlier runs: what facts_kept has found is explained",
+        )
+        parser.add_argument(
             "--times", action="store_true", help="also print how long each check took, in seconds"
         )
         parser.add_argument(
@@ -84,6 +89,7 @@ class Command(OperatorCommand[AuditResult]):
             since=options["since"],
             whole_days=options["whole_days"],
             seal=options["seal"],
+            anew=options["anew"],
         )
         self.with_times = options["times"]
         self.was_asked_since = bool(options["since"])
