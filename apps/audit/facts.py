@@ -355,7 +355,8 @@ ELSEWHERE = {
         " payouts_storepayoutcap platforms_accessrequest reports_accountcodes stores_member"
         " stores_notificationchoice stores_store stores_user stores_verification"
         " stores_verificationdocument swaps_autoswap webhooks_endpoint",
-        _WORK: "chain_obstacle chain_gasleft payments_heldrefund payments_refundaddress payments_refundlink chain_payer"
+        _WORK: "chain_obstacle chain_gasleft payments_heldrefund payments_refundaddress"
+        " payments_refundlink chain_payer"
         " assets_dailyrate assets_rate chain_addresslook chain_blocktoread"
         " chain_balancecheck chain_unexplainedbalance core_drawing core_heartbeat"
         " core_lease core_outgoingmail core_rowfailure core_rowturn onramp_callback"
