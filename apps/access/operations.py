@@ -128,6 +128,13 @@ REFUND = Operation(
     "refund.create", "Refund a payment", MOVE_MONEY, BACK, "payments:write", code=ACT
 )
 LATE_DEPOSIT = Operation("late_deposit.accept", "Accept a late deposit", MOVE_MONEY, code=RECENT)
+SHORTFALL = Operation(
+    "payment.accept_shortfall",
+    "Accept an underpaid payment",
+    MOVE_MONEY,
+    "payments:write",
+    code=RECENT,
+)
 TRANSFER_ACCEPT = Operation(
     "unmatched_transfer.accept", "Accept an unmatched transfer", MOVE_MONEY, code=ACT
 )

@@ -8,6 +8,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 ACTS: dict[str, str] = {
     "refund": "Send a refund",
     "late_deposit": "Accept a late deposit",
+    "payment_shortfall": "Accept an underpaid payment",
     "transfer_accept": "Accept an unmatched transfer",
     "transfer_return": "Return an unmatched transfer",
     "payout_create": "Pay out",

@@ -42,11 +42,14 @@ from apps.payments.documents.held import entered_addresses, held_coins, held_row
 from apps.payments.documents.order import order_of
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.cancel import CANCELED, cancel_for_merchant, is_cancelable
+from apps.payments.services.extend import is_extendable
 from apps.payments.services.hold import HELD_REFUND
 from apps.payments.services.late import accept_late_deposit, held_atomic, late_deposit_of
 from apps.payments.services.receipts import key_start
 from apps.payments.services.refund_links import key_start as links_of
 from apps.payments.services.refund_links import known_email
+from apps.payments.services.shortfall import can_accept_shortfall
+from apps.payments.services.transfers import transfers_at
 from apps.payments.snapshot import find_snapshot
 from apps.stores import roles
 from apps.stores.audit import entries_about
@@ -147,6 +150,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "is_refund_under_way": refunds.is_under_way(sent_back),
         "is_refund_offered": refunds.is_offered(request, payment),
         "is_cancelable": is_cancelable(payment),
+        "is_shortfall_acceptable": can_accept_shortfall(payment, received),
+        "is_extendable": is_extendable(payment),
+        "unexpected": transfers_at(payment),
         "is_canceled": any(item.action == CANCELED for item in entries),
         "card_sessions": story.cards,
     }

@@ -29,6 +29,7 @@ from apps.dashboard import (
     passkeys,
     payment_detail,
     payment_notes,
+    payment_shortfall,
     payment_transactions,
     payments,
     payout_batches,
@@ -104,6 +105,14 @@ PAGES = (
         "payments/<str:id>/transaction", "payment_transaction", payment_transactions.find_one, PAY
     ),
     form("payments/<str:id>/cancel", "payment_cancel", payment_detail.cancel, PAY),
+    form(
+        "payments/<str:id>/shortfall",
+        "payment_shortfall",
+        payment_shortfall.accept,
+        MOVE_MONEY,
+        stepup=True,
+    ),
+    form("payments/<str:id>/extend", "payment_extend", payment_shortfall.extend, PAY),
     form("payments/<str:id>/refund", "refund", refunds.create, MOVE_MONEY, is_act=True),
     form(
         "payments/<str:id>/late-deposits/<str:deposit_id>",

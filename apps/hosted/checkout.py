@@ -210,73 +210,84 @@ def checkout_context(
     is_late = stages.is_late(document)
     offered = ways_of(document, received)
     way = _chosen(offered, query.get("asset"))
-    chosen = way and way.address
+    chosen = way.address if way is not None else None
     code = code_chosen(request, chosen)
-    waiting = stages.waiting_for_merchant(document)
-    is_set_aside = bool(waiting) and not document.terminal and query.get("more") != "1"
+    set_aside = _set_aside(document, path, query)
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
-    return brand_of(payment.store) | {
-        "checkout": document,
-        "framed_query": plumbing.framed_query(request),
-        "next_step": NextStep() if is_late else next_step(payment),
-        "sent": answer_shown(payment, query.get("sent", "")),
-        "bill": progress_of(document),
-        "has_receipt": payment.completed_at is not None,
-        "receipt_sent": query.get("receipt") == "sent",
-        "coins_paid": coins_paid(payment, received) if stage in (COMPLETED, REFUNDED) else [],
-        "refunded": refunded_of(payment, received) if stage == REFUNDED else None,
-        "refund": part_of(payment, query=query) if stage in (FAILED, REFUNDED) else None,
-        "is_late": is_late,
+    return (
+        brand_of(payment.store)
+        | set_aside
+        | {
+            "checkout": document,
+            "framed_query": plumbing.framed_query(request),
+            "next_step": NextStep() if is_late else next_step(payment),
+            "sent": answer_shown(payment, query.get("sent", "")),
+            "bill": progress_of(document),
+            "has_receipt": payment.completed_at is not None,
+            "receipt_sent": query.get("receipt") == "sent",
+            "coins_paid": coins_paid(payment, received) if stage in (COMPLETED, REFUNDED) else [],
+            "refunded": refunded_of(payment, received) if stage == REFUNDED else None,
+            "refund": part_of(payment, query=query) if stage in (FAILED, REFUNDED) else None,
+            "is_late": is_late,
+            "is_ending": stages.is_ending(payment, document),
+            "ending_seconds": stages.ending_seconds(payment),
+            "lifetime_seconds": stages.lifetime_seconds(payment),
+            "card": card,
+            "stage": stage,
+            "stage_template": f"hosted/stages/{stage}.html",
+            "is_waiting": not document.terminal,
+            "is_due": not (
+                document.terminal
+                or set_aside["is_set_aside"]
+                or stage == CONFIRMING
+                or (stage == PAY and card.is_paid)
+            ),
+            "is_polled": not document.terminal and not card.is_choosing,
+            "way": way,
+            "chosen": chosen,
+            "coins": [
+                (
+                    is_stable,
+                    [(item, plumbing.query_with(query, asset=item.asset_id)) for item in addresses],
+                )
+                for is_stable, addresses in grouped(offered)
+            ],
+            "code": code,
+            "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
+            "path": path,
+            "query": query.urlencode(),
+            "code_links": {name: plumbing.query_with(query, code=name) for name in (ADDRESS, LINK)},
+            "order": order_of(payment),
+            "is_choice": len(offered) > 1,
+            "is_local_chain": payment.is_live
+            and any(item.asset.chain_id == LOCAL_CHAIN_ID for item in document.payment_addresses),
+            "progress": _progress(document),
+            "completed_at": payment.completed_at,
+            "return_host": plumbing.host_shown(
+                document.success_url if stage == COMPLETED else document.failed_url
+            ),
+            "is_card_return": query.get("onramp") == "success"
+            and stage in (PAY, UNDERPAID, CONFIRMING),
+            "way_links": {
+                "crypto": f"{path}?{ways['crypto']}",
+                "card": f"{card_path or path}?{ways['card']}",
+            },
+            "confirming_reference": ""
+            if payment.is_live or stage not in (UNDERPAID, CONFIRMING)
+            else simulated_waiting(payment),
+        }
+    )
+
+
+def _set_aside(document: CheckoutFacts, path: str, query: QueryDict) -> Context:
+    """What came late or in another coin: nothing more is asked for while it waits, unless the
+    customer wants to pay all the same."""
+    waiting = stages.waiting_for_merchant(document)
+    return {
         "waiting_deposits": waiting,
-        "is_set_aside": is_set_aside,
+        "is_set_aside": bool(waiting) and not document.terminal and query.get("more") != "1",
         "more_link": f"{path}?{plumbing.query_with(query, more='1')}",
         "was_accepted": any(deposit.accepted_at for deposit in document.transactions),
-        "is_ending": stages.is_ending(payment, document),
-        "ending_seconds": stages.ending_seconds(payment),
-        "lifetime_seconds": stages.lifetime_seconds(payment),
-        "card": card,
-        "stage": stage,
-        "stage_template": f"hosted/stages/{stage}.html",
-        "is_waiting": not document.terminal,
-        "is_due": not (
-            document.terminal
-            or is_set_aside
-            or stage == CONFIRMING
-            or (stage == PAY and card.is_paid)
-        ),
-        "is_polled": not document.terminal and not card.is_choosing,
-        "way": way,
-        "chosen": chosen,
-        "coins": [
-            (
-                is_stable,
-                [(item, plumbing.query_with(query, asset=item.asset_id)) for item in addresses],
-            )
-            for is_stable, addresses in grouped(offered)
-        ],
-        "code": code,
-        "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
-        "path": path,
-        "query": query.urlencode(),
-        "code_links": {name: plumbing.query_with(query, code=name) for name in (ADDRESS, LINK)},
-        "order": order_of(payment),
-        "is_choice": len(offered) > 1,
-        "is_local_chain": payment.is_live
-        and any(item.asset.chain_id == LOCAL_CHAIN_ID for item in document.payment_addresses),
-        "progress": _progress(document),
-        "completed_at": payment.completed_at,
-        "return_host": plumbing.host_shown(
-            document.success_url if stage == COMPLETED else document.failed_url
-        ),
-        "is_card_return": query.get("onramp") == "success"
-        and stage in (PAY, UNDERPAID, CONFIRMING),
-        "way_links": {
-            "crypto": f"{path}?{ways['crypto']}",
-            "card": f"{card_path or path}?{ways['card']}",
-        },
-        "confirming_reference": ""
-        if payment.is_live or stage not in (UNDERPAID, CONFIRMING)
-        else simulated_waiting(payment),
     }
 
 

@@ -42,6 +42,8 @@ BADGES: Badges = {
         "transaction.confirmed": (GOOD, _("Deposit confirmed")),
         "transaction.failed": (BAD, _("Deposit failed or left the chain")),
         "late_deposit.accepted": (GOOD, _("Late deposit accepted")),
+        "payment.shortfall_accepted": (GOOD, _("Shortfall accepted")),
+        "payment.extended": (QUIET, _("More time given")),
     },
     "attention": {
         "card_refund": (BAD, _("Action required")),

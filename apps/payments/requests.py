@@ -57,6 +57,12 @@ class PaymentRequest(Request, frozen=True, kw_only=True):
     customer_pays_fee: bool | None = None
 
 
+class ExtensionRequest(Request, frozen=True, kw_only=True):
+    """For how many seconds from now a payment is to be open."""
+
+    expires_in: Annotated[int, by(Integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX))] = EXPIRES_IN_DEFAULT
+
+
 class TestModePaymentRequest(PaymentRequest, frozen=True, kw_only=True):
     success_url: Annotated[str, by(Url(plain_http="any"))] | None = None
     failed_url: Annotated[str, by(Url(plain_http="any"))] | None = None

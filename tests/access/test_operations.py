@@ -55,6 +55,7 @@ ELSEWHERE = {
         "an agent's scope, and only closes an intent that nothing has come to"
     ),
     "payments.cancel.cancel_for_merchant": "only closes an intent that nothing has come to",
+    "payments.extend.extend_payment": "gives a customer more time for the same money",
     "payments.notes.add_note": "words for the store's own people, which move nothing",
     "payments.renew.renew_payment": "asks a customer for the same money as before",
     "payments.simulate.simulate_deposit": "test mode, coins of nothing",

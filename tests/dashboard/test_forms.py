@@ -28,6 +28,8 @@ BUTTONS = {
     "unsubscribe",
     "switch_theme",
     "payment_cancel",
+    "payment_shortfall",
+    "payment_extend",
     "sign_in_passkey",
     "confirm_email",
     "sign_out",

@@ -50,6 +50,10 @@ def payments(tell: Recorder, shop: Shop) -> None:
     tell(api, "GET", "/payments/summary")
     tell(api, "GET", "/payments/{id}", id=made["id"])
     tell(api, "GET", "/payments/{id}/events", id=made["id"])
+    short = make.payment(api)["id"]
+    make.simulated(api, short, "underpaid")
+    tell(api, "POST", "/payments/{id}/extend", {"expires_in": 7200}, id=short)
+    tell(api, "POST", "/payments/{id}/accept_shortfall", id=short)
     tell(api, "GET", "/payments/{id}/invoice", id=made["id"])
     tell(api, "GET", "/payment_intents/{id}/reconciliation", id=made["id"])
     tell(

@@ -97,9 +97,7 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
         _post_settlement(payment, received, at)
 
     if states.COMPLETED in reached:
-        jobs.announce("payments.received_changed", payment.pk)
-        if payment.is_live:
-            jobs.enqueue("documents.prepare_payments", payment.pk)
+        _wake_for(payment)
     if states.FAILED in reached:
         _give_back(payment, at)
     return payment
@@ -131,6 +129,24 @@ def _outcome(payment: Payment, *, is_refunded: bool) -> str:
             else "Nothing is refunded automatically."
         )
     return "It is being refunded." if is_refunded else "Nothing is refunded automatically."
+
+
+def complete_short(payment: Payment, received: list[Received], at: datetime) -> None:
+    """With what has confirmed, which is less than was due: a person has decided so. The caller has
+    locked the row and what was received."""
+    step = states.PaymentDecision(
+        states.COMPLETED, states.COMPLETED_UNDERPAID, states.EVENTS[states.COMPLETED]
+    )
+    change_status(payment, step, at=at, **_columns_after(payment, received, step, at))
+    _post_settlement(payment, received, at)
+    _wake_for(payment)
+
+
+def _wake_for(payment: Payment) -> None:
+    """Who waits for a completed one."""
+    jobs.announce("payments.received_changed", payment.pk)
+    if payment.is_live:
+        jobs.enqueue("documents.prepare_payments", payment.pk)
 
 
 def _news(received: list[Received]) -> list[tuple[Received, Deposit]]:

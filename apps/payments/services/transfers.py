@@ -86,6 +86,17 @@ def transfer_of(access: Access, transfer_id: str) -> UnmatchedTransfer:
     return transfer
 
 
+def transfers_at(payment: Payment) -> list[UnmatchedTransfer]:
+    """What waits at the payment's addresses in another coin, oldest first."""
+    rows = UnmatchedTransfer.objects.filter(
+        store_id=payment.store_id,
+        address__in=payment.addresses.values("address_id"),
+        resolved_at=None,
+        asset__isnull=False,
+    )
+    return list(rows.select_related("asset").order_by("detected_at"))
+
+
 def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:
     """What shows that it is the store's. Raises ForSupport."""
     address = (

@@ -1948,6 +1948,9 @@ export interface Bodies {
             customer_pays_fee?: boolean;
         };
     };
+    post_payments_id_extend: {
+        expires_in?: number;
+    };
     post_payments_id_refunds: {
         refund?: {
             amount?: string;
@@ -2345,7 +2348,9 @@ export interface Answers {
     get_payments: PaymentIntentRowPage;
     post_payments: PaymentIntent;
     get_payments_id: PaymentIntentDetail;
+    post_payments_id_accept_shortfall: PaymentIntentDetail;
     get_payments_id_events: PaymentEvent[];
+    post_payments_id_extend: PaymentIntentDetail;
     get_payments_id_invoice: string;
     get_payments_id_refunds: Refund[];
     post_payments_id_refunds: Refund[];

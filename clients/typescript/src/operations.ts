@@ -102,6 +102,8 @@ export const OPERATIONS = {
   post_billing_subscriptions_id_uncancel: {"method":"POST","path":"/billing/subscriptions/{id}/uncancel","takesKey":false},
   post_checkout_reference_onramp_sessions: {"method":"POST","path":"/checkout/{reference}/onramp_sessions","takesKey":false},
   post_payments: {"method":"POST","path":"/payments","takesKey":true},
+  post_payments_id_accept_shortfall: {"method":"POST","path":"/payments/{id}/accept_shortfall","takesKey":false},
+  post_payments_id_extend: {"method":"POST","path":"/payments/{id}/extend","takesKey":false},
   post_payments_id_refunds: {"method":"POST","path":"/payments/{id}/refunds","takesKey":true},
   post_payments_id_simulated_payments: {"method":"POST","path":"/payments/{id}/simulated_payments","takesKey":false},
   post_payments_id_test_payments: {"method":"POST","path":"/payments/{id}/test_payments","takesKey":false},

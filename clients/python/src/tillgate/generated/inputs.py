@@ -29,6 +29,10 @@ class PaymentsCreate(TypedDict):
     customer_pays_fee: NotRequired[bool]
 
 
+class PaymentsExtend(TypedDict):
+    expires_in: NotRequired[int]
+
+
 class PaymentsSimulate(TypedDict):
     scenario: NotRequired[Literal['exact', 'underpaid', 'overpaid', 'unconfirmed', 'failed']]
     confirmations: NotRequired[int]

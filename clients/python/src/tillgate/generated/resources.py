@@ -47,6 +47,25 @@ class Payments(calls.Resource):
         """Summarize payments: `GET /payments/summary`."""
         return self._api.one(calls.Call("GET", "/payments/summary", options, query=fields), models.PaymentSummary)
 
+    def accept_shortfall(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.PaymentIntentDetail:
+        """Accept an underpaid payment: `POST /payments/{id}/accept_shortfall`."""
+        return self._api.one(calls.Call("POST", f"/payments/{calls.quoted(id)}/accept_shortfall", options), models.PaymentIntentDetail)
+
+    def extend(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.PaymentsExtend],
+    ) -> models.PaymentIntentDetail:
+        """Give a payment more time: `POST /payments/{id}/extend`."""
+        return self._api.one(calls.Call("POST", f"/payments/{calls.quoted(id)}/extend", options, body=fields), models.PaymentIntentDetail)
+
     def events(
         self,
         id: str,

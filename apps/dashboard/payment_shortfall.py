@@ -1,0 +1,51 @@
+"""What a merchant decides about an underpaid payment: to take what has arrived, or to give the
+customer more time."""
+
+from django.contrib import messages
+from django.http import HttpResponse
+
+from apps.core.web.refusals import status_of
+from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
+from apps.payments import selectors
+from apps.payments.models import Payment
+from apps.payments.services.extend import extend_payment
+from apps.payments.services.shortfall import accept_shortfall
+
+HOURS = (1, 6, 24)
+
+
+def accept(request: PageRequest, id: str) -> HttpResponse:
+    """A page that says what is accepted, then the acceptance: one press from the payment's page."""
+    payment: Payment = find(selectors.payments_visible_to(request.access), id)
+    errors: list[str] = []
+    status = 200
+    if request.method == "POST":
+        try:
+            accept_shortfall(payment, by=request.access)
+        except Refusals as refusal:
+            errors = sentences(refusal)
+            status = status_of(refusal)
+        else:
+            messages.success(request, "Accepted. What arrived is in your available balance.")
+            return go("payment", payment.pk)
+    context = {"payment": payment, "errors": errors}
+    return show(request, "dashboard/payments/shortfall.html", context, status=status)
+
+
+def extend(request: PageRequest, id: str) -> HttpResponse:
+    payment: Payment = find(selectors.payments_visible_to(request.access), id)
+    errors: list[str] = []
+    status = 200
+    if request.method == "POST":
+        typed = request.POST.get("hours", "")
+        hours = int(typed) if typed in map(str, HOURS) else HOURS[0]
+        try:
+            extend_payment(payment, hours * 3600, by=request.access)
+        except Refusals as refusal:
+            errors = sentences(refusal)
+            status = status_of(refusal)
+        else:
+            messages.success(request, "The customer has more time.")
+            return go("payment", payment.pk)
+    context = {"payment": payment, "errors": errors, "hours": HOURS}
+    return show(request, "dashboard/payments/extend.html", context, status=status)
