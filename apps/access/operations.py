@@ -132,7 +132,7 @@ SHORTFALL = Operation(
     "payment.accept_shortfall",
     "Accept an underpaid payment",
     MOVE_MONEY,
-    "payments:write",
+    BACK,
     code=RECENT,
 )
 TRANSFER_ACCEPT = Operation(

@@ -98,7 +98,11 @@ ROUTES = [
     ),
     Route("payments/summary", payments.Summary, {"GET": READ}),
     Route("payments/<str:id>", payments.PaymentById, {"GET": READ}),
-    Route("payments/<str:id>/accept_shortfall", payment_actions.AcceptShortfall, {"POST": WRITE}),
+    Route(
+        "payments/<str:id>/accept_shortfall",
+        payment_actions.AcceptShortfall,
+        {"POST": "refunds:write"},
+    ),
     Route("payments/<str:id>/extend", payment_actions.Extension, {"POST": WRITE}),
     Route("payments/<str:id>/events", payments.PaymentEvents, {"GET": READ}),
     Route("payments/<str:id>/invoice", invoices.PaymentInvoice, {"GET": READ}, budget={"GET": PDF}),

@@ -211,12 +211,12 @@ def checkout_context(
     offered = ways_of(document, received)
     way = _chosen(offered, query.get("asset"))
     chosen = way.address if way is not None else None
-    code = code_chosen(request, chosen)
     set_aside = _set_aside(document, path, query)
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return (
         brand_of(payment.store)
         | set_aside
+        | _code(request, chosen)
         | {
             "checkout": document,
             "framed_query": plumbing.framed_query(request),
@@ -245,18 +245,9 @@ def checkout_context(
             "is_polled": not document.terminal and not card.is_choosing,
             "way": way,
             "chosen": chosen,
-            "coins": [
-                (
-                    is_stable,
-                    [(item, plumbing.query_with(query, asset=item.asset_id)) for item in addresses],
-                )
-                for is_stable, addresses in grouped(offered)
-            ],
-            "code": code,
-            "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
+            "coins": _coins(offered, query),
             "path": path,
             "query": query.urlencode(),
-            "code_links": {name: plumbing.query_with(query, code=name) for name in (ADDRESS, LINK)},
             "order": order_of(payment),
             "is_choice": len(offered) > 1,
             "is_local_chain": payment.is_live
@@ -277,6 +268,25 @@ def checkout_context(
             else simulated_waiting(payment),
         }
     )
+
+
+def _coins(offered: list[Way], query: QueryDict) -> list[tuple[bool, list[tuple[Way, str]]]]:
+    """The coins to choose from, each with where it leads."""
+    return [
+        (is_stable, [(item, plumbing.query_with(query, asset=item.asset_id)) for item in ways])
+        for is_stable, ways in grouped(offered)
+    ]
+
+
+def _code(request: HttpRequest, chosen: CheckoutAddress | None) -> Context:
+    """The code to be scanned, and how another one is asked for."""
+    code = code_chosen(request, chosen)
+    links = {name: plumbing.query_with(request.GET, code=name) for name in (ADDRESS, LINK)}
+    return {
+        "code": code,
+        "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
+        "code_links": links,
+    }
 
 
 def _set_aside(document: CheckoutFacts, path: str, query: QueryDict) -> Context:

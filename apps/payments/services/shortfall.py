@@ -36,7 +36,7 @@ class StillConfirming(Coded):
     message = "Wait until everything that arrived has confirmed"
 
 
-class Returned(Coded):
+class AlreadyReturned(Coded):
     code = "already_returned"
     message = "What arrived has been returned or is on its way back"
 
@@ -47,8 +47,8 @@ class UnderReview(Coded):
 
 
 def accept_shortfall(payment: Payment, *, by: Access) -> Payment:
-    """The payment as it stands then. Raises NotShort, StillConfirming, Returned or UnderReview, or
-    what operations.check refuses with."""
+    """The payment as it stands then. Raises NotShort, StillConfirming, AlreadyReturned or
+    UnderReview, or what operations.check refuses with."""
     operations.check(by, operations.SHORTFALL)
     with transaction.atomic():
         locked = locked_payment(payment.pk)
@@ -88,7 +88,7 @@ def _check(payment: Payment, received: list[Received]) -> None:
     if is_rejected and not all(
         held_atomic(payment, intake.address.asset_id) >= intake.on_time_atomic for intake in brought
     ):
-        raise Returned
+        raise AlreadyReturned
     stopped = AcceptedAsset.objects.filter(
         store_id=payment.store_id,
         mode=payment.mode,

@@ -56,6 +56,16 @@ export class Payments extends Resource {
     return this.api.call("get_payment_intents_id_reconciliation", { path: { id } }, options);
   }
 
+  /** Takes what has arrived for less than was due. Repeating it changes nothing. */
+  acceptShortfall(id: string, options?: RequestOptions) {
+    return this.api.call("post_payments_id_accept_shortfall", { path: { id } }, options);
+  }
+
+  /** More time for an open payment that money has arrived for. */
+  extend(id: string, fields: Body<"post_payments_id_extend"> = {}, options?: RequestOptions) {
+    return this.api.call("post_payments_id_extend", { path: { id }, body: fields }, options);
+  }
+
   /** Test mode: a deposit without coins. */
   simulate(
     id: string,
