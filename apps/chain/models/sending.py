@@ -283,7 +283,9 @@ class Obstacle(models.Model):
         ADDRESS = "address", "The token refuses a deposit address"
         GAS = "gas", "Sweeps cost too much"
 
-    asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
+    asset = models.ForeignKey(
+        "assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
     holder = models.CharField(max_length=42, blank=True, default="", db_collation="C")
     kind = models.CharField(max_length=7, choices=Kind.choices)
     # What waits for it: addresses, and coins. Of a wallet or of the whole token nothing is counted.
