@@ -311,9 +311,7 @@ class UnexplainedBalance(models.Model):
     """Coins at an address of which no block that was read tells. Open until a block explains them,
     or an operator accepts them with a reason."""
 
-    address = models.ForeignKey(
-        Address, on_delete=models.PROTECT, related_name="+", db_index=False
-    )
+    address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+", db_index=False)
     chain = models.ForeignKey(
         "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
     )

@@ -6,7 +6,7 @@ a person is asked, and the wallet halts. It is asked on: a receipt that turns up
 the halt, and nothing is signed again for it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -29,7 +29,7 @@ IN_REVIEW_MAX = 50
 _Status = OutgoingTransaction.Status
 
 
-def receipt_of(row: OutgoingTransaction, receipts: dict[str, Any]) -> Any:
+def receipt_of(row: OutgoingTransaction, receipts: Mapping[str, Any]) -> Any:
     """Of whichever of its bytes was mined; None when none has one. A receipt of a transaction that
     no block has yet is none."""
     hashes = [candidate.tx_hash for candidate in row.candidates.all()]
@@ -45,7 +45,7 @@ def receipt_of(row: OutgoingTransaction, receipts: dict[str, Any]) -> Any:
 
 def ask_everyone(
     rows: Collection[OutgoingTransaction], nodes: Nodes
-) -> tuple[dict[str, Any], set[str]]:
+) -> tuple[Mapping[str, Any], set[str]]:
     """What any node knows of these: receipts by hash, and the hashes that are in a block though
     their receipts are still to come. Raises RpcError when no node answers."""
     hashes = [candidate.tx_hash for row in rows for candidate in row.candidates.all()]

@@ -24,8 +24,8 @@ def require_own_database() -> None:
         there = [str(name) for (name,) in cursor.fetchall()]
         cursor.execute("SELECT current_database()")
         name = cursor.fetchone()[0]
-    ours = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
-    foreign = [table for table in there if table not in {*ours, "django_migrations"}]
+    expected = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
+    foreign = [table for table in there if table not in {*expected, "django_migrations"}]
     if not foreign or _FIRST in there:
         return
     more = ", …" if len(foreign) > _SHOWN_MAX else ""
