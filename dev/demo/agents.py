@@ -42,7 +42,7 @@ MANDATES = (
     ("trial", 5, 0, 60),
 )
 REVOKED = "image search"
-PRICE_ATOMIC = "250000"
+PRICE_ATOMIC = "2500000"
 RESOURCE = "https://coffee.example/api/harvest-report"
 TITLE = "Harvest report, read by an agent"
 

@@ -22,7 +22,7 @@ def test_the_demo_has_mandates_of_every_status_and_a_payment_over_x402_once(
     shop = market.shop
     owner = Browser(shop.owner)
     make.paid(shop.test, amount="100.00")
-    market.chain.mint(market.token, Account.from_key(CHAIN_KEYS["customer"]).address, DOLLAR)
+    market.chain.mint(market.token, Account.from_key(CHAIN_KEYS["customer"]).address, 3 * DOLLAR)
     for _ in range(2):
         agents.seed_mandates(shop.store, shop.owner)
         agents.pay_over_x402(shop.store, shop.owner, TOKEN, "test")
