@@ -48,6 +48,11 @@ _WORDS: dict[LookupResult, tuple[str, str, str]] = {
         "It went to another address",
         "It is on {chains}, and nothing of it came to this payment.",
     ),
+    LookupResult.TOKEN_CONTRACT: (
+        "bad",
+        "It went to the token’s own contract",
+        "It is on {chains}. Nobody can return these coins, and they don’t count for this payment.",
+    ),
     LookupResult.NOT_FOUND: ("wait", "It wasn’t found", "Looked for on {chains}."),
     LookupResult.NOT_ASKED: (
         "wait",
@@ -55,7 +60,6 @@ _WORDS: dict[LookupResult, tuple[str, str, str]] = {
         "Look again in a few minutes.",
     ),
 }
-_OTHERWISE = ("wait", "It doesn’t count for this payment", "It was found on {chains}.")
 
 
 class TransactionForm(Form):
@@ -83,7 +87,7 @@ def _form(
 ) -> HttpResponse:
     context: dict[str, object] = {"payment": payment, "form": form, "errors": form.common_errors}
     if answer is not None:
-        tone, heading, text = _WORDS.get(answer.result, _OTHERWISE)
+        tone, heading, text = _WORDS[answer.result]
         context |= {
             "tone": tone,
             "heading": heading,

@@ -4,19 +4,23 @@ what it had stopped to look for."""
 from typing import Any
 
 import pytest
+from django.test import Client
 
 from apps.chain.models import Address, Deposit, UnmatchedTransfer
 from apps.core import clock
+from apps.dashboard.payment_transactions import _WORDS
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.transaction_lookup import LookupResult, find_transaction
 from tests import make
-from tests.cast import Shop
+from tests.cast import Cast, Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import FORWARDER, LOGGER, LocalChain
 from tests.chain.proxy import Proxy
 from tests.chain.test_deposits import CONTRACT
 from tests.chain.test_payment_flow import entry
+from tests.chain.test_unknown_payers import token  # noqa: F401  # a fixture
+from tests.dashboard.browse import Browser, text
 
 pytestmark = pytest.mark.chain
 
@@ -121,3 +125,27 @@ def test_the_watcher_looks_again_for_what_a_contract_sent_too_late(
     settle_deposits()
     assert Deposit.objects.get().tx_hash == tx_hash
     assert find_transaction(row(made), tx_hash).result == LookupResult.LATE
+
+
+def test_coins_in_the_tokens_own_contract_are_gone_for_customer_and_store(
+    chain: LocalChain,
+    watcher: Reader,
+    cast: Cast,
+    token: str,  # noqa: F811
+) -> None:
+    made = make.payment(cast.bakery.test)
+    watcher.read()
+    chain.mint(token, chain.accounts[0], 5_000_000)
+    tx_hash = chain.transfer(token, token, 5_000_000)
+    watcher.read()
+    assert find_transaction(row(made), tx_hash).result == LookupResult.TOKEN_CONTRACT
+    shown = Client().post(f"/pay/{made['reference']}/sent", {"transaction": tx_hash}, follow=True)
+    assert "These coins went to the token’s own contract." in text(shown)
+    found = Browser(cast.alice).post(f"payments/{made['id']}/transaction", transaction=tx_hash)
+    assert "It went to the token’s own contract." in text(found)
+    assert "Nobody can return these coins" in text(found)
+
+
+def test_the_store_reads_a_sentence_of_each_result() -> None:
+    """A malformed one is refused at its field."""
+    assert set(_WORDS) == set(LookupResult) - {LookupResult.MALFORMED}
