@@ -800,7 +800,7 @@ export type Payout = {
     simulated: boolean | null;
     withheld_atomic: string;
     failed_gas_charged_atomic: string;
-    pending_reason: ("waiting_for_funds" | "waiting_for_sweep" | "network_congested" | "cooling_down" | "awaiting_approval") | null;
+    pending_reason: ("waiting_for_funds" | "waiting_for_sweep" | "network_congested" | "token_stopped" | "cooling_down" | "awaiting_approval") | null;
     funds_returned: boolean;
     next_retry_at: string | null;
     /** Format: date-time */

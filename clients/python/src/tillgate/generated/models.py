@@ -1492,7 +1492,7 @@ class Payout:
     paid_fx_rate: str | None
     payout_rail: str
     payout_schedule_id: str | None
-    pending_reason: Literal['waiting_for_funds', 'waiting_for_sweep', 'network_congested', 'cooling_down', 'awaiting_approval'] | None
+    pending_reason: Literal['waiting_for_funds', 'waiting_for_sweep', 'network_congested', 'token_stopped', 'cooling_down', 'awaiting_approval'] | None
     provider_tx_id: str | None
     simulated: bool | None
     state_transitions: list[PayoutTransition]
