@@ -172,6 +172,7 @@ PERIODIC: dict[str, float] = {
     "access.prune": 10 * MINUTE,
     "webhooks.prune": 10 * MINUTE,
     "core.prune": 10 * MINUTE,
+    "payments.prune": 10 * MINUTE,
 }
 
 

@@ -6,7 +6,7 @@ from celery import shared_task
 
 from apps.core import jobs
 from apps.core.clock import real_now
-from apps.payments import daily_sums, hourly_sums, seals
+from apps.payments import daily_sums, hourly_sums, pruning, seals
 from apps.payments.documents import invoice
 from apps.payments.services import (
     cold,
@@ -54,6 +54,11 @@ def advance_refunds(ids: Sequence[str] = (), mode: str = "") -> None:
 @shared_task(name="payments.tell_completed")
 def tell_completed() -> None:
     completed_letters.tell_all()
+
+
+@shared_task(name="payments.prune")
+def prune() -> None:
+    pruning.prune_all(real_now())
 
 
 @shared_task(name="documents.prepare_payments")

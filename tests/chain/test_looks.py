@@ -13,11 +13,17 @@ from apps.chain.models import AddressLook, Deposit, UnexplainedBalance
 from apps.core import clock
 from apps.links.models import LinkPayment, PaymentLink
 from apps.links.services.stock import taken
+from apps.payments import pruning
 from apps.payments.models import Payment
 from apps.payments.services import cancel
 from apps.payments.services.expire import expire_due, expire_if_due
 from apps.payments.services.looks import look_due
-from apps.payments.services.renew import NotRenewable, is_renewable, renew_payment
+from apps.payments.services.renew import (
+    OFFERED_FOR,
+    NotRenewable,
+    is_renewable,
+    renew_payment,
+)
 from apps.payments.services.settle import settle_deposits
 from tests import make
 from tests.billing import records
@@ -150,6 +156,30 @@ def test_a_new_quote_waits_for_the_look(deadline: Deadline) -> None:
     assert not is_renewable(deadline.row)
     with pytest.raises(NotRenewable):
         renew_payment(deadline.row)
+
+
+def test_a_look_is_kept_as_long_as_a_new_quote_may_be_asked_for(deadline: Deadline) -> None:
+    deadline.chain.mine_after(deadline.at)
+    assert deadline.judge() == "expired"
+    looked_until = AddressLook.objects.get().looked_until
+    assert pruning.prune_all(looked_until + OFFERED_FOR) == {"address_looks": 0}
+    with time_machine.travel(deadline.at + OFFERED_FOR, tick=False):
+        assert is_renewable(deadline.row)
+
+    after = looked_until + OFFERED_FOR + timedelta(microseconds=1)
+    assert pruning.prune_all(after) == {"address_looks": 1}
+    with time_machine.travel(after, tick=False):
+        assert not is_renewable(deadline.row)
+
+
+def test_an_open_payment_whose_look_is_gone_is_looked_at_again(deadline: Deadline) -> None:
+    deadline.chain.mine_after(deadline.at)
+    deadline.watcher.read()
+    look_due()
+    assert pruning.prune_all(deadline.at + 2 * OFFERED_FOR) == {"address_looks": 1}
+    settle_deposits()
+    assert deadline.row.status == "pending"
+    assert deadline.judge() == "expired"
 
 
 def test_no_new_quote_for_coins_that_no_block_told_of(deadline: Deadline) -> None:

@@ -10,6 +10,7 @@ from django.db import ProgrammingError, connection, transaction
 from apps.access import request_log
 from apps.access.models import AccessToken, Application, Grant, RefreshToken, RequestEntry
 from apps.audit.grants import WEB, WORKER
+from apps.chain.models import Address, AddressLook
 from apps.core import clock, mail
 from apps.core.models import Drawing, OutgoingMail, RowFailure, RowTurn
 from apps.payments.models import DailySumPlace, HourlySum, PaymentChange
@@ -112,6 +113,19 @@ def test_core_prune_deletes_every_kind(db: None) -> None:
 
     for model in (OutgoingMail, RowFailure, Drawing):
         assert not model._default_manager.exists(), model
+
+
+def test_payments_prune_deletes_every_kind(bakery: Shop) -> None:
+    make.payment(bakery.test)
+    end = clock.real_now() - LONG_AGO
+    for address in Address.objects.all():
+        AddressLook.objects.create(
+            address=address, chain_id="ethereum-sepolia", block_number=1, looked_until=end
+        )
+
+    run("payments.prune")
+
+    assert Address.objects.exists() and not AddressLook.objects.exists()
 
 
 def test_payments_sum_days_sums_a_long_account(

@@ -222,4 +222,5 @@ def test_a_run_asks_once_what_it_may_lock(bakery: Shop) -> None:
 
 def test_the_command_tells_what_went(bakery: Shop, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("prune", json=True)
-    assert '"request_entries": 0' in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert '"request_entries": 0' in text and '"address_looks": 0' in text

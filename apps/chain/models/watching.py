@@ -304,7 +304,10 @@ class AddressLook(models.Model):
     looked_until = models.DateTimeField()
 
     class Meta:
-        indexes = [models.Index(fields=["chain", "block_number"], name="look_by_block")]
+        indexes = [
+            models.Index(fields=["chain", "block_number"], name="look_by_block"),
+            models.Index(fields=["looked_until"], name="look_by_time"),
+        ]
 
 
 class UnexplainedBalance(models.Model):

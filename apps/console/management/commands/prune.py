@@ -5,6 +5,7 @@ from typing import Any
 from apps.access import pruning as access
 from apps.access import sessions
 from apps.core import clock, mail
+from apps.payments import pruning as payments
 from apps.stores.command import OperatorCommand, Result
 from apps.webhooks import pruning as webhooks
 
@@ -18,12 +19,17 @@ class PruneResult(Result, frozen=True, kw_only=True):
 class Command(OperatorCommand[PruneResult]):
     help = (
         "Delete what was kept long enough: the request log, ended deliveries and events, ended"
-        " tokens and sessions, old emails"
+        " tokens and sessions, looks at addresses, old emails"
     )
 
     def run(self, **options: Any) -> PruneResult:
         now = clock.real_now()
         sessions.tidy(now)
         return PruneResult(
-            deleted={**access.prune_all(now), **webhooks.prune_all(now), **mail.forget(now)}
+            deleted={
+                **access.prune_all(now),
+                **webhooks.prune_all(now),
+                **payments.prune_all(now),
+                **mail.forget(now),
+            }
         )
