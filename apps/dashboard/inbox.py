@@ -22,7 +22,7 @@ from apps.chain.attention import delayed_wallets, sendings_in_review
 from apps.core import clock, value_cache
 from apps.core.db.sql import Blank, Statement, statement_of_names
 from apps.dashboard import inbox_payments, inbox_rows
-from apps.dashboard.inbox_notices import Notice
+from apps.dashboard.inbox_notices import Notice, RowButton
 from apps.payments import attention as payments
 from apps.payouts import attention as payouts
 from apps.stores import roles
@@ -211,6 +211,16 @@ class InboxLine:
     may_resolve: bool
     age_seconds: int
     is_counted: bool
+    role: str | None
+
+    @property
+    def also(self) -> list[RowButton]:
+        """The further buttons that this person may press."""
+        return [
+            button
+            for button in self.notice.also
+            if not button.needs or roles.may(self.role, button.needs)
+        ]
 
 
 def _badge(counts: Counter[str]) -> str:
@@ -296,6 +306,7 @@ class Inbox:
                         may_resolve,
                         max(int((now - item.at).total_seconds()), 0),
                         kind.is_counted,
+                        self.access.role,
                     )
                     for item in noticed
                 ]

@@ -17,11 +17,12 @@ DETAIL_SHOWN = 140
 
 @dataclass(frozen=True)
 class RowButton:
-    """A button beside the first one of a row."""
+    """A button beside the first one of a row, for who has the permission that it `needs`."""
 
     action: str
     url: str
     posts: tuple[str, str] = ("", "")
+    needs: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Notice:
     posts: tuple[str, str] = ("", "")
     copies: str = ""
     page: str = ""
-    also: RowButton | None = None
+    also: tuple[RowButton, ...] = ()
 
     @property
     def facts(self) -> list[str]:

@@ -17,6 +17,7 @@ from apps.payments.documents.parts import hosted_url
 from apps.payments.models import HeldRefund, LateDeposit, Payment, Refund
 from apps.payments.services.hold import CARD_REFUND
 from apps.payments.services.refund_quote import LOCKED
+from apps.stores import roles
 
 NAME_LENGTH = 60
 
@@ -93,6 +94,14 @@ def of_short_payment(payment: Payment) -> Notice:
         "clock",
         copies=url,
         page=url_of("payment", payment.pk),
+        also=(
+            RowButton(
+                "Accept what arrived",
+                url_of("payment_shortfall", payment.pk),
+                needs=roles.MOVE_MONEY,
+            ),
+            RowButton("Give more time", url_of("payment_extend", payment.pk), needs=roles.PAY),
+        ),
     )
 
 
@@ -185,10 +194,10 @@ def of_unmatched_transfer(transfer: UnmatchedTransfer) -> Notice:
     )
 
 
-def _return_of(transfer: UnmatchedTransfer) -> RowButton | None:
+def _return_of(transfer: UnmatchedTransfer) -> tuple[RowButton, ...]:
     if is_burn(transfer.from_address.lower()):
-        return None
-    return RowButton("Send back", url_of("transfer_return", transfer.pk), ("return", "1"))
+        return ()
+    return (RowButton("Send back", url_of("transfer_return", transfer.pk), ("return", "1")),)
 
 
 def _name(payment: Payment) -> str:

@@ -36,6 +36,7 @@ from apps.payments.models import (
     LateDeposit,
     Payment,
     PaymentAddress,
+    PaymentEvent,
     Refund,
     RefundAddress,
 )
@@ -74,6 +75,9 @@ def _arrived(*statuses: str) -> Subquery:
 _CONFIRMED = Deposit.Status.CONFIRMED.value
 _SEEN = (Deposit.Status.CONFIRMING.value, _CONFIRMED)
 _HELD = HeldRefund.objects.filter(payment=OuterRef("pk"), status__in=HELD_STATUSES)
+_TAKEN = PaymentEvent.objects.filter(
+    payment=OuterRef("pk"), event_type=states.SHORTFALL_ACCEPTED
+)  # as the merchant accepted it
 _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATUSES)
 
 
@@ -131,7 +135,11 @@ def held_refunds(viewer: Viewer) -> "QuerySet[HeldRefund]":
 def unreturned_payments(viewer: Viewer) -> "QuerySet[Payment]":
     """Rejected ones whose coins are held, and nothing of which waits or is looked at."""
     rows = Payment.objects.visible_to(viewer).filter(
-        ~Exists(_SENT_BACK), ~Exists(_HELD), status=states.FAILED, needs_attention=""
+        ~Exists(_SENT_BACK),
+        ~Exists(_HELD),
+        ~Exists(_TAKEN),
+        status=states.FAILED,
+        needs_attention="",
     )
     return rows.order_by("-created_at")
 

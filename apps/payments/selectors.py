@@ -23,7 +23,15 @@ from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.core.money import cents_from_text
 from apps.core.searching import NEWEST_MAX, Term, found_by_any, newest
-from apps.payments.models import Payment, PaymentAddress, PaymentEmail, Refund, Renewal
+from apps.payments import states
+from apps.payments.models import (
+    Payment,
+    PaymentAddress,
+    PaymentEmail,
+    PaymentEvent,
+    Refund,
+    Renewal,
+)
 from apps.payments.models.emails import EMAIL_LENGTH
 from apps.stores.models import Store
 
@@ -401,6 +409,12 @@ def refunds_visible_to(viewer: Viewer) -> "models.QuerySet[Refund]":
     )
     rows = every.annotate(locked_rate=models.Subquery(locked.values("exchange_rate")[:1]))
     return rows.order_by("-created_at", "-id")
+
+
+def is_shortfall_accepted(payment: Payment) -> bool:
+    """Whether the merchant took what had come for less than was due."""
+    rows = PaymentEvent.objects.filter(payment=payment, event_type=states.SHORTFALL_ACCEPTED)
+    return rows.exists()
 
 
 def refunds_of(viewer: Viewer, payment: Payment) -> "models.QuerySet[Refund]":

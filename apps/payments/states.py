@@ -17,6 +17,9 @@ EXPIRED = Payment.Status.EXPIRED.value
 FAILED = Payment.Status.FAILED.value
 REFUNDED = Payment.Status.REFUNDED.value
 
+# In the history only: the merchant took less than was due. The status of a rejected one stays.
+SHORTFALL_ACCEPTED = "payment.shortfall_accepted"
+
 
 @dataclass(frozen=True)
 class PaymentDecision(Step):

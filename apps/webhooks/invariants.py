@@ -93,6 +93,10 @@ WHERE e.type LIKE 'transaction.%%' AND e.object #>> '{transaction,from_address}'
     SELECT 1 FROM payments_paymentaddress a JOIN chain_deposit d ON d.address_id = a.address_id
     WHERE a.payment_id = p.id AND d.tx_hash = e.object #>> '{transaction,tx_hash}'
     AND lower(d.from_address) = lower(e.object #>> '{transaction,from_address}'))
+  AND NOT EXISTS (
+    SELECT 1 FROM payments_latedeposit l JOIN chain_deposit d ON d.id = l.deposit_id
+    WHERE l.payment_id = p.id AND d.tx_hash = e.object #>> '{transaction,tx_hash}'
+    AND lower(d.from_address) = lower(e.object #>> '{transaction,from_address}'))
 UNION ALL
     SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'total_cents') ||
     ', the invoice ' || i.total_cents

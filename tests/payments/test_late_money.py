@@ -62,7 +62,7 @@ def accept_late(payment_id: str) -> None:
     accept_late_deposit(row, str(late.deposit_id), clock.now(row.store, row.mode))
 
 
-def late_on_open(payment_id: str) -> Payment:
+def late_on_open(payment_id: str, share: int = 1) -> Payment:
     """A payment that waits, with coins whose block is later than its deadline."""
     row = Payment.objects.select_related("store").get(pk=payment_id)
     entry = addresses_of(row)[0]
@@ -71,7 +71,7 @@ def late_on_open(payment_id: str) -> Payment:
             entry.address_id,
             entry.asset,
             "ahead",
-            amount_atomic=entry.required_atomic,
+            amount_atomic=entry.required_atomic // share,
             confirmations=entry.required_confirmations,
             status="confirmed",
             at=row.expires_at + timedelta(seconds=30),

@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from django.test import Client
 
 from apps.assets.models import AcceptedAsset
 from apps.billing.invoices.payment_intents import update_paid_amounts
+from apps.chain.addresses import ZERO_ADDRESS
 from apps.chain.models import Address, Deposit
 from apps.core import clock
 from apps.payments import seals
-from apps.payments.models import Payment, Refund
+from apps.payments.models import HeldRefund, Payment, Refund
 from apps.payments.services.reconcile import FINAL, reconcile
 from apps.payments.services.settle import settle_payment
 from apps.stores.models import AuditEntry
@@ -20,8 +22,9 @@ from apps.webhooks.models import Event
 from tests import auditing, make
 from tests.billing import records as r
 from tests.cast import Cast, Shop
+from tests.dashboard.attention.makers import arrives, told
 from tests.dashboard.browse import Browser, text
-from tests.payments.test_late_money import late_on_open
+from tests.payments.test_late_money import accept_late, late_on_open
 from tests.payments.test_losing import in_thread, until_somebody_waits_for_us
 from tests.payouts.conftest import _django_db_helper, committed
 
@@ -86,13 +89,16 @@ def test_two_at_once_accept_once(committed: Cast) -> None:
     assert AuditEntry.objects.filter(action="payment.shortfall_accepted").count() == 1
 
 
-def test_after_the_deadline_what_is_still_held_is_accepted(bakery: Shop) -> None:
-    payment_id = short(bakery)
+def test_after_the_deadline_what_is_still_held_is_accepted(cast: Cast) -> None:
+    bakery, owner = cast.bakery, cast.alice
+    made = make.payment(bakery.test)
+    payment_id = made["id"]
     # Nobody knows whom to send it back to, so it is held.
-    Deposit.objects.update(from_address="")
+    arrives(made, sender=ZERO_ADDRESS, part=2)
     make.advance(bakery.test, 3601)
     assert make.detail(bakery.test, payment_id)["state_reason"] == "failed_underpaid"
     assert not Refund.objects.exists()
+    assert HeldRefund.objects.get().status == "waiting"
     for _ in range(2):
         body = ask(bakery, payment_id, "accept_shortfall").json()
         assert (body["status"], body["state_reason"]) == ("failed", "failed_underpaid")
@@ -100,9 +106,28 @@ def test_after_the_deadline_what_is_still_held_is_accepted(bakery: Shop) -> None
     (deposit,) = body["transactions"]
     assert deposit["accepted_at"] is not None and deposit["late"] is False
     assert types().count("transaction.confirmed") == 2
-    assert Event.objects.filter(type="transaction.confirmed").order_by("id").last() is not None
+    # Nobody is asked for an address any more, nor told that something goes back.
+    assert HeldRefund.objects.get().status == "closed"
+    assert Payment.objects.get(pk=payment_id).needs_attention == ""
+    assert told(Browser(owner)) == []
+    page = text(Client().get(f"/pay/{body['reference']}"))
+    assert "Partially paid" in page and "has accepted what you sent." in page
+    assert all(words not in page for words in ("returned", "Enter an address", "start again"))
     assert reconcile(Payment.objects.get(pk=payment_id).pk) == FINAL
     assert auditing.breaches() == []
+
+
+def test_a_part_that_was_accepted_is_not_said_to_go_back(cast: Cast) -> None:
+    bakery = cast.bakery
+    payment_id = short(bakery)
+    late_on_open(payment_id, share=4)
+    accept_late(payment_id)
+    make.advance(bakery.test, 3601)
+    body = make.detail(bakery.test, payment_id)
+    assert body["state_reason"] == "failed_underpaid"
+    page = text(Client().get(f"/pay/{body['reference']}"))
+    assert "has accepted a part of it. The rest is being returned" in page
+    assert "What arrived is being returned" not in page
 
 
 def test_what_goes_back_already_is_not_accepted(bakery: Shop) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
 from apps.payments.models import HeldRefund, Payment, Refund, RefundAddress
+from apps.payments.selectors import is_shortfall_accepted
 
 ADDRESSES_MAX = 5
 
@@ -34,16 +35,27 @@ class Outlook:
     waiting: list[HeldCoins] = field(default_factory=list)
 
     is_all_there: bool = True  # what is held has a refund, or a share that waits for one
+    is_accepted: bool = False  # all that came in time, by the merchant
+    is_partly_accepted: bool = False
 
     @property
     def is_all_going(self) -> bool:
+        return self._is_held_going and not (self.is_accepted or self.is_partly_accepted)
+
+    @property
+    def is_rest_going(self) -> bool:
+        """All that the merchant hasn't accepted."""
+        return self._is_held_going and self.is_partly_accepted and not self.is_accepted
+
+    @property
+    def _is_held_going(self) -> bool:
         has_refunds = bool(self.going or self.returned)
         return has_refunds and self.is_all_there and not (self.checking or self.waiting)
 
     @property
     def is_left_to_merchant(self) -> bool:
         """Something is neither sent nor asked about: too small to send, or given up."""
-        return not (self.is_all_going or self.checking or self.waiting)
+        return not (self._is_held_going or self.is_accepted or self.checking or self.waiting)
 
 
 def held_coins(payment: Payment) -> list[HeldCoins]:
@@ -61,6 +73,8 @@ def outlook(payment: Payment) -> Outlook:
         checking=_by_asset(_rows(payment, HeldRefund.Status.CHECKING)),
         waiting=held_coins(payment),
         is_all_there=not payment.needs_attention,
+        is_accepted=is_shortfall_accepted(payment),
+        is_partly_accepted=payment.late_deposits.filter(accepted_at__isnull=False).exists(),
     )
 
 

@@ -17,13 +17,13 @@ from apps.core.errors import Coded
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
-from apps.payments.selectors import Received, received_by
+from apps.payments.selectors import Received, is_shortfall_accepted, received_by
+from apps.payments.services import held_refunds
 from apps.payments.services.change_status import locked_payment
+from apps.payments.services.hold import flag
 from apps.payments.services.late import held_atomic, note_accepted
 from apps.payments.services.settle import complete_short, settle_locked, shares
 from apps.stores import audit
-
-ACCEPTED = "payment.shortfall_accepted"
 
 
 class NotShort(Coded):
@@ -54,7 +54,7 @@ def accept_shortfall(payment: Payment, *, by: Access) -> Payment:
         locked = locked_payment(payment.pk)
         at = clock.now(locked.store, locked.mode)
         locked = settle_locked(locked, at)
-        if locked.state_reason == states.COMPLETED_UNDERPAID or _is_accepted(locked):
+        if locked.state_reason == states.COMPLETED_UNDERPAID or is_shortfall_accepted(locked):
             return locked
         received = received_by(locked, is_locking=True)
         _check(locked, received)
@@ -72,7 +72,7 @@ def can_accept_shortfall(payment: Payment, received: list[Received]) -> bool:
         _check(payment, received)
     except Coded:
         return False
-    return not _is_accepted(payment)
+    return not is_shortfall_accepted(payment)
 
 
 def _check(payment: Payment, received: list[Received]) -> None:
@@ -99,10 +99,6 @@ def _check(payment: Payment, received: list[Received]) -> None:
         raise UnderReview
 
 
-def _is_accepted(payment: Payment) -> bool:
-    return PaymentEvent.objects.filter(payment=payment, event_type=ACCEPTED).exists()
-
-
 def _accept_held(payment: Payment, received: list[Received], at: datetime) -> None:
     """Each deposit that came in time, as one that came late is accepted: the status stays."""
     of_payment = {"payment": payment, "store_id": payment.store_id, "mode": payment.mode}
@@ -117,22 +113,22 @@ def _accept_held(payment: Payment, received: list[Received], at: datetime) -> No
             movements.late_deposit_accepted(deposit_id=deposit.pk, **details, at=at)
             deposit.asset = intake.address.asset
             note_accepted(payment, deposit, at)
+    held_refunds.take_over(payment, at)
     if payment.needs_attention:
-        Payment.objects.filter(pk=payment.pk).update(needs_attention="")
-        payment.needs_attention = ""
+        flag(payment, "")
 
 
 def _note(payment: Payment, at: datetime) -> None:
     PaymentEvent.objects.create(
         payment=payment,
-        event_type=ACCEPTED,
+        event_type=states.SHORTFALL_ACCEPTED,
         from_status=payment.status,
         to_status=payment.status,
         payload={},
         created_at=at,
     )
     audit.record(
-        ACCEPTED,
+        states.SHORTFALL_ACCEPTED,
         store=payment.store_id,
         mode=payment.mode,
         target=payment,

@@ -100,6 +100,8 @@ LINES = (
     Line(
         T.LATE_DEPOSIT, "page", "payments/{ended}/late-deposits/{deposit}", "POST", {}, ("test",)
     ),  # no live coins are held here
+    api(T.SHORTFALL, "POST", "payments/{payment}/accept_shortfall"),
+    page(T.SHORTFALL, "payments/{payment}/shortfall"),
     page(T.TRANSFER_ACCEPT, "transfers/{transfer}/accept", reference="{reference}"),
     page(T.TRANSFER_RETURN, "transfers/{other_transfer}/return"),
     api(T.SWAP, "POST", "balance_swaps", SOLD),

@@ -54,13 +54,18 @@ def late(cast: Cast) -> tuple[str, str]:
 
 
 def arrives(
-    payment: dict[str, Any], asset_id: str = "", *, sender: str = "", share: int = 1
+    payment: dict[str, Any],
+    asset_id: str = "",
+    *,
+    sender: str = "",
+    share: int = 1,
+    part: int = 1,
 ) -> Deposit:
     """A confirmed deposit at the payment's first address, of its coin or another."""
     row = Payment.objects.select_related("store").get(pk=payment["id"])
     entry = addresses_of(row)[0]
     asset = Asset.objects.get(pk=asset_id) if asset_id else entry.asset
-    amount = entry.required_atomic * share
+    amount = entry.required_atomic * share // part
     needed = entry.required_confirmations
     at = clock.now(row.store, row.mode)
     with transaction.atomic():

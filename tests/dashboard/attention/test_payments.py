@@ -15,13 +15,14 @@ from apps.ledger.models import Movement
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, PaymentEvent, Refund
 from apps.payments.states import REFUND_MACHINE
 from apps.payments.transfer_fits import fits_of
-from apps.stores.models import AuditEntry
+from apps.stores.models import AuditEntry, Role
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.attention.makers import DAY, arrives, books_are_right, late, only, told
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_refunds import confirmed, reviewed
+from tests.dashboard.test_search import joined
 
 
 def test_a_late_deposit_is_accepted_by_its_button(cast: Cast) -> None:
@@ -150,7 +151,15 @@ def test_a_payment_that_is_short_is_told_until_the_rest_has_come_or_its_time_is_
     assert line.notice.url == line.notice.copies == made["hosted_url"]
     assert line.notice.detail.startswith("Rye · €12.00 of €24.00 · Expires ")
     assert line.notice.amount == "€12.00 missing"
-    assert f'data-copy="{made["hosted_url"]}"' in browser.get("attention").content.decode()
+    shown = browser.get("attention").content.decode()
+    assert f'data-copy="{made["hosted_url"]}"' in shown
+    assert [button.action for button in line.also] == ["Accept what arrived", "Give more time"]
+    assert all(f'href="{button.url}"' in shown for button in line.also)
+    assert [browser.get(button.url).status_code for button in line.also] == [200, 200]
+    assert [
+        [button.action for button in only(joined(cast, role)).also]
+        for role in (Role.DEVELOPER, Role.VIEWER)
+    ] == [["Give more time"], []]
     make.simulated(cast.bakery.test, made["id"], "exact", reference="rest")
     assert told(browser) == []
     books_are_right()
@@ -263,7 +272,7 @@ def test_a_transfer_that_one_payment_fits_is_accepted_by_a_press_and_a_code(cast
     usdc_arrives(cast, made)
     browser = Browser(cast.alice).prove()
     line = only(browser)
-    assert line.notice.also is not None and line.notice.also.action == "Send back"
+    assert [button.action for button in line.also] == ["Send back"]
     name, value = line.notice.posts
     asked = browser.post(line.notice.url, **{name: value})
     assert asked.context["asks_code"] and made["reference"] in text(asked)
