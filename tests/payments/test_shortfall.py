@@ -133,7 +133,7 @@ def test_a_part_that_was_accepted_is_not_said_to_go_back(cast: Cast) -> None:
 def test_what_goes_back_already_is_not_accepted(bakery: Shop) -> None:
     payment_id = short(bakery)
     make.advance(bakery.test, 3601)
-    assert Refund.objects.filter(payment=payment_id).exists()
+    assert Refund.objects.filter(payment__pk=payment_id).exists()
     assert refused(ask(bakery, payment_id, "accept_shortfall")) == (
         422,
         "already_returned",
