@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from apps.chain.encoding import bloom as blooms
 from apps.chain.models import Deposit, Head
-from apps.chain.watching import blooms
 from apps.chain.watching.block_headers import Inconsistent
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import LOGGER, LocalChain

@@ -1,25 +1,62 @@
-"""The bloom filter of a block's or a receipt's logs: whether an address or a topic may be among
-them. What it doesn't contain is in none."""
+"""The filter of the logs of a block or of a receipt (yellow paper, 4.3.1): which addresses and
+topics they have. It may claim too much, and never denies what is there.
 
-from collections.abc import Iterable
+Some chains leave it out, empty or full: it says nothing then.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
 
 from apps.core.evm import keccak
 
-_BYTES = 256
-_BITS = 2047
+SIZE_BITS = 2048
+# Up to so many bits (some thirty logs) all logs of a block are read, and no other is missing.
+QUIET_BITS = 256
+_FULL = (1 << SIZE_BITS) - 1
 
 
-def may_contain(bloom: str, words: Iterable[str]) -> bool:
-    """Whether all of these, addresses or topics in hex, may be in the filter's logs. One that can't
-    be read contains nothing."""
+def read(holder: Mapping[str, Any]) -> int | None:
+    """The filter of a block or a receipt as a node tells it; None when it says nothing."""
+    text = holder.get("logsBloom")
+    if not isinstance(text, str) or len(text) != 2 + SIZE_BITS // 4:
+        return None
     try:
-        bits = int.from_bytes(bytes.fromhex(bloom[2:]))
+        bloom = int(text, 16)
     except ValueError:
-        return False
-    return len(bloom) == 2 + 2 * _BYTES and all(_is_set(bits, word) for word in words)
+        return None
+    return bloom if 0 < bloom < _FULL else None
 
 
-def _is_set(bits: int, word: str) -> bool:
-    digest = keccak(bytes.fromhex(word[2:]))
-    places = (int.from_bytes(digest[start : start + 2]) & _BITS for start in (0, 2, 4))
-    return all(bits >> place & 1 for place in places)
+def is_quiet(bloom: int) -> bool:
+    return bloom.bit_count() <= QUIET_BITS
+
+
+def contains(bloom: int, items: Iterable[str]) -> bool:
+    """Whether all of these, addresses or topics in hex, may be in its logs."""
+    return all(not of_item(item) & ~bloom for item in items)
+
+
+@lru_cache(maxsize=8192)
+def of_item(item: str) -> int:
+    """The three bits of an address or topic in hex."""
+    digest = keccak(bytes.fromhex(item[2:]))
+    bloom = 0
+    for place in (0, 2, 4):
+        bloom |= 1 << (int.from_bytes(digest[place : place + 2]) % SIZE_BITS)
+    return bloom
+
+
+def of_log(log: Mapping[str, Any]) -> int:
+    """Raises what reading something that isn't a log raises."""
+    bloom = of_item(log["address"].lower())
+    for topic in log["topics"]:
+        bloom |= of_item(topic.lower())
+    return bloom
+
+
+def of_logs(logs: Iterable[Mapping[str, Any]]) -> int:
+    bloom = 0
+    for log in logs:
+        bloom |= of_log(log)
+    return bloom

@@ -12,8 +12,8 @@ from typing import Any
 from django.conf import settings
 
 from apps.assets.models import Asset
+from apps.chain.encoding import bloom as blooms
 from apps.chain.encoding.abi import decode, encode
-from apps.chain.encoding.bloom import may_contain
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import authorizations
@@ -221,8 +221,8 @@ def taken(move: Move, receipt: Any) -> int:
 def hides(move: Move, receipt: Any) -> bool:
     """Whether the receipt's own filter knows of logs like the one that is missing: then the node
     has left them out."""
-    words = [move.contract, *move.topics()]
-    return may_contain(str(receipt.get("logsBloom") or "0x"), words)
+    bloom = blooms.read(receipt)
+    return bloom is not None and blooms.contains(bloom, [move.contract, *move.topics()])
 
 
 def _told(receipt: Any, contract: str, kind: str) -> list[tuple[list[str], int]]:

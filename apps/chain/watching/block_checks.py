@@ -7,8 +7,8 @@ A node may list more than the header has: some networks add transactions of thei
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from apps.chain.encoding import bloom as blooms
 from apps.chain.providers.base import Call, Nodes, RpcError
-from apps.chain.watching import blooms
 from apps.chain.watching.block_headers import TRANSFER_TOPIC, BlockHeader, Inconsistent, integer
 
 # The root of a trie with nothing in it.
@@ -94,11 +94,11 @@ def _complete(
 
 def _lacks(bloom: int, logs: Any, contracts: Collection[str]) -> bool:
     """Whether the filter has a token of which there is no log; in a busy block it may be wrong."""
-    if blooms.of_item(TRANSFER_TOPIC) & ~bloom:
+    if not blooms.contains(bloom, [TRANSFER_TOPIC]):
         return False
     present = {log["address"].lower() for log in logs}
     return any(
-        contract not in present and not blooms.of_item(contract) & ~bloom for contract in contracts
+        contract not in present and blooms.contains(bloom, [contract]) for contract in contracts
     )
 
 
