@@ -52,7 +52,7 @@ WITH RECURSIVE deposits AS MATERIALIZED (
     ) booked JOIN chain_deposit d USING (id)
     UNION SELECT id, address_id FROM deposits
 ), outgoing AS MATERIALIZED (
-    SELECT {_id("c.reference")} AS id FROM chain_outgoingtransaction c
+    SELECT {_id("left(c.reference, 36)")} AS id FROM chain_outgoingtransaction c
         WHERE c.purpose IN ('refund', 'swap') AND {written_since("c")}
 ), changed AS (
     SELECT m.reference AS id FROM movements JOIN ledger_movement m USING (id)

@@ -12,6 +12,7 @@ from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Invoice, Subscription
 from apps.billing.states import OVERPAID
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.sending.attempts import subject_of
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat
 from apps.dashboard.inbox_notices import BAD, INFO, WAIT, Notice, coins_of, url_of
@@ -28,7 +29,7 @@ def of_sending(sending: OutgoingTransaction) -> Notice:
     url = (
         url_of("swap", sending.reference)
         if is_swap
-        else f"{reverse('dashboard:search')}?q={sending.reference}"
+        else f"{reverse('dashboard:search')}?q={subject_of(sending.reference)}"
     )
     title, action = (
         ("Swap is under review", "View swap")

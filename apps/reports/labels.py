@@ -44,6 +44,7 @@ KINDS: dict[str, str] = {
     "withdrawal_confirmed": "Earnings withdrawn",
     "withdrawal_released": "Withdrawal failed, returned to earnings",
     "test_payment_sent": "Paid by the test wallet",
+    "attempt_gas_paid": "Gas for a transfer that is sent again",
     "mined_again": "Mined again at a different cost",
     "correction": "Correction by staff",
 }
@@ -68,6 +69,7 @@ _OF_SERVICE = {
         "cold_transfer_sent",
         "cold_returned",
         "test_payment_sent",
+        "attempt_gas_paid",
         "mined_again",
     ),
     *("withdrawal_created", "withdrawal_confirmed", "withdrawal_released"),

@@ -8,6 +8,7 @@ store and the amount to the mandate.
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
 from django.db import transaction
 
@@ -16,7 +17,7 @@ from apps.agents.models import Mandate, Settlement, SettlementStep
 from apps.agents.services.mandates import change_status
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender
+from apps.chain.sending import attempts, sender
 from apps.chain.sending.limits import is_refused_destination
 from apps.core import clock
 from apps.core.failpoints import failpoint
@@ -63,17 +64,20 @@ def advance_settlement(settlement_id: uuid.UUID) -> None:
 
 
 def _follow(settlement: Settlement, pay_to: str, at: datetime) -> None:
-    transfer = sender.request(
-        chain_id=settlement.asset.chain_id,
-        asset_id=settlement.asset_id,
-        to=pay_to,
-        amount_atomic=settlement.amount_atomic,
-        purpose=PURPOSE,
-        reference=settlement.pk,
-        mode=settlement.mode,
-        store_id=settlement.store_id,
-        at=clock.real_now(),
-    )
+    def ask(reference: str) -> OutgoingTransaction:
+        return sender.request(
+            chain_id=settlement.asset.chain_id,
+            asset_id=settlement.asset_id,
+            to=pay_to,
+            amount_atomic=settlement.amount_atomic,
+            purpose=PURPOSE,
+            reference=reference,
+            mode=settlement.mode,
+            store_id=settlement.store_id,
+            at=clock.real_now(),
+        )
+
+    transfer = attempts.newest(ask, settlement.pk, partial(_book_gas, at=at))
     failpoint("settlement.K2")
     if settlement.status == _Status.PENDING and transfer.status in (
         _Sent.SUBMITTED,
@@ -92,6 +96,17 @@ def _follow(settlement: Settlement, pay_to: str, at: datetime) -> None:
             gas_atomic=transfer.network_fee_atomic,
         )
         sender.mark_handled(transfer)
+
+
+def _book_gas(transfer: OutgoingTransaction, at: datetime) -> None:
+    """What an attempt has cost in vain."""
+    movements.attempt_gas_paid(
+        mode=transfer.mode,
+        outgoing_id=transfer.pk,
+        gas_asset_id=native_asset_id(transfer.asset),
+        gas_atomic=transfer.network_fee_atomic,
+        at=at,
+    )
 
 
 def _confirm(settlement: Settlement, transfer: OutgoingTransaction, at: datetime) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import attempts
 from apps.core.db.sql import Statement, array
 
 _Purpose = OutgoingTransaction.Purpose
@@ -46,8 +47,7 @@ class Reservation:
     """The movement that sets coins aside, in which account of the store and on which side, and the
     movements that end it.
 
-    `siblings` are references that live on the same reservation, such as a payout's earlier
-    attempts.
+    `siblings` are references that live on the same reservation: the other attempts.
     """
 
     key: str
@@ -58,11 +58,13 @@ class Reservation:
 
 
 def _of_refund(reference: str) -> list[Reservation]:
+    refund = attempts.subject_of(reference)
     return [
         Reservation(
-            f"refund:{reference}",
+            f"refund:{refund}",
             "reserved",
-            [f"refund-confirmed:{reference}", f"refund-released:{reference}"],
+            [f"refund-confirmed:{refund}", f"refund-released:{refund}"],
+            siblings=attempts.others(reference),
         )
     ]
 
@@ -87,12 +89,14 @@ def _of_payout(reference: str) -> list[Reservation]:
 
 
 def _of_settlement(reference: str) -> list[Reservation]:
+    draw = attempts.subject_of(reference)
     return [
         Reservation(
-            f"x402:{reference}",
+            f"x402:{draw}",
             "available",
-            [f"x402-confirmed:{reference}", f"x402-reversed:{reference}"],
+            [f"x402-confirmed:{draw}", f"x402-reversed:{draw}"],
             sign=-1,
+            siblings=attempts.others(reference),
         )
     ]
 
@@ -116,8 +120,10 @@ def _of_approval(reference: str) -> list[Reservation]:
 
 def _of_withdrawal(reference: str) -> list[Reservation]:
     """Earnings of the service itself."""
-    ends = [f"withdrawal-confirmed:{reference}", f"withdrawal-released:{reference}"]
-    return [Reservation(f"withdrawal:{reference}", "withdrawal_clearing", ends)]
+    withdrawal = attempts.subject_of(reference)
+    ends = [f"withdrawal-confirmed:{withdrawal}", f"withdrawal-released:{withdrawal}"]
+    siblings = attempts.others(reference)
+    return [Reservation(f"withdrawal:{withdrawal}", "withdrawal_clearing", ends, siblings=siblings)]
 
 
 # None: nothing of a store's leaves. What these may do is told by chain.limits, and in live mode no

@@ -119,6 +119,11 @@ UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transactio
     FROM ledger_movement m
 WHERE m.kind = 'cold_transfer_sent' AND NOT EXISTS (
     SELECT 1 FROM chain_outgoingtransaction o WHERE o.purpose = 'cold' AND o.id = m.reference)
+UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction'
+    FROM ledger_movement m
+WHERE m.kind = 'attempt_gas_paid' AND NOT EXISTS (
+    SELECT 1 FROM chain_outgoingtransaction o WHERE o.id = m.reference
+        AND o.purpose IN ('refund', 'settlement', 'withdrawal'))
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no test payment'
     FROM ledger_movement m
 WHERE m.kind = 'test_payment_sent'

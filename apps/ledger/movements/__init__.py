@@ -13,6 +13,7 @@ from apps.ledger.movements.draws import (
     x402_settled,
 )
 from apps.ledger.movements.own import (
+    attempt_gas_paid,
     cold_returned,
     cold_transfer_sent,
     correction,
@@ -108,6 +109,7 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "withdrawal_confirmed",
     "withdrawal_released",
     "test_payment_sent",
+    "attempt_gas_paid",
     "mined_again",
     "correction",
 ]

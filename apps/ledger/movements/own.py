@@ -85,6 +85,15 @@ def withdrawal_released(*, withdrawal_id: uuid.UUID, **of: Unpack[PaidMove]) -> 
     return post(Posting(key, "withdrawal_released", of["mode"], withdrawal_id, of["at"], lines))
 
 
+def attempt_gas_paid(
+    *, mode: str, outgoing_id: uuid.UUID, gas_asset_id: str, gas_atomic: int, at: datetime
+) -> Posted:
+    """A transfer cost gas and moved nothing, and it is asked for again."""
+    lines = gas(gas_asset_id, gas_atomic, CUSTODY_HOT)
+    key = keys.ATTEMPT_GAS.of(outgoing_id)
+    return post(Posting(key, "attempt_gas_paid", mode, outgoing_id, at, lines))
+
+
 def mined_again(
     *,
     mode: str,

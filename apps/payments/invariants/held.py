@@ -1,6 +1,7 @@
 """What must always hold of coins that are held: each stands for a payment of its store, and none
 has given more than it brought."""
 
+from apps.chain.sending.attempts import references_sql
 from apps.core.invariant import Invariant
 from apps.ledger import keys
 
@@ -68,10 +69,13 @@ UNION ALL SELECT 'return ' || r.id, 'it is ' || r.status || ', and not booked so
  OR (r.status = 'failed') <> EXISTS (SELECT 1 FROM ledger_movement
      WHERE key = {keys.REFUND_RELEASED.sql("r.id")})
 UNION ALL SELECT 'return ' || r.id, 'it was not sent as asked'
-FROM payments_transferreturn r LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'refund'
-    AND o.reference = r.id::text
+FROM payments_transferreturn r LEFT JOIN LATERAL (
+    SELECT t.*, count(*) OVER () AS times FROM chain_outgoingtransaction t
+    WHERE t.purpose = 'refund' AND t.reference = ANY ({references_sql("r.id")})
+        AND t.status <> 'failed' LIMIT 1) o ON true
 WHERE NOT r.is_simulated AND r.status = 'confirmed'
-    AND (o.id IS NULL OR o.status <> 'confirmed' OR o.amount_atomic <> r.amount_atomic
+    AND (o.id IS NULL OR o.times > 1 OR o.status <> 'confirmed'
+      OR o.amount_atomic <> r.amount_atomic
       OR o.asset_id <> r.asset_id OR lower(o.to_address) <> lower(r.destination_address))
 """,  # noqa: S608  # our own text
         is_incremental=True,

@@ -7,6 +7,7 @@ that it has arrived.
 
 import uuid
 from datetime import datetime
+from functools import partial
 from typing import TypedDict
 
 from django.db import transaction
@@ -15,7 +16,7 @@ from django.db.models import Q
 from apps.assets.selectors import native_asset_id
 from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender
+from apps.chain.sending import attempts, sender
 from apps.core import clock, jobs, money
 from apps.core.machine import Step
 from apps.core.rows import Job
@@ -73,23 +74,16 @@ def _advance_simulated(payment: Payment, refund: Refund, at: datetime) -> None:
 
 
 def _advance_on_chain(payment: Payment, refund: Refund, at: datetime) -> None:
-    """Ask once, then follow what the sender says of it."""
-    transfer = sender.request(
-        chain_id=refund.asset.chain_id,
-        asset_id=refund.asset_id,
-        to=refund.destination_address,
-        amount_atomic=refund.amount_atomic,
-        purpose=PURPOSE,
-        reference=refund.pk,
-        mode=refund.mode,
-        store_id=refund.store_id,
-        at=clock.real_now(),
-    )
-    if (
-        transfer.status in (_Sent.SUBMITTED, _Sent.CONFIRMED)
-        and refund.status == Refund.Status.PENDING
-    ):
-        _submit(refund, transfer.tx_hash, at, clock.real_now())
+    """Ask once per attempt, then follow what the sender says of it."""
+    transfer = attempts.newest(partial(_ask, refund), refund.pk, partial(book_gas, at=at))
+    if transfer.status in (_Sent.SUBMITTED, _Sent.CONFIRMED):
+        if refund.status == Refund.Status.PENDING:
+            _submit(refund, transfer.tx_hash, at, clock.real_now())
+        elif attempts.number_of(transfer) >= refund.attempts:
+            refund.attempts = attempts.number_of(transfer) + 1
+            Refund.objects.filter(pk=refund.pk).update(
+                tx_hash=transfer.tx_hash, attempts=refund.attempts
+            )
     if transfer.status == _Sent.CONFIRMED:
         Refund.objects.filter(pk=refund.pk).update(tx_hash=transfer.tx_hash)
         _confirm(payment, refund, at, gas_atomic=transfer.network_fee_atomic)
@@ -103,6 +97,31 @@ def _advance_on_chain(payment: Payment, refund: Refund, at: datetime) -> None:
             gas_atomic=transfer.network_fee_atomic,
         )
         sender.mark_handled(transfer)
+
+
+def _ask(refund: Refund, reference: str) -> OutgoingTransaction:
+    return sender.request(
+        chain_id=refund.asset.chain_id,
+        asset_id=refund.asset_id,
+        to=refund.destination_address,
+        amount_atomic=refund.amount_atomic,
+        purpose=PURPOSE,
+        reference=reference,
+        mode=refund.mode,
+        store_id=refund.store_id,
+        at=clock.real_now(),
+    )
+
+
+def book_gas(transfer: OutgoingTransaction, at: datetime) -> None:
+    """What an attempt has cost in vain."""
+    movements.attempt_gas_paid(
+        mode=transfer.mode,
+        outgoing_id=transfer.pk,
+        gas_asset_id=native_asset_id(transfer.asset),
+        gas_atomic=transfer.network_fee_atomic,
+        at=at,
+    )
 
 
 def _submit(refund: Refund, tx_hash: str, at: datetime, real: datetime) -> None:

@@ -6,6 +6,7 @@ One that fails for good is held for its payment again, and the store decides ane
 
 import uuid
 from datetime import datetime
+from functools import partial
 
 from django.db import transaction
 from django.db.models import Q
@@ -13,13 +14,14 @@ from django.db.models import Q
 from apps.assets.selectors import native_asset_id
 from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender
+from apps.chain.sending import attempts, sender
 from apps.chain.services import reopen_unmatched
 from apps.core import clock
 from apps.core.machine import Step
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments.models import TransferReturn
+from apps.payments.services.refund_progress import book_gas
 from apps.payments.states import RETURN_MACHINE
 
 LOOKS_AT = (TransferReturn,)
@@ -77,19 +79,11 @@ def _advance_simulated(row: TransferReturn, at: datetime) -> None:
 
 def _advance_on_chain(row: TransferReturn, at: datetime) -> None:
     real = clock.real_now()
-    transaction = sender.request(
-        chain_id=row.asset.chain_id,
-        asset_id=row.asset_id,
-        to=row.destination_address,
-        amount_atomic=row.amount_atomic,
-        purpose=OutgoingTransaction.Purpose.REFUND,
-        reference=row.pk,
-        mode=row.mode,
-        store_id=row.store_id,
-        at=real,
-    )
+    transaction = attempts.newest(partial(_ask, row), row.pk, partial(book_gas, at=at))
     if transaction.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and row.status == "pending":
         _submit(row, transaction.tx_hash, at, real)
+    elif transaction.status == _Sent.SUBMITTED and attempts.number_of(transaction):
+        TransferReturn.objects.filter(pk=row.pk).update(tx_hash=transaction.tx_hash)
     if transaction.status == _Sent.CONFIRMED:
         TransferReturn.objects.filter(pk=row.pk).update(tx_hash=transaction.tx_hash)
         _confirm(row, at, gas_atomic=transaction.network_fee_atomic)
@@ -102,6 +96,20 @@ def _advance_on_chain(row: TransferReturn, at: datetime) -> None:
             gas_atomic=transaction.network_fee_atomic,
         )
         sender.mark_handled(transaction)
+
+
+def _ask(row: TransferReturn, reference: str) -> OutgoingTransaction:
+    return sender.request(
+        chain_id=row.asset.chain_id,
+        asset_id=row.asset_id,
+        to=row.destination_address,
+        amount_atomic=row.amount_atomic,
+        purpose=OutgoingTransaction.Purpose.REFUND,
+        reference=reference,
+        mode=row.mode,
+        store_id=row.store_id,
+        at=clock.real_now(),
+    )
 
 
 def _submit(row: TransferReturn, tx_hash: str, at: datetime, real: datetime) -> None:

@@ -14,7 +14,7 @@ from django.db import transaction
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender
+from apps.chain.sending import attempts, sender
 from apps.chain.sending.limits import is_listed_for_withdrawal, is_refused_destination
 from apps.core import clock, jobs
 from apps.core.db import locks
@@ -26,6 +26,7 @@ from apps.ledger import movements
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
+from apps.payments.services.refund_progress import book_gas
 from apps.payments.states import WITHDRAWAL_MACHINE
 from apps.stores import audit
 from apps.stores.models import User
@@ -226,16 +227,20 @@ def advance_withdrawals() -> int:
 def _request(row: Withdrawal) -> None:
     with transaction.atomic():
         if Withdrawal.objects.filter(pk=row.pk, is_requested=False).update(is_requested=True):
-            sender.request(
-                chain_id=row.asset.chain_id,
-                asset_id=row.asset_id,
-                to=row.to_address,
-                amount_atomic=row.amount_atomic,
-                purpose=PURPOSE,
-                reference=row.pk,
-                mode=row.mode,
-                at=clock.real_now(),
-            )
+            _ask(row, str(row.pk))
+
+
+def _ask(row: Withdrawal, reference: str) -> None:
+    sender.request(
+        chain_id=row.asset.chain_id,
+        asset_id=row.asset_id,
+        to=row.to_address,
+        amount_atomic=row.amount_atomic,
+        purpose=PURPOSE,
+        reference=reference,
+        mode=row.mode,
+        at=clock.real_now(),
+    )
 
 
 def _book(ended: OutgoingTransaction) -> None:
@@ -247,8 +252,13 @@ def _book(ended: OutgoingTransaction) -> None:
         row = (
             Withdrawal.objects.select_for_update(of=("self",))
             .select_related("asset")
-            .get(pk=outgoing.reference)
+            .get(pk=attempts.subject_of(outgoing.reference))
         )
+        if (again := attempts.next_after(outgoing)) is not None:
+            book_gas(outgoing, at)
+            sender.mark_handled(outgoing)
+            _ask(row, again)
+            return
         is_confirmed = outgoing.status == _Sent.CONFIRMED
         book = movements.withdrawal_confirmed if is_confirmed else movements.withdrawal_released
         book(
