@@ -22,7 +22,8 @@ WORDS = "it is read by people or by their programs, and moves nothing"
 @dataclass(frozen=True)
 class Facts:
     """`columns` are never changed, beside the key. Rows that are `is_pruned` go after
-    WEBHOOK_KEPT_DAYS; where it `grows`, rows may be added with older keys."""
+    WEBHOOK_KEPT_DAYS; where it `grows`, rows may be added with older keys. `settled_numbers` is
+    how many numbers one transaction may take, where it is many."""
 
     table: str
     columns: str
@@ -31,6 +32,7 @@ class Facts:
     key_type: str = "uuid"
     is_pruned: bool = False
     grows: bool = False
+    settled_numbers: int = 0
 
     @property
     def names(self) -> Sequence[str]:
@@ -123,15 +125,16 @@ FACTS = (
     Facts(
         "chain_outgoingtransaction",
         "mode store_id chain_id asset_id purpose reference to_address amount_atomic call_data"
-        " receives_asset_id requested_at",
+        " receives_asset_id",
         _moving(
             BOOKS="handled_status handled_fee_atomic handled_received_atomic",
             CHAIN="received_atomic status from_address nonce tx_hash block_number block_hash"
             " network_fee_atomic undone_count gas_limit goes_back approval",
-            PACE="unknown_since reason reason_code waits_for not_before signed_at submitted_at"
-            " finished_at",
+            PACE="unknown_since reason reason_code waits_for not_before requested_at signed_at"
+            " submitted_at finished_at",
         ),
     ),
+    _numbered("chain_payer", "chain_id address tx_hash", _moving(CHAIN="kind checked_at")),
     _numbered(
         "chain_signedtransaction",
         "outgoing_id tx_hash raw max_fee_wei priority_fee_wei signed_at",
@@ -181,6 +184,14 @@ FACTS = (
         ),
     ),
     _numbered("onramp_sessionchange", "session_id from_status to_status source created_at"),
+    Facts(
+        "payments_heldrefund",
+        "store_id mode created_at payment_id asset_id payer_address reason",
+        _moving(
+            BOOKS="amount_atomic status destination_address proof",
+            PACE="why updated_at",
+        ),
+    ),
     _numbered(
         "payments_latedeposit",
         "payment_id deposit_id store_id mode created_at",
@@ -214,6 +225,12 @@ FACTS = (
             CHAIN="tx_hash",
             PACE="attempts failure_reason submitted_at submitted_real_at updated_at",
         ),
+    ),
+    Facts("payments_refundaddress", "store_id mode created_at payment_id address"),
+    Facts(
+        "payments_refundlink",
+        "store_id mode created_at payment_id token_digest expires_at",
+        _moving(PACE="used_at"),
     ),
     _numbered("payments_renewal", "earlier_id later_id created_at"),
     Facts(
@@ -274,10 +291,12 @@ FACTS = (
         "store_id mode created_at filename digest uploaded_by_id form_key",
         _moving(OWNERS="status released_by_id released_at usable_from approval_id"),
     ),
-    _numbered(
+    Facts(
         "payouts_payoutbatchline",
         "batch_id number asset_id amount_atomic destination_id address written label",
         _moving(HISTORY="status problem payout_id", WORDS="lookalike twin_number"),
+        key_type="bigint",
+        settled_numbers=30_000,  # three files of the largest size, read at the same time
     ),
     Facts(
         "payouts_schedule",
@@ -355,9 +374,8 @@ ELSEWHERE = {
         " payouts_storepayoutcap platforms_accessrequest reports_accountcodes stores_member"
         " stores_notificationchoice stores_store stores_user stores_verification"
         " stores_verificationdocument swaps_autoswap webhooks_endpoint",
-        _WORK: "chain_obstacle chain_gasleft payments_heldrefund payments_refundaddress"
-        " payments_refundlink chain_payer"
-        " assets_dailyrate assets_rate chain_addresslook chain_blocktoread"
+        _WORK: "chain_obstacle chain_gasleft assets_dailyrate assets_rate chain_addresslook"
+        " chain_blocktoread"
         " chain_balancecheck chain_unexplainedbalance core_drawing core_heartbeat"
         " core_lease core_outgoingmail core_rowfailure core_rowturn onramp_callback"
         " onramp_fundingsession payments_paymentemail payouts_offrampcallback reports_report"

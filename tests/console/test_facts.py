@@ -12,12 +12,15 @@ from django.db import connection
 
 from apps.audit import derived, grants, kept, verify
 from apps.audit.facts import ELSEWHERE, FACTS, Facts
+from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import sender
+from apps.chain.sending.hot_wallets import resolve_as_unsent
 from apps.core import clock
 from apps.core.ids import new_id
 from tests import make
 from tests.auditing import changed_facts, point_here
 from tests.cast import Shop
-from tests.console.test_plantings import books, rolled_back
+from tests.console.test_plantings import SAFE, books, rolled_back
 
 __all__ = ["books"]
 pytestmark = pytest.mark.rolls_back
@@ -184,6 +187,41 @@ def test_events_of_long_ago_may_be_gone(bakery: Shop, settings: Any) -> None:
     assert kept.compare(facts, before, at + timedelta(days=1)).breaches != []
     late = at + timedelta(days=settings.WEBHOOK_KEPT_DAYS)
     assert kept.compare(facts, before, late).breaches == []
+
+
+def test_the_newest_events_of_a_point_may_be_gone_in_their_time(
+    bakery: Shop, settings: Any
+) -> None:
+    """Of a run long after the last one; those with a random key, from long ago, don't say when."""
+    make.paid(bakery.test)
+    facts = BY_TABLE["webhooks_event"]
+    at = clock.real_now()
+    late = at + timedelta(days=settings.WEBHOOK_KEPT_DAYS)
+    newest = kept.compare(facts, None, at).now
+    assert newest["newest"]
+    plant("UPDATE webhooks_event SET id = gen_random_uuid()")
+    random = kept.compare(facts, None, at).now
+    assert list(random["sums"]) == [""]
+    plant("DELETE FROM webhooks_event")
+
+    assert kept.compare(facts, newest, at).breaches != []
+    assert kept.compare(facts, newest, late).breaches == []
+    assert kept.compare(facts, random, at).breaches == []
+
+
+def test_what_was_never_signed_may_be_asked_for_again(bakery: Shop) -> None:
+    """By staff, who let it go: only its time is another."""
+    at = clock.real_now()
+    asked = {"purpose": "cold", "reference": "SETH:0", "mode": "test", "at": at}
+    sender.request(chain_id="sepolia", asset_id="SETH", to=SAFE, amount_atomic=2000, **asked)
+    rows = OutgoingTransaction.objects.filter(purpose="cold")
+    rows.update(status="review", finished_at=at)
+    point = point_here()
+
+    resolve_as_unsent(rows.get(), at + timedelta(minutes=1))
+
+    assert rows.get().requested_at > at
+    assert changed_facts(point, "chain_outgoingtransaction") == []
 
 
 @pytest.mark.parametrize("planted", ["UPDATE {} SET index = index + 1", "DELETE FROM {}"])
