@@ -1,6 +1,7 @@
 """The staff site: for staff whose session has shown a second factor. Its sign-in is the
 dashboard's."""
 
+from decimal import Decimal
 from functools import partial, wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -27,7 +28,19 @@ from config import proxies
 
 
 class Audited:
-    """What staff do on any page of the site stands in the audit log too."""
+    """What staff do on any page of the site stands in the audit log too, with the numbers and
+    choices that they have typed in: texts may be about a person."""
+
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> Any:
+        form.instance.typed_values = {
+            name: form.cleaned_data[name]
+            for name in form.changed_data
+            if isinstance(form.cleaned_data[name], (int, Decimal, type(None)))
+            or (isinstance(form.cleaned_data[name], str) and hasattr(form.fields[name], "choices"))
+        }
+        return super().construct_change_message(request, form, formsets, add)  # type: ignore[misc]  # mixed into a ModelAdmin
 
     def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
         _record("staff.added", obj, message, typed_reason(request))
@@ -53,7 +66,7 @@ def _record(action: str, obj: Any, message: Any, reason: str) -> None:
         target=obj,
         name=str(obj),
         reason=reason,
-        details=details,
+        details={**getattr(obj, "typed_values", {}), **details},
     )
 
 

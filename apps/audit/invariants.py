@@ -12,6 +12,7 @@ from apps.agents.invariants.mandates import AGENTS
 from apps.agents.invariants.x402 import X402
 from apps.audit import guards, touched
 from apps.audit.guards import GUARDS
+from apps.audit.logged import LOGGED
 from apps.billing.invariants import BILLING
 from apps.chain.invariants import CHAINS
 from apps.core.db.sql import Arguments
@@ -84,4 +85,5 @@ INVARIANTS = (
     + STAFF
     + MERCHANTS
     + AUDIT_LOG
+    + LOGGED
 )

@@ -1,4 +1,4 @@
-"""98 things that somebody with the database's keys might change, planted one by one into sound
+"""118 things that somebody with the database's keys might change, planted one by one into sound
 books: each is named.
 
 The sound books themselves are clean.
@@ -48,13 +48,14 @@ from tests.billing import records as billing
 from tests.cast import Api, Shop, assemble, person, signed_in
 from tests.console.plantings.books import BOOKS
 from tests.console.plantings.sales import SALES
+from tests.console.plantings.settings import SETTINGS, decide
 from tests.console.plantings.spending import SPENDING
 from tests.console.plantings.system import SYSTEM
 from tests.console.test_verify_ledger import refund
 from tests.links.makers import bought, made_link, send
 
 pytestmark = pytest.mark.rolls_back
-PLANTINGS = BOOKS | SALES | SPENDING | SYSTEM
+PLANTINGS = BOOKS | SALES | SPENDING | SYSTEM | SETTINGS
 HOT = "0x" + "ab" * 20
 SAFE = "0x" + "5a" * 20
 FIRST = 100
@@ -94,6 +95,7 @@ def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
         _receive_on_chain(shop)
         _send_on_chain(shop)
         _put_away(shop)
+        decide(shop)
         for _ in range(2):
             make.store_coins(shop.store, "SETH", 1000)
             seal_lines(clock.real_now())
@@ -268,7 +270,7 @@ def _put_away(shop: Shop) -> None:
 
 
 def test_the_list_is_whole() -> None:
-    assert len(PLANTINGS) == 98
+    assert len(PLANTINGS) == 118
 
 
 def test_the_untouched_books_are_clean(books: Shop) -> None:

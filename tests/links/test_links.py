@@ -103,14 +103,15 @@ def test_a_change_is_for_who_pays_from_now_on_and_is_audited(bakery: Shop) -> No
         paid.settlement_amount_cents == 1200
         and bought(bakery, link).settlement_amount_cents == 1500
     )
+    terms = {"min_cents": None, "max_cents": None, "stock": None}
     acts = (
         AuditEntry.objects.filter(target_id=str(link.pk))
         .order_by("id")
         .values_list("action", "details")
     )
     assert list(acts) == [
-        ("payment_link.created", {}),
-        ("payment_link.changed", {"fields": ["amount_cents"]}),
+        ("payment_link.created", terms | {"amount_cents": 1200}),
+        ("payment_link.changed", terms | {"amount_cents": 1500, "fields": ["amount_cents"]}),
     ]
 
 

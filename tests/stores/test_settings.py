@@ -13,6 +13,7 @@ from apps.stores.models import AuditEntry, Store
 from apps.stores.services import change_store
 from apps.stores.settings import columns_of, settings_models, values_of
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Cast
 from tests.console.test_staff_roles import signed_in
 
@@ -88,6 +89,11 @@ def test_staff_read_and_change_them_on_the_page_of_the_store(cast: Cast) -> None
     line = AuditEntry.objects.get(action="staff.changed", target_id=str(store.pk))
     assert line.reason == "Their contract"
     assert "Network fee of payouts is paid by" in str(line.details)
+
+    assert found_of("settings_logged") == []
+    PayoutSettings.objects.filter(store=store).update(payout_review_threshold_cents=1)
+    (finding,) = found_of("settings_logged")
+    assert finding.detail == ("payout_review_threshold_cents is 1, and the audit log says not set")
 
 
 def test_a_setting_that_no_column_takes_is_refused_at_its_field(cast: Cast) -> None:

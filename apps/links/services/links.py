@@ -45,7 +45,7 @@ def create_link(
         link: PaymentLink = PaymentLink.objects.create(
             **identity, created_at=at, updated_at=at, **request.columns()
         )
-        _note("payment_link.created", link)
+        _note("payment_link.created", link, _terms(link))
         return link
 
     return once_per_form(PaymentLink.objects.visible_to(access), form_key, make)
@@ -71,7 +71,7 @@ def update_link(access: Access, link: PaymentLink, request: LinkRequest) -> Paym
         setattr(row, name, value)
     row.updated_at = at
     row.save(update_fields=[*columns, "updated_at"])
-    _note("payment_link.changed", row, {"fields": changed})
+    _note("payment_link.changed", row, {"fields": changed, **_terms(row)})
     return row
 
 
@@ -125,3 +125,13 @@ def _note(action: str, row: PaymentLink, details: dict[str, object] | None = Non
     audit.record(
         action, store=row.store_id, mode=row.mode, target=row, name=row.title, details=details
     )
+
+
+def _terms(row: PaymentLink) -> dict[str, object]:
+    """What is sold, for how much: the audit compares it with the newest line that says it."""
+    return {
+        "amount_cents": row.amount_cents,
+        "min_cents": row.min_cents,
+        "max_cents": row.max_cents,
+        "stock": row.stock,
+    }

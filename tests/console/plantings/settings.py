@@ -1,0 +1,101 @@
+"""What somebody might change of the settings that decide about money, past the audit log.
+
+Each with the invariant that must name it."""
+
+from decimal import Decimal
+
+from apps.agents.services.payouts import set_cap
+from apps.assets.models import Asset
+from apps.assets.services import change_asset
+from apps.payouts.services.caps import set_store_cap
+from apps.stores.services import change_store
+from tests import make
+from tests.cast import Shop
+from tests.console.plantings.rows import ELSEWHERE
+
+LARGE = 10**24
+INVARIANT = "settings_logged"
+_STATEMENTS = {
+    "service fee": "UPDATE stores_store SET fee_fraction = 0 WHERE id = '{store}'",
+    "platform's fee": (
+        "UPDATE stores_store SET platform_fee_fraction = platform_fee_fraction + 0.01 WHERE id ="
+        " '{store}'"
+    ),
+    "platform of a store": "UPDATE stores_store SET platform_id = NULL WHERE id = '{store}'",
+    "who bears the fee": (
+        "UPDATE stores_store SET customer_pays_fee = NOT customer_pays_fee WHERE id = '{store}'"
+    ),
+    "tolerance of underpayments": (
+        "UPDATE stores_store SET underpayment_tolerance_bps = 9000 WHERE id = '{store}'"
+    ),
+    "above what payouts are reviewed": (
+        "UPDATE payouts_payoutsettings SET payout_review_threshold_cents = NULL WHERE store_id ="
+        " '{store}'"
+    ),
+    "settings of payouts deleted": "DELETE FROM payouts_payoutsettings WHERE store_id = '{store}'",
+    "payments of agents sent on the chain": (
+        "UPDATE agents_agentsettings SET x402_dispatch = NOT x402_dispatch WHERE store_id ="
+        " '{store}'"
+    ),
+    "store's payout cap": (
+        "UPDATE payouts_storepayoutcap SET daily_atomic = daily_atomic * 10 WHERE store_id ="
+        " '{store}'"
+    ),
+    "store's payout cap deleted": ("DELETE FROM payouts_storepayoutcap WHERE store_id = '{store}'"),
+    "agent's cap": "UPDATE agents_agentpayoutcap SET per_tx_atomic = per_tx_atomic + 1",
+    "agent's cap deleted": "DELETE FROM agents_agentpayoutcap",
+    "what a second person approves": (
+        "UPDATE payouts_approvalrule SET above_cents = 1000000 WHERE store_id = '{store}'"
+    ),
+    "approval rule deleted": "DELETE FROM payouts_approvalrule WHERE store_id = '{store}'",
+    "schedule's destination": (
+        f"UPDATE payouts_schedule SET destination_address = '{ELSEWHERE}' WHERE store_id ="
+        " '{store}'"
+    ),
+    "schedule's frequency": (
+        "UPDATE payouts_schedule SET frequency = 'daily' WHERE store_id = '{store}'"
+    ),
+    "link's price": (
+        "UPDATE links_paymentlink SET amount_cents = amount_cents - 1 WHERE store_id = '{store}'"
+        " AND amount_cents IS NOT NULL"
+    ),
+    "link's stock raised": (
+        "UPDATE links_paymentlink SET stock = stock + 1 WHERE store_id = '{store}'"
+        " AND stock IS NOT NULL"
+    ),
+    "token's contract": (
+        f"UPDATE assets_asset SET contract_address = '{ELSEWHERE}' WHERE id = 'USDT_SETH'"
+    ),
+    "chain's confirmations": (
+        "UPDATE assets_chain SET required_confirmations = 1 WHERE id = 'sepolia'"
+    ),
+}
+SETTINGS = {name: (statement, INVARIANT) for name, statement in _STATEMENTS.items()}
+
+
+def decide(shop: Shop) -> None:
+    """Settings that somebody has changed, each with its line in the audit log."""
+    change_store(
+        shop.store,
+        fee_fraction=Decimal("0.02"),
+        underpayment_tolerance_bps=60,
+        customer_pays_fee=not shop.store.customer_pays_fee,
+        payout_review_threshold_cents=10**9,
+        x402_dispatch=True,
+    )
+    set_store_cap(shop.store, "SETH", per_tx_atomic=LARGE, daily_atomic=LARGE)
+    set_cap(shop.agent(), Asset.objects.get(pk="SETH"), LARGE, None)
+    body = {
+        "asset_id": "SETH",
+        "frequency": "weekly",
+        "destination_address": make.fresh_address(),
+        "minimum_fiat_cents": 1000,
+    }
+    answer = shop.test.post("/payout_schedules", {"payout_schedule": body})
+    assert answer.status_code == 201
+    confirmations = Asset.objects.get(pk="USDT_SETH").chain.required_confirmations
+    change_asset(
+        "USDT_SETH",
+        contract_address="0x" + "5b" * 20,
+        required_confirmations=confirmations + 1,
+    )
