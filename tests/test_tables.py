@@ -47,6 +47,9 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/payments/daily_sums.py": BOOKS,
         "apps/payments/net.py": ("assets_asset",),
         "apps/payments/proceeds.py": (*COINS, "chain_deposit"),
+        "apps/payments/selectors.py": ("chain_deposit",),
+        "apps/payments/services/reviewed.py": ("assets_acceptedasset", "chain_deposit"),
+        "apps/chain/sending/gas_left.py": ("assets_asset",),
         "apps/platforms/services/overview.py": (
             "assets_asset",
             *BOOKS,
@@ -98,7 +101,19 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
             "chain_unmatchedtransfer",
             "ledger_account",
         ),
+        "apps/audit/custody_addresses.py": (
+            "chain_address",
+            "chain_deposit",
+            "chain_outgoingtransaction",
+        ),
+        "apps/audit/derived.py": ("chain_address", "payments_paymentaddress"),
         "apps/audit/guards.py": ("ledger_account",),
+        "apps/audit/logged.py": (
+            "agents_agentsettings",
+            "assets_asset",
+            "payouts_payoutsettings",
+            "stores_auditentry",
+        ),
     },
 }
 OWNERS = {
