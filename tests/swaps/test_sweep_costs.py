@@ -1,14 +1,23 @@
 """A sweep costs less than it brings, leaves little behind, and what it left is collected once that
 is worth its gas."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from apps.assets.models import Asset, Chain
-from apps.chain.models import GasLeft, Obstacle, OutgoingTransaction
+from apps.chain.models import GasLeft, Obstacle, OutgoingTransaction, SignedTransaction
 from apps.chain.nodes import nodes_of
-from apps.chain.sending import gas_left, obstacles, sender, signing_rounds, sweep_costs, sweeper
+from apps.chain.sending import (
+    gas_left,
+    obstacles,
+    sender,
+    signing_rounds,
+    sweep_costs,
+    sweep_top_ups,
+    sweeper,
+)
 from apps.core import clock
 from apps.core.models import RowTurn
 from apps.ledger.selectors import account_balance
@@ -207,3 +216,69 @@ def test_a_native_sweep_leaves_little_and_is_worth_its_gas(place: Venue, bakery:
     assert row.status == "confirmed" and place.native(address) < 3 * row.network_fee_atomic
     assert GasLeft.objects.get(address=address).amount_atomic == place.native(address)
     assert place.native(place.hot) > 50 * ETHER and is_exact()
+
+
+class TestASignedSweepThatTheBaseFeeOutran:
+    def signed(self, place: Venue) -> OutgoingTransaction:
+        """It was signed at a low fee, and the block that could have it is far dearer."""
+        sweeper.sweep_due()
+        signing_rounds.sign_due()
+        sender.run_due()
+        signing_rounds.sign_due()
+        place.arrives()
+        gas_costs(place, 40)
+        sender.run_due()
+        [gas], [row] = rows("sweep_gas"), rows("sweep")
+        assert (gas.status, row.status, row.candidates.count()) == ("confirmed", "signed", 1)
+        return row
+
+    def minutes_pass(self) -> None:
+        long_ago = clock.real_now() - timedelta(minutes=10)
+        SignedTransaction.objects.update(signed_at=long_ago, broadcast_at=None)
+        OutgoingTransaction.objects.filter(purpose="sweep").update(signed_at=long_ago)
+
+    def test_gets_what_it_lacks_and_is_sent_at_the_same_nonce(
+        self, place: Venue, bakery: Shop
+    ) -> None:
+        address = paid_in(place, bakery, "USDC_SETH", "5000.00")
+        gas_costs(place, 2)
+        row = self.signed(place)
+        assert signing_rounds.sign_due() == 0, "what is there isn't enough"
+        assert sweeper.sweep_due() == sweeper.Swept(), "it has waited for too short"
+        self.minutes_pass()
+        gas_costs(place, 40)
+        assert sweeper.sweep_due() == sweeper.Swept(gas_transfers=1)
+        assert sweeper.sweep_due() == sweeper.Swept(), "once, while it is on its way"
+        for _ in ("the gas", "the sweep"):
+            signing_rounds.sign_due()
+            sender.run_due()
+        assert row.candidates.count() == 2
+        place.work()
+        row.refresh_from_db()
+        assert (row.status, row.nonce, row.tx_hash) == (
+            "confirmed",
+            0,
+            row.candidates.order_by("pk")[1].tx_hash,
+        )
+        assert place.tokens(address) == 0 and len(rows("sweep_gas")) == 2
+        assert is_exact()
+
+    @pytest.mark.parametrize("why", ["worth", "bounded"])
+    def test_isnt_paid_for_beyond_what_it_brings_nor_for_ever(
+        self,
+        place: Venue,
+        bakery: Shop,
+        settings: Any,
+        monkeypatch: pytest.MonkeyPatch,
+        why: str,
+    ) -> None:
+        settings.SWEEP_MINIMUMS = ["USDC_SETH=1"]
+        paid_in(place, bakery, "USDC_SETH", "15.00" if why == "worth" else "5000.00")
+        gas_costs(place, 2)
+        self.signed(place)
+        self.minutes_pass()
+        if why == "bounded":
+            monkeypatch.setattr(sweep_top_ups, "TOP_UPS_MAX", 0)
+        gas_costs(place, 140 if why == "worth" else 40)
+        assert sweeper.sweep_due() == sweeper.Swept()
+        assert len(rows("sweep_gas")) == 1

@@ -231,6 +231,8 @@ class SweepSigner:
         )
         if dearer is None or used != row.nonce:
             return 0
+        if not row.asset.is_native and dearer.max_fee_wei < price.least_fee_wei:
+            return 0  # more gas is on its way (`sweep_top_ups`)
         with transaction.atomic():
             Address.objects.select_for_update().get(pk=key.address)
             last = SignedTransaction.objects.filter(

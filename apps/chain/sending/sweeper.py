@@ -29,6 +29,7 @@ from apps.chain.sending import (
     obstacles,
     sender,
     sweep_costs,
+    sweep_top_ups,
     token_stops,
 )
 from apps.chain.sending import sweep_queries as queries
@@ -147,6 +148,7 @@ class _ChainSweep:
         price = sweep_costs.price_on(self.chain, self.nodes)
         if native is None or price is None:
             return
+        self._add_gas(native, price, at)
         least = sweep_costs.least_worth(price.cost(NATIVE_GAS))
         remainders = gas_left.worth(self.chain, least, at, JOB.limit)
         addresses = {holding.address for holding in holdings}
@@ -419,6 +421,21 @@ class _ChainSweep:
         self._shares.note(asset, wallet, amount_atomic)
         self.asked.sweeps += 1
         return True
+
+    def _add_gas(self, native: Asset, price: SweepPrice, at: datetime) -> None:
+        """To what was signed and is out of date."""
+
+        def add(row: OutgoingTransaction) -> None:
+            address = row.from_address
+            missing = sweep_top_ups.missing(row, native, price, self._held(address))
+            if not missing or not self._shares.can_afford(native, missing):
+                return
+            with transaction.atomic():
+                Address.objects.select_for_update().get(pk=address)
+                if sweep_top_ups.may_have_more(row):
+                    self._send_gas(native, address, missing, at)
+
+        JOB.each(lambda: list(sweep_top_ups.stuck(self.chain, at)[: JOB.limit]), add)
 
     def _send_gas(self, native: Asset, address: str, amount_atomic: int, at: datetime) -> None:
         """Under the address's lock, with the sweep that needs it."""
