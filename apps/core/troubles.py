@@ -22,7 +22,7 @@ TROUBLES = {
     "broadcast_refused": LASTING,
     "broker_unreachable": LASTING,
     "chain_not_asked": LASTING,
-    "chain_reorganised": LASTING,
+    "chain_reorganized": LASTING,
     "database_away": LASTING,
     "database_unavailable": LASTING,
     "deposit_found_again": ONCE,

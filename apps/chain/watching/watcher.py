@@ -152,7 +152,7 @@ class Watcher:
         block_records.record_branch(self.facts, head, ancestor, branch, at)
         _reorgs.labels(self.chain_id).inc()
         log.warning(
-            "chain_reorganised",
+            "chain_reorganized",
             chain=self.chain_id,
             ancestor=ancestor.number,
             depth=head.number - ancestor.number,
