@@ -238,6 +238,10 @@ class SignedPayment(Owned):
                 condition=~models.Q(status="failed"),
                 name="signed_payment_one_per_offer",
             ),
+            models.CheckConstraint(
+                condition=models.Q(is_elsewhere=False) | ~models.Q(tx_hash=""),
+                name="signed_payment_elsewhere_is_named",
+            ),
         ]
         indexes = [
             models.Index(fields=["store", "mode", "-created_at"]),

@@ -10,6 +10,7 @@ import pytest
 from django.test import override_settings
 
 from apps.agents.models import SignedPayment
+from apps.agents.services.x402_offers import HEADROOM_PERCENT
 from apps.agents.services.x402_progress import advance_signed_payments
 from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
@@ -35,7 +36,7 @@ from apps.payments.services.settle import settle_deposits
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
 from tests import auditing, make
-from tests.agents.conftest import Market
+from tests.agents.conftest import PRICE, Market
 from tests.cast import Api, Cast, Shop, assemble
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain, program
@@ -309,9 +310,21 @@ class TestSettling:
         live.cost_gas(20)
         fee = costs.fee(Asset.objects.select_related("chain").get(pk="ETH_USDC"))
         assert fee is not None and fee > DOLLAR
+        least = -(-fee * HEADROOM_PERCENT // 100)
+        for amount in (1, fee, least - 1):
+            order = {**PRICE, "asset_id": "ETH_USDC", "amount_atomic": str(amount)}
+            refused = market.api.post("/x402/requirements", order)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (
+                422,
+                "amount_too_small",
+            )
+        offers = [
+            market.payer.signed(market.ask(asset_id="ETH_USDC", amount_atomic=str(amount)))
+            for amount in (least, 2 * least)
+        ]
+        live.cost_gas(30)  # half as much again as when they were made
         heard = []
-        for amount in (1, fee - DOLLAR // 10, fee + DOLLAR // 10):
-            signed = market.payer.signed(market.ask(asset_id="ETH_USDC", amount_atomic=str(amount)))
+        for signed in offers:
             heard.append(
                 (
                     market.verify(signed).get("invalidReason"),
@@ -319,7 +332,7 @@ class TestSettling:
                 )
             )
         short = "invalid_exact_evm_payload_authorization_value"
-        assert heard == [(short, short), (short, short), (None, "settlement_pending")]
+        assert heard == [(short, short), (None, "settlement_pending")]
         assert SignedPayment.objects.count() == 1
         assert list(OutgoingTransaction.objects.values_list("purpose", flat=True)) == ["x402"]
 
