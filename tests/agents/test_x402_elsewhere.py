@@ -5,6 +5,7 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from django.db import IntegrityError, transaction
 
 from apps.agents.models import SignedPayment
 from apps.agents.services.x402_progress import advance_signed_payments
@@ -271,3 +272,16 @@ def test_what_costs_more_than_it_brings_is_not_offered_in_live_mode(
         assert not Payment.objects.exists()
         made = api.post("/x402/requirements", {**body, "amount_atomic": str(least)})
         assert made.status_code == 201 and made.json()["amount"] == str(least)
+
+
+def test_success_of_anothers_transaction_names_it(market: Market) -> None:
+    body = market.payer.signed(market.ask())
+    carry_out(market, body)
+    market.settle(body)
+    rows = SignedPayment.objects.filter(is_elsewhere=True)
+    assert rows.count() == 1
+    with (
+        pytest.raises(IntegrityError, match="signed_payment_elsewhere_is_named"),
+        transaction.atomic(),
+    ):
+        rows.update(tx_hash="")

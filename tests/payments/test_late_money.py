@@ -18,6 +18,7 @@ from apps.payments.selectors import addresses_of
 from apps.payments.services import unexpected
 from apps.payments.services.late import accept_late_deposit
 from apps.payments.services.reconcile import FINAL, reconcile
+from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_payment
 from apps.payments.services.transfers import accept_transfer
 from apps.webhooks.models import Event
@@ -104,6 +105,27 @@ def test_a_late_deposit_is_told_as_late_and_again_when_it_is_accepted(bakery: Sh
     assert after["transactions"][0]["accepted_at"] == after["late_deposits"][0]["accepted_at"]
     assert after["transaction"]["accepted_at"] is not None
     assert auditing.breaches() == []
+
+
+def test_a_late_deposit_that_goes_back_is_decided(bakery: Shop) -> None:
+    """Every one that its sender's refund covers; what comes after the refund waits again."""
+    made = make.payment(bakery.test, expires_in=300)
+    make.advance(bakery.test, 301)
+    make.late_deposit(made["id"])
+
+    def undecided() -> list[bool]:
+        shown = make.detail(bakery.test, made["id"])["transactions"]
+        public = bakery.test.get(f"/checkout/{made['reference']}").json()["transactions"]
+        assert [row["undecided"] for row in public] == [row["undecided"] for row in shown]
+        return [row["undecided"] for row in shown]
+
+    assert undecided() == [True]
+    assert bakery.test.post(f"/payments/{made['id']}/refund").status_code == 200
+    assert undecided() == [False]
+    make.late_deposit(made["id"])
+    assert undecided() == [False, True]
+    advance_refunds()
+    assert undecided() == [False, True]
 
 
 def test_a_late_deposit_that_is_accepted_while_the_payment_is_open_completes_it(

@@ -2,7 +2,7 @@
 in another coin than its address is for."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from apps.chain.addresses import checksummed
@@ -10,7 +10,7 @@ from apps.chain.models import Deposit, Head
 from apps.core.clock import iso
 from apps.core.messages.documents import Digits, Document, Time
 from apps.payments.documents.values import DepositStatus
-from apps.payments.models import Payment
+from apps.payments.models import Payment, Refund
 from apps.payments.moments import is_on_time
 from apps.payments.selectors import LateMark, Received, confirmations_of, known_heads
 
@@ -48,18 +48,22 @@ class TransactionDocument(Document, frozen=True, kw_only=True):
 @dataclass(frozen=True)
 class Arrival:
     """A deposit at an address of an intent, or accepted for it. `address_symbol` is the coin that
-    its address is for, empty where that is another payment's."""
+    its address is for, empty where that is another payment's. One that `is_returned` has gone back
+    or is on its way."""
 
     deposit: Deposit
     is_late: bool
     is_unexpected: bool
     accepted_at: datetime | None = None
     address_symbol: str = ""
+    is_returned: bool = False
 
     @property
     def is_undecided(self) -> bool:
         """Nobody has said yet what becomes of it."""
-        if self.accepted_at is not None or self.deposit.status == Deposit.Status.FAILED:
+        if self.accepted_at is not None or self.is_returned:
+            return False
+        if self.deposit.status == Deposit.Status.FAILED:
             return False
         if self.is_unexpected:  # one that goes back counts as confirmed
             return self.deposit.status != Deposit.Status.CONFIRMED
@@ -85,7 +89,57 @@ def arrivals(
         for deposit in (*elsewhere, *unpriced_deposits)
         if deposit.pk not in own_ids and (mark := marks.get(deposit.pk)) is not None
     ]
-    return sorted([*own, *accepted], key=lambda arrival: arrival.deposit.detected_at)
+    every = sorted([*own, *accepted], key=lambda arrival: arrival.deposit.detected_at)
+    returned_ids = _returned_ids(payment, every)
+    return [
+        replace(arrival, is_returned=True) if arrival.deposit.pk in returned_ids else arrival
+        for arrival in every
+    ]
+
+
+def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
+    """Which of the late ones the refunds have covered. A refund to a sender, or of what was held
+    for one, is of theirs, the oldest first; one to anywhere else covers the oldest of all."""
+    held = [arrival for arrival in every if _is_held(payment, arrival)]
+    if not any(arrival.is_late for arrival in held):
+        return set()
+    refunds = Refund.objects.filter(payment=payment, is_from_held=True).exclude(status="failed")
+    left = {arrival.deposit.pk: arrival.deposit.amount_atomic for arrival in held}
+    elsewhere: dict[str, int] = {}
+    columns = ("asset_id", "destination_address", "held__payer_address", "amount_atomic")
+    for asset_id, destination, payer, amount in refunds.values_list(*columns):
+        of_sender = [
+            arrival.deposit
+            for arrival in held
+            if arrival.deposit.asset_id == asset_id
+            and arrival.deposit.from_address.lower() == (payer or destination)
+        ]
+        rest = _cover(left, of_sender, amount)
+        elsewhere[asset_id] = elsewhere.get(asset_id, 0) + rest
+    for asset_id, amount in elsewhere.items():
+        _cover(left, [row.deposit for row in held if row.deposit.asset_id == asset_id], amount)
+    return {
+        arrival.deposit.pk for arrival in held if arrival.is_late and not left[arrival.deposit.pk]
+    }
+
+
+def _is_held(payment: Payment, arrival: Arrival) -> bool:
+    """Whether its coins are the sender's still: of a payment that completed the late ones alone."""
+    return (
+        arrival.accepted_at is None
+        and not arrival.is_unexpected
+        and arrival.deposit.status == Deposit.Status.CONFIRMED
+        and (arrival.is_late or payment.completed_at is None)
+    )
+
+
+def _cover(left: dict[object, int], deposits: list[Deposit], amount: int) -> int:
+    """Take an amount off what is left of these; what remains of it."""
+    for deposit in deposits:
+        part = min(amount, left[deposit.pk])
+        left[deposit.pk] -= part
+        amount -= part
+    return amount
 
 
 def arrival_of(payment: Payment, intake: Received, deposit: Deposit) -> Arrival:
