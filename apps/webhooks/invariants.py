@@ -90,8 +90,10 @@ UNION ALL
 FROM webhooks_event e JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
 WHERE e.type LIKE 'transaction.%%' AND e.object #>> '{transaction,from_address}' <> ''
   AND NOT EXISTS (
-    SELECT 1 FROM payments_paymentaddress a JOIN chain_deposit d ON d.address_id = a.address_id
-    WHERE a.payment_id = p.id AND d.tx_hash = e.object #>> '{transaction,tx_hash}'
+    SELECT 1 FROM chain_deposit d WHERE d.id IN (SELECT c.id FROM payments_paymentaddress a
+            JOIN chain_deposit c ON c.address_id = a.address_id WHERE a.payment_id = p.id
+        UNION SELECT l.deposit_id FROM payments_latedeposit l WHERE l.payment_id = p.id)
+    AND d.tx_hash = e.object #>> '{transaction,tx_hash}'
     AND lower(d.from_address) = lower(e.object #>> '{transaction,from_address}'))
   AND NOT EXISTS (
     SELECT 1 FROM payments_latedeposit l JOIN chain_deposit d ON d.id = l.deposit_id

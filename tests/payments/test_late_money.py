@@ -120,7 +120,7 @@ def test_a_late_deposit_that_goes_back_is_decided(bakery: Shop) -> None:
         return [row["undecided"] for row in shown]
 
     assert undecided() == [True]
-    assert bakery.test.post(f"/payments/{made['id']}/refund").status_code == 200
+    assert bakery.test.post(f"/payments/{made['id']}/refunds").status_code == 201
     assert undecided() == [False]
     make.late_deposit(made["id"])
     assert undecided() == [False, True]
