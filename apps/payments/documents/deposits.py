@@ -104,7 +104,9 @@ def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
     if not any(arrival.is_late for arrival in held):
         return set()
     refunds = Refund.objects.filter(payment=payment, is_from_held=True).exclude(status="failed")
-    left = {arrival.deposit.pk: arrival.deposit.amount_atomic for arrival in held}
+    open_atomic: dict[object, int] = {
+        arrival.deposit.pk: arrival.deposit.amount_atomic for arrival in held
+    }
     elsewhere: dict[str, int] = {}
     columns = ("asset_id", "destination_address", "held__payer_address", "amount_atomic")
     for asset_id, destination, payer, amount in refunds.values_list(*columns):
@@ -114,12 +116,16 @@ def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
             if arrival.deposit.asset_id == asset_id
             and arrival.deposit.from_address.lower() == (payer or destination)
         ]
-        rest = _cover(left, of_sender, amount)
+        rest = _cover(open_atomic, of_sender, amount)
         elsewhere[asset_id] = elsewhere.get(asset_id, 0) + rest
     for asset_id, amount in elsewhere.items():
-        _cover(left, [row.deposit for row in held if row.deposit.asset_id == asset_id], amount)
+        _cover(
+            open_atomic, [row.deposit for row in held if row.deposit.asset_id == asset_id], amount
+        )
     return {
-        arrival.deposit.pk for arrival in held if arrival.is_late and not left[arrival.deposit.pk]
+        arrival.deposit.pk
+        for arrival in held
+        if arrival.is_late and not open_atomic[arrival.deposit.pk]
     }
 
 
@@ -133,11 +139,11 @@ def _is_held(payment: Payment, arrival: Arrival) -> bool:
     )
 
 
-def _cover(left: dict[object, int], deposits: list[Deposit], amount: int) -> int:
+def _cover(open_atomic: dict[object, int], deposits: list[Deposit], amount: int) -> int:
     """Take an amount off what is left of these; what remains of it."""
     for deposit in deposits:
-        part = min(amount, left[deposit.pk])
-        left[deposit.pk] -= part
+        part = min(amount, open_atomic[deposit.pk])
+        open_atomic[deposit.pk] -= part
         amount -= part
     return amount
 
