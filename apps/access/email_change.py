@@ -10,12 +10,13 @@ from typing import Any
 from django.core import signing
 from django.db import transaction
 
-from apps.access import sign_in
+from apps.access import operations, sign_in
 from apps.access.invitations import BadAddress
 from apps.core import emails, mail
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, NotFound
 from apps.core.messages.fields import Invalid, is_uuid
+from apps.core.models import Mode
 from apps.stores import account_emails, audit
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, sign_out_everywhere
@@ -29,9 +30,10 @@ class SameAddress(Flat):
     message = "That is your address already"
 
 
-def ask(user: User, *, email: str, password: str, address: str) -> None:
+def ask(user: User, *, email: str, password: str, address: str, proof: str = "") -> None:
     """Send the link to the new address, unless somebody has it. Raises Refused, BadAddress,
-    SameAddress or TooManyAttempts."""
+    SameAddress, TooManyAttempts or stepup.StepUpRequired."""
+    operations.check_person(user, operations.EMAIL_CHANGE, Mode.LIVE, proof)
     try:
         email = emails.for_account(email)
     except Invalid:

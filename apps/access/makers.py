@@ -11,10 +11,11 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
-from apps.access import operations, rights
+from apps.access import credentials, letters, operations, rights
 from apps.access.access import Access
-from apps.access.models import AccessToken, AgentCredential, ApiKey, RefreshToken
+from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType, RefreshToken
 from apps.core import clock, mail
+from apps.core.errors import NotFound
 from apps.stores import audit
 from apps.stores.models import Member, Role, Store, User
 
@@ -103,12 +104,25 @@ def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> 
     return credentials
 
 
-def take_over(access: Access, row: Credential) -> None:
-    """The owner answers for it from now on: it may again what it was given. Raises what
-    operations.check does."""
+def take_over(access: Access, row: Credential) -> str:
+    """The owner answers for it from now on: it may again what it was given, with the new secret
+    that is returned. The one that its maker knows stops working at once.
+
+    Raises NotFound when it has been revoked, or what operations.check does.
+    """
     operations.check(access, operations.TAKE_OVER, mode=row.mode)
+    secret, identity = _fresh_secret(row)
     with transaction.atomic():
-        type(row).objects.filter(pk=row.pk, revoked_at=None).update(user=access.user)
+        rows = type(row).objects.filter(pk=row.pk, revoked_at=None)
+        if not rows.update(user=access.user, last_used_at=None, **identity):
+            raise NotFound
+        letters.tell(
+            access,
+            operations.TAKE_OVER,
+            f"{_name(row)}, with the scopes {', '.join(row.scopes)}. It has a new secret; the old"
+            " one no longer works",
+            mode=row.mode,
+        )
         name = "agent_credential" if isinstance(row, AgentCredential) else "api_key"
         audit.record(
             f"{name}.taken_over",
@@ -118,6 +132,20 @@ def take_over(access: Access, row: Credential) -> None:
             name=_name(row),
             details={"scopes": row.scopes},
         )
+    return secret
+
+
+def _fresh_secret(row: Credential) -> tuple[str, dict[str, object]]:
+    """A secret of the same kind, and the columns that it is known by."""
+    if isinstance(row, AgentCredential):
+        prefix, column, length = credentials.AGENT_PREFIXES[row.mode], "token_prefix", 16
+    else:
+        is_secret = row.key_type == KeyType.SECRET
+        prefixes = credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES
+        prefix, column, length = prefixes[row.mode], "prefix", 12
+    text = credentials.mint(prefix)
+    digest = credentials.digest(text)
+    return text, {"secret_hash": digest, column: text[:length], "last_four": text[-4:]}
 
 
 def _name(row: Credential) -> str:

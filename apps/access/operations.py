@@ -190,12 +190,7 @@ SCHEDULE_DELETE = Operation(
     "payout_schedule.delete", "Delete a payout schedule", MOVE_MONEY, OUT, factor=NEVER
 )
 AUTO_SWAP = Operation(
-    "auto_swap.change",
-    "Configure automatic swaps",
-    MOVE_MONEY,
-    code=ACT,
-    cools=True,
-    letter=OWNERS,
+    "auto_swap.change", "Configure automatic swaps", MOVE_MONEY, code=ACT, cools=True, letter=OWNERS
 )
 AUTO_SWAP_STOP = Operation("auto_swap.stop", "Turn off automatic swaps", MOVE_MONEY, factor=NEVER)
 AGENT_CAPS = Operation("agent.cap_change", "Change an agent’s payout caps", MOVE_MONEY, code=ACT)
@@ -233,14 +228,14 @@ KEY_CREATE = Operation(
     "Create any other API key",
     DEVELOP,
     factor=NEVER,
-    code=RECENT,
+    code=ACT,
     for_platforms=False,
 )
 GUARDED_KEY_CREATE = Operation(
     "api_key.create_guarded",
     "Create an API key that can move money or allow it",
     DEVELOP,
-    code=RECENT,
+    code=ACT,
     for_platforms=False,
     letter=OWNERS,
 )
@@ -274,14 +269,14 @@ APP_CHANGE = Operation(
     "oauth_app.change",
     "Change an OAuth app, its scopes or redirect addresses",
     DEVELOP,
-    code=RECENT,
+    code=ACT,
     for_platforms=False,
 )
 APP_ROTATE = Operation(
     "oauth_app.rotate_secret",
     "Replace an OAuth app’s secret",
     DEVELOP,
-    code=RECENT,
+    code=ACT,
     for_platforms=False,
 )
 APP_DEACTIVATE = Operation(
@@ -298,14 +293,14 @@ GRANT = Operation(
     "Authorize any other app",
     DEVELOP,
     factor=NEVER,
-    code=RECENT,
+    code=ACT,
     for_platforms=False,
 )
 GUARDED_GRANT = Operation(
     "oauth_grant.give_guarded",
     "Authorize an app that can move money or allow it",
     DEVELOP,
-    code=RECENT,
+    code=ACT,
     for_platforms=False,
     letter=OWNERS,
 )
@@ -319,7 +314,8 @@ TAKE_OVER = Operation(
     "credential.take_over",
     "Take over the key or agent of a member with fewer permissions",
     OWN,
-    code=RECENT,
+    code=ACT,
+    letter=OWNERS,
 )
 ACT_FOR = Operation("account.act_for", "Act for a sub-merchant", MANAGE, scopes.ACT, factor=NEVER)
 
@@ -353,7 +349,7 @@ LINK_CREATE = Operation(
     "Create an onboarding link",
     MANAGE,
     ACCOUNTS,
-    code=RECENT,
+    code=ACT,
     for_platforms=False,
 )
 ACCOUNT_CLOSE = Operation(
@@ -378,23 +374,19 @@ STORE_CLOSE = Operation(
 
 # People.
 INVITE = Operation(
-    "member.invite",
-    "Invite a member, or resend the invitation",
-    MANAGE,
-    code=RECENT,
-    has_mode=False,
+    "member.invite", "Invite a member, or resend the invitation", MANAGE, code=ACT, has_mode=False
 )
 INVITE_REVOKE = Operation(
     "member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False
 )
 ROLE_CHANGE = Operation(
-    "member.change_role", "Change a member’s role", MANAGE, code=RECENT, has_mode=False, letter=TEAM
+    "member.change_role", "Change a member’s role", MANAGE, code=ACT, has_mode=False, letter=TEAM
 )
 MEMBER_REMOVE = Operation(
     "member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=TEAM
 )
 HAND_OVER = Operation(
-    "member.hand_over", "Transfer ownership", OWN, code=RECENT, has_mode=False, letter=TEAM
+    "member.hand_over", "Transfer ownership", OWN, code=ACT, has_mode=False, letter=TEAM
 )
 FACTOR_ENROLL = Operation(
     "second_factor.set_up",
@@ -409,7 +401,29 @@ FACTOR_REMOVE = Operation(
     "Remove your authenticator app",
     YOURSELF,
     factor=NEVER,
-    code=RECENT,
+    code=ACT,
+    letter=PERSON,
+)
+CODES_RENEW = Operation(
+    "second_factor.renew_codes",
+    "Create new backup codes",
+    YOURSELF,
+    factor=NEVER,
+    code=ACT,
+    letter=PERSON,
+)
+PASSKEY_ADD = Operation(
+    "passkey.add", "Add a passkey", YOURSELF, factor=NEVER, code=ACT, letter=PERSON
+)
+PASSKEY_REMOVE = Operation(
+    "passkey.remove", "Remove a passkey", YOURSELF, factor=NEVER, code=ACT, letter=PERSON
+)
+EMAIL_CHANGE = Operation(
+    "account.change_email",
+    "Change your email address",
+    YOURSELF,
+    factor=NEVER,
+    code=ACT,
     letter=PERSON,
 )
 
@@ -461,9 +475,7 @@ def _check_scope(access: Access, operation: Operation) -> None:
         raise WrongCredential
     if required != ANY_SCOPE and required not in access.scopes:
         raise Coded(
-            scopes.missing_message(required),
-            code="insufficient_scope",
-            kind=RefusalKind.FORBIDDEN,
+            scopes.missing_message(required), code="insufficient_scope", kind=RefusalKind.FORBIDDEN
         )
 
 

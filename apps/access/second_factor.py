@@ -94,6 +94,7 @@ def renew_backup_codes(user: User) -> list[str]:
         raise Flat("Set up an authenticator app first")
     with transaction.atomic():
         audit.record("second_factor.codes_renewed", target=user, name=user.email)
+        account_emails.tell(user, "New backup codes were created")
         return _new_backup_codes(factor)
 
 

@@ -29,7 +29,7 @@ class SessionView(ApiView):
 class Keys(SessionView):
     """Make an API key (its secret is shown once), or list them."""
 
-    asks_for_code = True
+    asks_for_code = is_act = True
     wrapper = "api_key"
     bodies = {"POST": KeyRequest}
     answers = {"GET": list[ApiKeyDocument], "POST": ApiKeyWithSecret}

@@ -215,10 +215,9 @@ class Authorize(OAuthView):
         _, parameters = oauth.read_parameters(form)
         user = self.person(request)
         self._step_up(request, user)
-        access = access_of(user, request._request.session)
-        proof = access.proof if access is not None else ""
         chosen = parameters.get("store_id", ""), parameters.get("decision", "")
-        return Response(OAuthRedirect(redirect_to=oauth.decide(user, form, *chosen, proof=proof)))
+        address = oauth.decide(user, form, *chosen, proof=self.proof)
+        return Response(OAuthRedirect(redirect_to=address))
 
 
 class Token(OAuthView):

@@ -76,7 +76,7 @@ class RotateAppSecret(AppView):
 
     bodies = {"POST": None}
     answers = {"POST": OAuthAppWithSecret}
-    asks_for_code = True
+    asks_for_code = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
         app = self.find(self.rows(), id)

@@ -45,6 +45,7 @@ ACTS: dict[str, str] = {
     "settings_domain_change": "Change your checkout domain",
     "settings_store_close": "Close this store",
     "member_invite": "Invite someone to the team",
+    "invitation_resend": "Resend an invitation",
     "member_role": "Change a member’s role",
     "member_remove": "Remove a team member",
     "member_hand_over": "Transfer ownership",
@@ -62,6 +63,7 @@ PERSONAL = (
     "security_close",
     "passkey_add",
     "passkey_remove",
+    "oauth_consent",  # for the store that is chosen there
 )
 
 

@@ -9,16 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponse, HttpResponseRedirect
 
 from apps.access import passkeys, stepup
-from apps.access.access import ACT
+from apps.access.access import ACT, RECENT
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form
 from apps.core.web.middleware import client_address
-from apps.dashboard.acts import ACTS, page_of
+from apps.dashboard.acts import act_at
 from apps.dashboard.plumbing import PageRequest, show
 
 _ANSWER = ("code", "passkey", "act", "csrfmiddlewaretoken")
@@ -42,7 +42,9 @@ class ConfirmationForm(Form):
 
 def page_act(request: PageRequest, *parts: object) -> str:
     """What is done here: on this page, in this store and mode, with these figures and addresses."""
-    return stepup.act_digest(request.path, request.access.store_id, request.access.mode, *parts)
+    access = getattr(request, "access", None)  # who has no store has none
+    where = (access.store_id, access.mode) if access is not None else ()
+    return stepup.act_digest(request.path, *where, *parts)
 
 
 def is_open(request: PageRequest, act: str) -> bool:
@@ -84,7 +86,20 @@ def ask(request: PageRequest, act: str) -> ConfirmationForm | None:
 def _open(request: PageRequest) -> None:
     """From here on the request carries the proof; whether it is enough is the operation's to
     say."""
-    request.access = replace(request.access, proof=ACT)
+    _carry(request, ACT)
+
+
+def _carry(request: PageRequest, proof: str) -> None:
+    request.proof = proof
+    if hasattr(request, "access"):
+        request.access = replace(request.access, proof=proof)
+
+
+def proof_of(request: PageRequest) -> str:
+    """What has been shown for this request, also by somebody without a store."""
+    if getattr(request, "proof", ""):
+        return request.proof
+    return RECENT if is_open(request, "") else ""
 
 
 def show_asking(
@@ -113,14 +128,34 @@ def show_asking(
     return show(request, template, {**context, **asking}, status=form.status)
 
 
+def ask_first(request: PageRequest, back: str) -> HttpResponse | None:
+    """The code before a page whose form can't come back a second time, because it has a password or
+    a new passkey in it. None shows the page; once it has done its act, `stepup.spend` closes it."""
+    act = page_act(request)
+    if is_open(request, act):
+        _open(request)
+        return None
+    form = ConfirmationForm({})
+    if request.method == "POST":
+        question = ask(request, act)
+        if question is None:
+            return HttpResponseRedirect(request.get_full_path(), status=303)
+        form = question
+    return _show_question(request, act, form, back=back)
+
+
 def ask_about_form(
-    request: PageRequest, rows: Sequence[tuple[str, object]], rehearsal: Callable[[], object]
+    request: PageRequest,
+    rows: Sequence[tuple[str, object]],
+    rehearsal: Callable[[], object] | None = None,
+    *,
+    back: str = "",
 ) -> HttpResponse | None:
     """The page between a form and its act: `rows` say once more what was filled in. None lets it go
     on, once.
 
     What the act would refuse is refused first, by `rehearsal`, of which nothing stays, so that no
-    code is spent on it.
+    code is spent on it. `back` is where Cancel leads, if not to this page.
     """
     entries = sorted(
         (name, value)
@@ -128,24 +163,39 @@ def ask_about_form(
         if name not in _ANSWER
         for value in values
     )
-    act = page_act(request, entries)
+    act = page_act(request, request.META.get("QUERY_STRING", ""), entries)
     stepup.spend(request.session)
     if is_open(request, act):
         _open(request)
         return None
-    before = request.access
-    _open(request)
-    with transaction.atomic():
-        rehearsal()
-        transaction.set_rollback(True)
-    request.access = before
+    if rehearsal is not None:
+        before = proof_of(request)
+        _open(request)
+        with transaction.atomic():
+            rehearsal()
+            transaction.set_rollback(True)
+        _carry(request, before)
     form_of_code = ask(request, act)
     if form_of_code is None:
         stepup.spend(request.session)
         return None
+    return _show_question(request, act, form_of_code, rows, entries, back)
+
+
+def _show_question(
+    request: PageRequest,
+    act: str,
+    form: ConfirmationForm,
+    rows: Sequence[tuple[str, object]] = (),
+    entries: Sequence[tuple[str, object]] = (),
+    back: str = "",
+) -> HttpResponse:
+    title, is_of_store = act_at(request.path)
     context = {
-        "title": ACTS[page_of(request.path)],
+        "title": title,
         "rows": [(name, value) for name, value in rows if value],
         "entries": entries,
+        "back": back or request.path,
+        "store_named": is_of_store and hasattr(request, "access"),
     }
-    return show_asking(request, "dashboard/confirm.html", context, act, form_of_code)
+    return show_asking(request, "dashboard/confirm.html", context, act, form)

@@ -5,12 +5,13 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import reverse
 
-from apps.access import makers, rights, scopes, services, stepup
+from apps.access import makers, rights, scopes, services
 from apps.access.models import ApiKey, KeyType
 from apps.core import clock
 from apps.core.messages.fields import Invalid, Text
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
+from apps.dashboard import confirming
 from apps.dashboard.go_live import curl
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
@@ -54,15 +55,28 @@ def create(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, KeyForm({"key_type": KeyType.SECRET}))
     form = KeyForm.from_post(request.POST)
-    try:
-        key, secret = services.create_api_key(
-            request.access.store,
-            request.access.mode,
+
+    def make() -> tuple[ApiKey, str]:
+        access = request.access
+        return services.create_api_key(
+            access.store,
+            access.mode,
             name=form.name,
             key_type=form.values["key_type"],
             scope_names=form.scopes,
-            by=request.access,
+            by=access,
         )
+
+    try:
+        rows = [
+            ("Name", form.name),
+            ("Type", form.values["key_type"]),
+            ("Scopes", ", ".join(form.scopes)),
+        ]
+        confirmation = confirming.ask_about_form(request, rows, make)
+        if confirmation is not None:
+            return confirmation
+        key, secret = make()
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
     is_tried = not request.access.is_live and "payments:write" in key.scopes
@@ -91,16 +105,20 @@ def taken_over(request: PageRequest, row: makers.Credential, back: str, title: s
     errors = []
     status = 200
     if request.method == "POST":
+        rows = [("Name", row.name), ("Scopes", ", ".join(row.scopes))]
         try:
-            makers.take_over(request.access, row)
-        except stepup.StepUpRequired:
-            raise
+            confirmation = confirming.ask_about_form(
+                request, rows, lambda: makers.take_over(request.access, row)
+            )
+            if confirmation is not None:
+                return confirmation
+            secret = makers.take_over(request.access, row)
         except Refusals as refusal:
             errors = sentences(refusal)
             status = status_of(refusal)
         else:
-            messages.success(request, "You’ve taken it over. It works again with all its scopes.")
-            return go(back)
+            page = {"row": row, "secret": secret, "back": reverse(f"dashboard:{back}")}
+            return show(request, "dashboard/credentials/taken_over.html", page, status=201)
     context = {
         "row": row,
         "lost": lost,

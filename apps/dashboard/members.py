@@ -1,19 +1,18 @@
 """Who works in the store and who is invited; roles changed, people removed, ownership handed over;
 leaving."""
 
-from urllib.parse import urlencode
-
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpResponse
 from django.urls import reverse
 
-from apps.access import invitations, stepup, team
+from apps.access import invitations, team
 from apps.access.sessions import STORE_KEY
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.web.forms import Form
+from apps.dashboard import confirming
 from apps.dashboard.list_files import MEMBERS
 from apps.dashboard.plumbing import Answer, PageRequest, find, go, sentences, show
 from apps.payouts.services.approval_rules import leaves_too_few
@@ -76,13 +75,21 @@ def invite(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "invite", InviteForm({"role": Role.DEVELOPER}))
     form = InviteForm.from_post(request.POST)
-    try:
-        invitation = invitations.invite(
+
+    def send() -> Invitation:
+        return invitations.invite(
             request.access,
             email=form.values["email"],
             role=form.values["role"],
             at=clock.real_now(),
         )
+
+    try:
+        rows = [("Email", form.values["email"]), ("Role", form.values["role"])]
+        confirmation = confirming.ask_about_form(request, rows, send)
+        if confirmation is not None:
+            return confirmation
+        invitation = send()
     except Failure as refusal:
         return _form(request, "invite", form.refuse(refusal))
     messages.success(
@@ -94,13 +101,18 @@ def invite(request: PageRequest) -> HttpResponse:
 
 def resend(request: PageRequest, id: str) -> HttpResponse:
     invitation = _find_invitation(request, id)
-    try:
+
+    def send() -> None:
         invitations.resend(request.access, invitation, clock.real_now())
-    except stepup.StepUpRequired:  # back to the list then, where the button is pressed again
-        return HttpResponseRedirect(
-            f"{reverse('dashboard:stepup')}?{urlencode({'next': reverse('dashboard:members')})}",
-            status=303,
+
+    rows = [("Email", invitation.email), ("Role", invitation.get_role_display())]
+    try:
+        confirmation = confirming.ask_about_form(
+            request, rows, send, back=reverse("dashboard:members")
         )
+        if confirmation is not None:
+            return confirmation
+        send()
     except Failure as refusal:
         messages.error(request, " ".join(sentences(refusal)))
     else:
@@ -124,7 +136,13 @@ def change_role(request: PageRequest, id: str) -> HttpResponse:
         return _form(request, "role", RoleForm({"role": member.role}), member)
     form = RoleForm.from_post(request.POST)
     role = form.values["role"]
+    rows = [("Member", member.user.email), ("From", member.get_role_display()), ("To", role)]
     try:
+        confirmation = confirming.ask_about_form(
+            request, rows, lambda: team.change_role(request.access, member, role)
+        )
+        if confirmation is not None:
+            return confirmation
         team.change_role(request.access, member, role)
     except Failure as refusal:
         return _form(request, "role", form.refuse(refusal), member)
@@ -149,6 +167,13 @@ def hand_over(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return _form(request, "hand_over", ConfirmForm({}), member)
     try:
+        confirmation = confirming.ask_about_form(
+            request,
+            [("New owner", member.user.email)],
+            lambda: team.hand_over(request.access, member),
+        )
+        if confirmation is not None:
+            return confirmation
         team.hand_over(request.access, member)
     except Failure as refusal:
         return _form(request, "hand_over", ConfirmForm({}).refuse(refusal), member)

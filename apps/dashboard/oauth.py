@@ -13,6 +13,7 @@ from apps.core import buckets
 from apps.core.errors import Failure
 from apps.core.web.middleware import client_address
 from apps.core.web.refusals import status_of
+from apps.dashboard import confirming
 from apps.dashboard.plumbing import SIGNED_IN, Page, PageRequest, sentences, view_of
 
 MEANINGS = {
@@ -53,9 +54,8 @@ def consent(request: PageRequest) -> HttpResponse:
     try:
         query_read = oauth.ask(query)
         if request.method == "POST":
-            chosen = request.POST.get("store_id", ""), request.POST.get("decision", "")
-            proof = request.access.proof if hasattr(request, "access") else ""
-            return _leave(oauth.decide(request.person, query, *chosen, proof=proof))
+            question = _question(request, query, query_read)
+            return question if question is not None else _leave(_decide(request, query))
     except oauth.Redirected as refusal:
         return _leave(refusal.redirect_to)
     except oauth.OAuthFailure as refusal:
@@ -74,7 +74,37 @@ def consent(request: PageRequest) -> HttpResponse:
         "may_allow": bool(stores) or not query_read.needs_store,
     }
     response = render(request, "dashboard/oauth/consent.html", context, status=status)
-    parts = urlsplit(query_read.redirect_uri)
+    return _let_away(response, query_read)
+
+
+def _decide(request: PageRequest, query: str) -> str:
+    chosen = request.POST.get("store_id", ""), request.POST.get("decision", "")
+    return oauth.decide(request.person, query, *chosen, proof=confirming.proof_of(request))
+
+
+def _question(request: PageRequest, query: str, consent: oauth.Consent) -> HttpResponse | None:
+    """The code for letting this app in, with these permissions, to this store; denying takes
+    none."""
+    if request.POST.get("decision") != "allow":
+        return None
+    store_id = request.POST.get("store_id", "")
+    stores = oauth.stores_for(request.person, consent.scopes)
+    rows = [
+        ("App", consent.application.name),
+        ("Store", next((store.name for store in stores if str(store.pk) == store_id), "")),
+        ("Mode", consent.mode),
+        ("Permissions", ", ".join(MEANINGS[scope] for scope in consent.scopes)),
+        ("Redirects to", urlsplit(consent.redirect_uri).netloc),
+    ]
+    question = confirming.ask_about_form(
+        request, rows, lambda: _decide(request, query), back=request.get_full_path()
+    )
+    return question if question is None else _let_away(question, consent)
+
+
+def _let_away(response: HttpResponse, consent: oauth.Consent) -> HttpResponse:
+    """The page may send its form on to the app."""
+    parts = urlsplit(consent.redirect_uri)
     # Browsers hold the redirect after a form to the policy of its page, in which an IPv6 address
     # can't be named: there the scheme stands for it.
     target = f"{parts.scheme}:" if "[" in parts.netloc else f"{parts.scheme}://{parts.netloc}"
@@ -109,6 +139,6 @@ def _take_token(request: PageRequest) -> HttpResponse | None:
 
 consent_page = view_of(
     Page(
-        "oauth/authorize", "oauth_consent", consent, SIGNED_IN, methods=("GET", "POST"), stepup=True
+        "oauth/authorize", "oauth_consent", consent, SIGNED_IN, methods=("GET", "POST"), is_act=True
     )
 )

@@ -11,6 +11,7 @@ from apps.access.requests import AppChanges, AppRequest
 from apps.core import clock
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form
+from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
 
 # What the API's names don't say, for whoever writes the app; merchants read theirs when they
@@ -96,11 +97,23 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
     if request.method == "GET":
         return _form(request, AppForm.of(app), app)
     form = AppForm.from_post(request.POST)
+
+    def change() -> None:
+        oauth_apps.change_app(find(_rows(request), id), form.changes(), by=request.access)
+
     try:
-        oauth_apps.change_app(app, form.changes(), by=request.access)
+        rows = [
+            ("App", form.values["name"]),
+            ("Redirect URIs", ", ".join(form.values["redirect_uris"].split())),
+            ("Scopes", ", ".join(form.chosen["scopes"])),
+        ]
+        confirmation = confirming.ask_about_form(request, rows, change)
+        if confirmation is not None:
+            return confirmation
+        change()
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), find(_rows(request), id))
-    messages.success(request, f"{app.name} saved.")
+    messages.success(request, f"{form.values['name']} saved.")
     return go("oauth_app", app.pk)
 
 
@@ -108,7 +121,13 @@ def rotate(request: PageRequest, id: str) -> HttpResponse:
     app: Application = find(_rows(request).filter(is_active=True), id)
     if request.method == "GET":
         return show(request, "dashboard/oauth_apps/rotate.html", {"app": app})
+    rows = [("App", app.name)]
     try:
+        confirmation = confirming.ask_about_form(
+            request, rows, lambda: oauth_apps.rotate_secret(app, by=request.access)
+        )
+        if confirmation is not None:
+            return confirmation
         secret = oauth_apps.rotate_secret(app, by=request.access)
     except Refusals as refusal:
         messages.error(request, " ".join(sentences(refusal)))

@@ -4,11 +4,13 @@ from typing import Any
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.urls import reverse
 
-from apps.access import passkeys, second_factor
+from apps.access import own_factor, passkeys, second_factor, stepup
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
 from apps.core.web.forms import Form
+from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, go, sentences, show
 
 
@@ -29,17 +31,26 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def add(request: PageRequest) -> HttpResponse:
+    question = confirming.ask_first(request, reverse("dashboard:passkeys"))
+    if question is not None:
+        return question
     if request.method == "GET":
         return _form(request, PasskeyForm({}))
     form = PasskeyForm.from_post(request.POST)
     at = clock.real_now()
     answer = form.secret_values["passkey"]
     try:
-        passkey = passkeys.add(
-            request.session, request.person, answer=answer, name=form.values["name"], at=at
+        passkey = own_factor.add_passkey(
+            request.session,
+            request.person,
+            answer=answer,
+            name=form.values["name"],
+            at=at,
+            proof=confirming.proof_of(request),
         )
     except Failure as refusal:
         return _form(request, form.refuse(refusal))
+    stepup.spend(request.session)
     messages.success(request, f"Passkey {passkey.name} added. You can now sign in with it.")
     return go("passkeys")
 
@@ -59,7 +70,10 @@ def remove(request: PageRequest, id: str) -> HttpResponse:
     passkey = _find(request, id)
     if request.method == "GET":
         return show(request, "dashboard/security/remove_passkey.html", {"passkey": passkey})
-    passkeys.remove(passkey)
+    confirmation = confirming.ask_about_form(request, [("Passkey", passkey.name)])
+    if confirmation is not None:
+        return confirmation
+    own_factor.remove_passkey(request.person, passkey, confirming.proof_of(request))
     messages.success(request, f"Passkey {passkey.name} removed.")
     return go("passkeys")
 

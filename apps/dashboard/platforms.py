@@ -21,7 +21,7 @@ from apps.core.messages.fields import Invalid
 from apps.core.templatetags.tillgate import percentage
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
-from apps.dashboard import days
+from apps.dashboard import confirming, days
 from apps.dashboard.exports import exported
 from apps.dashboard.filters import searched
 from apps.dashboard.list_files import ACCOUNTS
@@ -306,9 +306,17 @@ def create_link(request: PageRequest, id: str) -> HttpResponse:
         lifetime = int(onboarding.LIFETIME_DEFAULT.total_seconds())
         return _link_form(request, account, OnboardingLinkForm({"expires_in": str(lifetime)}))
     form = OnboardingLinkForm(request.POST.dict())
+    rows = [("Account", account.name)]
+
+    def mint() -> tuple[OnboardingLink, str]:
+        to = onboarding.account_for_link(request.access, id)
+        return onboarding.mint_link(request.access, to, form.request(access.mode))
+
     try:
-        account = onboarding.account_for_link(access, id)
-        link, token = onboarding.mint_link(access, account, form.request(access.mode))
+        confirmation = confirming.ask_about_form(request, rows, mint)
+        if confirmation is not None:
+            return confirmation
+        link, token = mint()
     except Refusals as refusal:
         return _link_form(request, account, form.refuse(refusal))
     context = {"account": account, "link": link, "url": link_url(token)}

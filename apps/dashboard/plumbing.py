@@ -58,6 +58,7 @@ class PageRequest(HttpRequest):
 
     person: User
     access: Access
+    proof: str  # of the second factor, where the page has asked (apps.dashboard.confirming)
     member: Member
     inbox: Inbox
     zone: ZoneInfo  # of the person: times are shown and days begin in it

@@ -4,6 +4,7 @@ from django.contrib import messages
 from django.contrib.auth import logout, update_session_auth_hash
 from django.http import HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
 from django_otp import login as otp_login
 
 from apps.access import (
@@ -16,11 +17,11 @@ from apps.access import (
     sign_in,
     stepup,
 )
-from apps.access.access import RECENT
 from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
 from apps.core.web.forms import Form
 from apps.core.web.middleware import client_address
+from apps.dashboard import confirming
 from apps.dashboard.plumbing import PageRequest, go, next_url, show
 from apps.stores.services import change_password
 
@@ -101,11 +102,11 @@ def renew_codes(request: PageRequest) -> HttpResponse:
     if request.method == "GET":
         context = {"codes_left": len(factor.backup_codes)}
         return show(request, "dashboard/security/renew_codes.html", context)
-    return show(
-        request,
-        "dashboard/security/backup_codes.html",
-        {"codes": second_factor.renew_backup_codes(request.person)},
-    )
+    confirmation = confirming.ask_about_form(request, ())
+    if confirmation is not None:
+        return confirmation
+    codes = own_factor.renew_codes(request.person, confirming.proof_of(request))
+    return show(request, "dashboard/security/backup_codes.html", {"codes": codes})
 
 
 def take_off(request: PageRequest) -> HttpResponse:
@@ -118,15 +119,13 @@ def take_off(request: PageRequest) -> HttpResponse:
             "passkeys": passkeys.of(request.person).count(),
         }
         return show(request, "dashboard/security/take_off.html", context)
-    own_factor.remove(request.person, _proof(request))
+    confirmation = confirming.ask_about_form(request, ())
+    if confirmation is not None:
+        return confirmation
+    own_factor.remove(request.person, confirming.proof_of(request))
     stay_signed_in(request)
     messages.success(request, "Authenticator app removed. You’ve been signed out everywhere else.")
     return go("security")
-
-
-def _proof(request: PageRequest) -> str:
-    """What has been shown in this session, also of somebody without a store."""
-    return RECENT if stepup.is_fresh(request.session, request.person, clock.real_now()) else ""
 
 
 def password(request: PageRequest) -> HttpResponse:
@@ -149,6 +148,9 @@ def password(request: PageRequest) -> HttpResponse:
 
 def email(request: PageRequest) -> HttpResponse:
     """Ask for another address; it counts when the link that goes there was opened."""
+    question = confirming.ask_first(request, reverse("dashboard:security"))
+    if question is not None:
+        return question
     if request.method == "GET":
         return _form(request, "email", EmailForm({}))
     form = EmailForm.from_post(request.POST)
@@ -156,12 +158,17 @@ def email(request: PageRequest) -> HttpResponse:
     own_password = form.secret_values["password"]
     try:
         email_change.ask(
-            request.person, email=address, password=own_password, address=client_address(request)
+            request.person,
+            email=address,
+            password=own_password,
+            address=client_address(request),
+            proof=confirming.proof_of(request),
         )
     except sign_in.SignInRefused:
         return _form(request, "email", form.refuse(NotYourPassword()))
     except Failure as refusal:
         return _form(request, "email", form.refuse(refusal))
+    stepup.spend(request.session)
     messages.success(request, f"We sent a link to {address}. It expires in 24 hours.")
     return go("security")
 

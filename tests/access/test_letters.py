@@ -51,6 +51,10 @@ def test_every_row_that_a_person_does_in_live_mode_is_done_here() -> None:
     assert {row for row in APART if row.letter} == {
         operations.FACTOR_ENROLL,
         operations.FACTOR_REMOVE,
+        operations.CODES_RENEW,
+        operations.PASSKEY_ADD,
+        operations.PASSKEY_REMOVE,
+        operations.EMAIL_CHANGE,
         operations.STORE_CLOSE,
     }
     assert {row.letter for row in operations.TABLE} == {"", OWNERS, PERSON, TEAM}
@@ -131,7 +135,7 @@ def test_those_whom_the_table_names_are_told_and_nobody_else(
 
 
 def test_a_person_is_told_of_their_authenticator_app(cast: Cast) -> None:
-    browser = Browser(cast.alice)
+    browser = Browser(cast.alice, answers=True)
     browser.get("security/authenticator")
     code = code_of(second_factor.pending(cast.alice))
     assert browser.post("security/authenticator", code=code, password=PASSWORD).status_code == 200

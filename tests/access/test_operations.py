@@ -30,13 +30,8 @@ ELSEWHERE = {
     "access.invitations.accept": "by the invited person, with the token of the letter",
     "access.invitations.accept_as_new": "by the invited person, with the token of the letter",
     "access.new_browsers.end": "by the link of the email to the person, and only ends a session",
-    "access.passkeys.add": (
-        "their own, after a fresh code; sign-in with it is as strong as with the app"
-    ),
-    "access.passkeys.remove": "their own, after a fresh code",
     "access.passkeys.rename": "a name",
     "access.second_factor.pending": "a key that is in force once a code of it was seen",
-    "access.second_factor.renew_backup_codes": "their own, after a fresh code",
     "access.services.active_token": "notes that the token was used",
     "access.services.authenticate": "notes that the credential was used",
     "access.sessions.adopt": "their own session",

@@ -282,11 +282,9 @@ def test_what_a_code_guards_when_made_it_guards_when_changed_or_removed(cast: Ca
         ("DELETE", f"/merchants/oauth_apps/{app.id}", None),
     ):
         assert code_in(send(thief, method, path, body)) == (403, "otp_required"), path
-    for page in (
-        f"webhooks/{made['id']}/delete",
-        f"apps/own/{app.id}",
-        f"apps/own/{app.id}/deactivate",
-    ):
+    form = {"name": "Books", "redirect_uris": "https://thief.example", "scopes": "payments:read"}
+    assert thief.post(f"apps/own/{app.id}", **form).context["asks_code"]
+    for page in (f"webhooks/{made['id']}/delete", f"apps/own/{app.id}/deactivate"):
         answer = thief.post(page)
         assert answer.status_code == 303 and "/confirm?" in answer["Location"], page
     assert Endpoint.objects.get().url == HOOK["url"]

@@ -14,6 +14,7 @@ from tests.browser.conftest import OpenPage, shoot
 from tests.browser.signing_in import cookies_of
 from tests.browser.test_dashboard import fine, fine_again, sign_in
 from tests.cast import Cast
+from tests.dashboard.browse import next_code
 
 
 @pytest.fixture
@@ -54,6 +55,10 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
     second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     page = open_with_device("/dashboard/security/passkeys", world.alice)
     page.get_by_role("link", name="Add passkey").first.click()
+    fine(page)
+    shoot(page, "passkeys-add-code")
+    page.get_by_role("textbox", name="Code").fill(next_code(world.alice))
+    page.get_by_role("button", name="Confirm").click()
     page.get_by_label("Name").fill("Laptop")
     fine(page)
     shoot(page, "passkeys-add")
@@ -78,13 +83,13 @@ def test_a_passkey_signs_in_alone_and_stands_in_for_a_code(
 
     buckets.client().flushdb()  # more attempts than one address has in a row
     monkeypatch.setattr(sessions, "FRESH", clock.real_now() - clock.real_now())
-    page.goto(page.url + "api-keys/new")
-    expect(page.get_by_text("Create an API key")).to_be_visible()
+    page.goto(page.url + "webhooks/new")
+    expect(page.get_by_text("Add a webhook endpoint")).to_be_visible()
     fine_again(page)
     shoot(page, "passkeys-confirm")
     monkeypatch.undo()
     page.get_by_role("button", name="Use a passkey").click()
-    expect(page.get_by_role("heading", name="Create test key")).to_be_visible()
+    expect(page.get_by_role("heading", name="Add test endpoint")).to_be_visible()
 
 
 def test_a_device_that_gives_no_passkey_is_told_about(

@@ -21,6 +21,14 @@ from tests.dashboard.browse import Browser, code_of
 
 KEY = {"api_key": {"name": "Shop", "mode": "test", "scopes": ["payments:read"]}}
 
+APP = {
+    "oauth_application": {
+        "name": "Books",
+        "redirect_uris": ["https://books.example/back"],
+        "scopes": ["payments:read"],
+    }
+}
+
 
 @pytest.fixture
 def factor(cast: Cast) -> SecondFactor:
@@ -42,6 +50,12 @@ def no_counter(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def make_key(browser: Browser, **headers: str) -> Any:
     return browser.client.post(
         "/api/v2/api_keys", KEY, content_type="application/json", headers=headers
+    )
+
+
+def make_app(browser: Browser, **headers: str) -> Any:
+    return browser.client.post(
+        "/api/v2/merchants/oauth_apps", APP, content_type="application/json", headers=headers
     )
 
 
@@ -84,12 +98,30 @@ def test_without_the_counter_it_is_otp_check_unavailable(
 def test_a_code_holds_for_the_store_in_which_it_was_given(cast: Cast, factor: SecondFactor) -> None:
     other = shop_of(cast.alice, "Second shop")
     browser = Browser(cast.alice)
-    assert make_key(browser, **{"X-OTP-Code": code_of(factor)}).status_code == 201
-    assert make_key(browser).status_code == 201
+    assert make_app(browser, **{"X-OTP-Code": code_of(factor)}).status_code == 201
+    assert make_app(browser).status_code == 201
     browser.post("store", store_id=other.store.pk)
-    assert told(make_key(browser)) == (403, "otp_required")
+    assert told(make_app(browser)) == (403, "otp_required")
     browser.post("store", store_id=cast.bakery.store.pk)
-    assert make_key(browser).status_code == 201
+    assert make_app(browser).status_code == 201
+
+
+@pytest.mark.parametrize("mode", ["test", "live"])
+@pytest.mark.parametrize("scope", ["payments:read", "payouts:write"])
+def test_each_key_takes_a_code_of_its_own(
+    cast: Cast, factor: SecondFactor, mode: str, scope: str
+) -> None:
+    browser = Browser(cast.alice).prove()
+    body = {"api_key": {"name": "Shop", "mode": mode, "scopes": [scope]}}
+
+    def make(**headers: str) -> Any:
+        return browser.client.post(
+            "/api/v2/api_keys", body, content_type="application/json", headers=headers
+        )
+
+    assert told(make()) == (403, "otp_required"), "the sign-in's code was for the sign-in"
+    assert make(**{"X-OTP-Code": code_of(factor)}).status_code == 201
+    assert told(make()) == (403, "otp_required")
 
 
 class Strict(ApiView):

@@ -315,7 +315,7 @@ def test_the_first_call_is_shown_with_the_readers_own_key(cast: Cast) -> None:
 
 
 def test_a_new_key_comes_with_a_call_that_works(cast: Cast) -> None:
-    browser = Browser(cast.alice).prove()
+    browser = Browser(cast.alice, answers=True).prove()
     shown = browser.post(
         "api-keys/new", name="Website", key_type="secret", scopes=["payments:write"]
     )

@@ -56,7 +56,13 @@ def factor(cast: Cast) -> SecondFactor:
 @pytest.fixture
 def alice(cast: Cast, factor: SecondFactor) -> Browser:
     """Signed in, with a fresh code."""
-    return Browser(cast.alice).prove()
+    return Browser(cast.alice, answers=True).prove()
+
+
+def open_form(alice: Browser) -> None:
+    """The form, for which a code was asked."""
+    path = "security/passkeys/new"
+    assert alice.confirm(alice.get(path), path).headers["Location"] == f"/dashboard/{path}"
 
 
 def kept(user: Any, name: str = "Laptop") -> WebAuthnCredential:
@@ -74,6 +80,7 @@ def test_a_passkey_needs_an_authenticator_app_first(cast: Cast) -> None:
 
 
 def test_what_no_device_made_is_not_added(alice: Browser) -> None:
+    open_form(alice)
     alice.get("security/passkeys/new")
     for answer in BROKEN:
         refused = alice.post("security/passkeys/new", passkey=answer, name="Laptop")
@@ -110,6 +117,7 @@ def test_what_no_device_gave_signs_nobody_in(cast: Cast, factor: SecondFactor) -
 
 def test_a_page_that_was_not_opened_or_is_old_is_no_good(cast: Cast, alice: Browser) -> None:
     assert Browser().post("sign-in/passkey", passkey=json.dumps(ANSWER)).status_code == 422
+    open_form(alice)
     options = [
         text(alice.get("security/passkeys/new")).split("challenge&quot;: &quot;")[1][:20]
         for _ in range(2)
@@ -120,6 +128,7 @@ def test_a_page_that_was_not_opened_or_is_old_is_no_good(cast: Cast, alice: Brow
 
 
 def test_a_passkey_has_a_name(cast: Cast, alice: Browser) -> None:
+    open_form(alice)
     one = kept(cast.alice)
     for name in ("", " ", "x" * 61, "a\x00b"):
         refused = alice.post("security/passkeys/new", passkey="{}", name=name)
@@ -166,10 +175,9 @@ def test_a_passkey_is_offered_where_a_code_is_asked_for(cast: Cast, factor: Seco
     assert browser.code(code_of(factor)).status_code == 302
 
 
-def test_adding_a_passkey_asks_for_a_fresh_code(cast: Cast, factor: SecondFactor) -> None:
-    assert (
-        Browser(cast.alice)
-        .get("security/passkeys/new")
-        .headers["Location"]
-        .startswith("/dashboard/confirm")
-    )
+def test_adding_and_removing_a_passkey_take_a_code_each(cast: Cast, factor: SecondFactor) -> None:
+    browser = Browser(cast.alice).prove()
+    one = kept(cast.alice)
+    for path in ("security/passkeys/new", f"security/passkeys/{one.pk}/remove"):
+        assert browser.post(path).context["asks_code"], path
+    assert WebAuthnCredential.objects.filter(pk=one.pk).exists()

@@ -23,7 +23,7 @@ NEW = "dora@example.com"
 
 @pytest.fixture
 def alice(cast: Cast) -> Browser:
-    return Browser(cast.alice).prove()
+    return Browser(cast.alice, answers=True).prove()
 
 
 def link(to: str) -> str:
@@ -213,14 +213,14 @@ def test_nobody_is_invited_twice(cast: Cast, alice: Browser) -> None:
 
 def test_a_letter_ends_with_the_one_who_sent_it(cast: Cast) -> None:
     adam = admin(cast)
-    invite(Browser(adam).prove())
+    invite(Browser(adam, answers=True).prove())
     path = link(NEW)
-    Browser(cast.alice).prove().post(f"team/{adam.pk}/remove")
+    Browser(cast.alice, answers=True).prove().post(f"team/{adam.pk}/remove")
     assert Browser().get(path).status_code == 404
 
 
 def test_an_admin_makes_no_owner_and_touches_none(cast: Cast) -> None:
-    browser = Browser(admin(cast)).prove()
+    browser = Browser(admin(cast), answers=True).prove()
     assert "Only an owner can make somebody an owner." in text(invite(browser, NEW, "owner"))
     assert "Only an owner can make somebody an owner." in text(
         browser.post(f"team/{cast.bob.pk}/role", role="owner")

@@ -19,7 +19,7 @@ WALLET = "0x52908400098527886e0f7030069857d2e4169ee7"
 @pytest.fixture
 def owner(cast: Cast) -> Browser:
     """Alice, signed in with a code a moment ago."""
-    return Browser(cast.alice).prove()
+    return Browser(cast.alice, answers=True).prove()
 
 
 def wrong(answer: Any, status: int = 422) -> tuple[str, str]:

@@ -18,7 +18,7 @@ from tests.platforms.makers import VERIFICATION, Platform
 @pytest.fixture
 def owner(cast: Cast) -> Browser:
     """Alice, signed in with a code a moment ago."""
-    return Browser(cast.alice).prove()
+    return Browser(cast.alice, answers=True).prove()
 
 
 def test_a_store_asks_to_be_a_platform(cast: Cast) -> None:
@@ -109,9 +109,11 @@ def test_a_link_is_shown_once(platform: Platform, owner: Browser) -> None:
 def test_making_a_link_and_closing_need_a_fresh_code(platform: Platform, cast: Cast) -> None:
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     merchant = platform.sub(kyc=False)
-    for act in ("link", "close"):
-        answer = Browser(cast.alice).post(f"platform/accounts/{merchant.id}/{act}", purpose="kyb")
-        assert "/dashboard/confirm" in answer.headers["Location"]
+    page = f"platform/accounts/{merchant.id}"
+    link = {"purpose": "kyb", "expires_in": "86400"}
+    assert Browser(cast.alice).prove().post(f"{page}/link", **link).context["asks_code"]
+    closing = Browser(cast.alice).post(f"{page}/close")
+    assert "/dashboard/confirm" in closing.headers["Location"]
     assert not OnboardingLink.objects.exists() and platform.account(merchant.id)
 
 

@@ -26,7 +26,7 @@ class Links(PlatformView):
     """Mint a link for a sub-merchant; its token is told once."""
 
     shape = InvalidLink
-    asks_for_code = True
+    asks_for_code = is_act = True
     missing = selectors.AccountNotFound()
     wrapper = "onboarding_link"
     wrapper_is_optional = True

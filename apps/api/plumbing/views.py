@@ -99,6 +99,7 @@ class ApiView(APIView):
     is_logged: ClassVar[bool] = (
         True  # whether the request log notes its calls; of what is asked every second it doesn't
     )
+    proof = ""  # what the session's person has shown for this call
     is_act: ClassVar[bool] = (
         False  # whether the code opens this one call alone: what moves money or opens a way for it
     )
@@ -189,8 +190,8 @@ class ApiView(APIView):
             self._step_up(request, self.access.user)
 
     def _step_up(self, request: Request, user: User) -> None:
-        """A code in `X-OTP-Code` proves this session for five minutes, or this very call. Keys and
-        tokens are never asked."""
+        """A code in `X-OTP-Code` proves this very call, and unless the call is an act also the
+        session for five minutes. Keys and tokens are never asked."""
         session = request._request.session
         now = clock.real_now()
         code = request.headers.get("X-OTP-Code", "")
@@ -198,12 +199,13 @@ class ApiView(APIView):
         if code:
             stepup.prove_by_header(session, user, code, client_address(request._request), now, act)
         stepup.require(session, user, now, act)
-        self._note_proof(ACT if act else RECENT)
+        self._note_proof(ACT if act or code else RECENT)
         if act and "Idempotency-Key" not in request.headers:
             stepup.spend(session)  # the same call again would do it again
 
     def _note_proof(self, proof: str) -> None:
         """What has been shown; whether it is enough is the operation's to say."""
+        self.proof = proof
         if hasattr(self, "access"):
             self.access = replace(self.access, proof=proof)
 

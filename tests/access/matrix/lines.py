@@ -194,6 +194,7 @@ LINES = (
     api(T.GUARDED_GRANT, "POST", "oauth/authorize", {**CONSENT, "scope": "agents:write"}),
     page(T.GRANT_REVOKE, "apps/granted/{family}/revoke"),
     page(T.TAKE_OVER, "api-keys/{lost}/take-over"),
+    page(T.TAKE_OVER, "agents/{lost_agent}/take-over"),
     api(T.HOOK_CREATE, "POST", "webhook_endpoints", HOOK),
     page(
         T.HOOK_CREATE,
@@ -215,7 +216,13 @@ LINES = (
     api(T.HOOK_DELETE, "DELETE", "webhook_endpoints/{hook}"),
     page(T.HOOK_DELETE, "webhooks/{hook}/delete"),
     api(T.LINK_CREATE, "POST", "platform/accounts/{account}/onboarding_links", {}),
-    page(T.LINK_CREATE, "platform/accounts/{account}/link"),
+    page(
+        T.LINK_CREATE,
+        "platform/accounts/{account}/link",
+        purpose="kyb",
+        return_url="https://shop.example",
+        expires_in="86400",
+    ),
     api(T.ACCOUNT_CLOSE, "DELETE", "platform/accounts/{account}"),
     page(T.ACCOUNT_CLOSE, "platform/accounts/{account}/close"),
     page(T.INVITE, "team/invite", email="dora@example.com", role="viewer"),
@@ -232,6 +239,10 @@ APART = {
     T.APP_AGENT: "tests/contract/oauth/test_apps.py",
     T.FACTOR_ENROLL: "tests/dashboard/test_sign_in.py",
     T.FACTOR_REMOVE: "tests/dashboard/test_sign_in.py",
+    T.CODES_RENEW: "tests/access/test_own_codes.py",
+    T.PASSKEY_ADD: "tests/dashboard/test_passkeys.py",
+    T.PASSKEY_REMOVE: "tests/dashboard/test_passkeys.py",
+    T.EMAIL_CHANGE: "tests/access/test_own_codes.py",
     T.STORE_CLOSE: "tests/platforms/test_store_closing.py",
 }
 # What belongs to both modes: as live as the most that it reaches, and the app here was let into

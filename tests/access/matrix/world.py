@@ -123,6 +123,8 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
     Member.objects.create(store=store, user=viewer, role=Role.VIEWER, created_at=at)
     lost = create_api_key(store, mode, scope_names=["payouts:write"])[0]
     ApiKey.objects.filter(pk=lost.pk).update(user=viewer)
+    lost_agent = create_agent_credential(store, mode, scope_names=["payouts:write"])[0]
+    AgentCredential.objects.filter(pk=lost_agent.pk).update(user=viewer)
     payout = failed_payout(here, coin)
     schedule = weekly_schedule(here, coin)
     raw = f"asset_id,amount,destination\n{coin},0.1,{ADDRESS}\n".encode()
@@ -160,6 +162,7 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
         "wallet": add_wallet(store, mode, NETWORK[mode], make.fresh_address()).pk,
         "key": create_api_key(store, mode, scope_names=["payments:read"])[0].pk,
         "lost": lost.pk,
+        "lost_agent": lost_agent.pk,
         "hook": hook.endpoint.pk,
         "store": str(store.pk),
         "approval": held.pk,

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 from django.test import Client
 
 from tests.cast import Api, Cast
-from tests.dashboard.browse import Browser
+from tests.dashboard.browse import Browser, next_code
 
 VERIFIER = "v" * 64
 CHALLENGE = (
@@ -25,6 +25,7 @@ class App:
         self, cast: Cast, *, confidential: bool = True, base: str = "/api/v2/oauth"
     ) -> None:
         self.alice = Browser(cast.alice)
+        self.has_codes = False  # whether who decides has two-factor authentication
         self.store = cast.bakery.store
         self.base = base
         body = {
@@ -59,8 +60,12 @@ class App:
     def decide(self, decision: str = "allow", **changed: str | None) -> Any:
         fields = {**self.query(**changed), "decision": decision}
         fields.setdefault("store_id", str(self.store.pk))
+        headers = {}
+        if self.has_codes:
+            assert self.alice.user is not None
+            headers["X-OTP-Code"] = next_code(self.alice.user)
         return self.alice.client.post(
-            f"{self.base}/authorize", fields, content_type="application/json"
+            f"{self.base}/authorize", fields, content_type="application/json", headers=headers
         )
 
     def code(self, **changed: str | None) -> str:

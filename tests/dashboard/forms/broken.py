@@ -91,7 +91,8 @@ class World:
         return f"webhooks/{made.json()['id']}/resend"
 
     def invitation(self) -> str:
-        self.alice.post("team/invite", email="dora@example.com", role="developer")
+        fields = {"email": "dora@example.com", "role": "developer"}
+        self.alice.confirm(self.alice.post("team/invite", **fields), "team/invite", **fields)
         return _link("dora@example.com", "join")
 
     def reset(self) -> str:
@@ -115,6 +116,16 @@ def _link(to: str, page: str) -> str:
     found = re.search(rf"/dashboard/{page}/\S+", str(letter.body))
     assert found is not None
     return found.group()
+
+
+def behind_code(path: str) -> Callable[[World], str]:
+    """A page that asks for its code first."""
+
+    def opened(world: World) -> str:
+        world.alice.confirm(world.alice.get(path), path)
+        return path
+
+    return opened
 
 
 def at(path: str) -> Callable[[World], str]:

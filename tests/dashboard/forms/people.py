@@ -4,7 +4,15 @@ from apps.access import second_factor
 from apps.stores.models import Member
 from tests.cast import PASSWORD
 from tests.dashboard import test_sign_up as sign_ups
-from tests.dashboard.forms.broken import Broken, World, at, half_signed_in, visitor, without_app
+from tests.dashboard.forms.broken import (
+    Broken,
+    World,
+    at,
+    behind_code,
+    half_signed_in,
+    visitor,
+    without_app,
+)
 
 PEOPLE = (
     Broken(
@@ -107,14 +115,14 @@ PEOPLE = (
     ),
     Broken(
         "security_email",
-        at("security/email"),
+        behind_code("security/email"),
         {"email": "nobody", "password": PASSWORD},
         "email",
         "That is not an email address.",
     ),
     Broken(
         "security_email",
-        at("security/email"),
+        behind_code("security/email"),
         {"email": "new@example.com", "password": "no"},
         "password",
         "Your current password is incorrect.",
@@ -135,7 +143,7 @@ PEOPLE = (
     ),
     Broken(
         "passkey_add",
-        at("security/passkeys/new"),
+        behind_code("security/passkeys/new"),
         {"name": "", "passkey": "{}"},
         "name",
         "A name has 1 to 60 characters.",
