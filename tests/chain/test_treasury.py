@@ -19,6 +19,7 @@ from tests import auditing, make
 from tests.cast import Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
+from tests.chain.proxy import Proxy
 
 pytestmark = pytest.mark.chain
 HOT = "0x" + "ab" * 20
@@ -84,6 +85,28 @@ def test_coins_put_into_the_hot_wallet_are_booked_once_and_then_the_chain_agrees
     assert AuditEntry.objects.get(action="hot_wallet.funded", target_name=native).details == {
         "SETH": 1000
     }
+
+
+def test_another_node_is_asked_for_a_receipt_that_one_lacks(
+    chain: LocalChain, watcher: Reader, proxy: Proxy, wallet: HotWallet, settings: Any, capsys: Any
+) -> None:
+    tx_hash = chain.pay(HOT, 1000)
+    chain.mine(3)
+    watcher.read()
+    proxy.lie("eth_getTransactionReceipt", lambda _: None)
+    assert "knows no such transaction" in refused(capsys, *fund(tx_hash))
+    settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [proxy.url, chain.url]}
+    assert run(*fund(tx_hash))["booked"] == {"SETH": "1000"}
+
+
+def test_a_receipt_of_another_branch_funds_nothing(
+    chain: LocalChain, watcher: Reader, proxy: Proxy, wallet: HotWallet, capsys: Any
+) -> None:
+    tx_hash = chain.pay(HOT, 1000)
+    chain.mine(3)
+    proxy.lie("eth_getTransactionReceipt", lambda told: {**told, "blockHash": "0x" + "0a" * 32})
+    assert "disagree about the block" in refused(capsys, *fund(tx_hash))
+    assert not Movement.objects.exists()
 
 
 def test_what_did_not_fund_the_wallet_is_refused_with_the_reason(

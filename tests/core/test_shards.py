@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,9 +134,9 @@ def test_an_invoice_and_the_customers_own_page_are_found_by_their_tokens(
 
 
 def test_a_signed_link_stands_behind_the_shard_and_one_from_before_opens_the_same(
-    settings: Any,
+    settings: Any, tmp_path: Path
 ) -> None:
-    storage = PrivateFiles()
+    storage = PrivateFiles(str(tmp_path))
     before = storage.url("a.pdf").rpartition("/")[2]
     settings.SHARD = SHARD
     after = storage.url("a.pdf").rpartition("/")[2]

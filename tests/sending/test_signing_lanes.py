@@ -344,7 +344,9 @@ class TestAReorganization:
         two.finish()
         assert statuses(rows) == {"confirmed"}
         of_second = OutgoingTransaction.objects.get(from_address=SECOND.address)
-        two.rpc("anvil_setNonce", SECOND.address, hex(of_second.nonce or 0))
+        of_first = OutgoingTransaction.objects.exclude(pk=of_second.pk).get()
+        depth = two.height() - min(row.block_number or 0 for row in (of_first, of_second)) + 1
+        two.rpc("anvil_reorg", depth, [[of_first.candidates.get().raw, 0]])
         for number in (0, 1):
             undone.recheck(
                 HotWallet.objects.select_related("chain").get(chain="sepolia", number=number),

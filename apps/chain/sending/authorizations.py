@@ -182,11 +182,7 @@ def mined(row: OutgoingTransaction, nodes: Nodes) -> tuple[str, bool]:
     """The hash of the transaction that carried it out, when a block has it; empty before. One that
     was reverted isn't it; whether there is one comes second."""
     hashes = list(row.candidates.values_list("tx_hash", flat=True))
-    receipts = (
-        nodes.batch([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
-        if hashes
-        else []
-    )
+    receipts = nodes.anyone([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
     statuses = [int(receipt["status"], 16) if receipt else None for receipt in receipts]
     pairs = zip(hashes, statuses, strict=True)
     return next((tx_hash for tx_hash, status in pairs if status == 1), ""), 0 in statuses

@@ -38,14 +38,18 @@ def transaction_of(asset: Asset, authorization: Authorization, nodes: Nodes) -> 
             ("eth_getLogs", [_wanted(asset, authorization, head.number)]),
         ]
     )
+    if int(newest, 16) < head.number:
+        raise RpcError("The node is behind: it may not know yet who used the authorization")
     if not authorizations.says_used(state):
         return ""
     if int(newest, 16) - head.number > BLOCKS_MAX:
         raise RpcError("The chain hasn't been read for long")
     hashes = sorted({str(entry["transactionHash"]).lower() for entry in entries})
-    receipts = nodes.batch([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
+    receipts = nodes.anyone([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
+    if None in receipts:
+        raise RpcError("The receipt of who used the authorization is still to come")
     for tx_hash, receipt in zip(hashes, receipts, strict=True):
-        if receipt and _pays(asset, authorization, receipt):
+        if _pays(asset, authorization, receipt):
             return tx_hash
     # What isn't in the new blocks was read before, and is in the table by now.
     rows = _deposits(asset, authorization).filter(status__in=_SEEN).order_by("detected_at")

@@ -39,6 +39,8 @@ def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
             ("eth_getTransactionCount", [wallet.address, "pending"]),
         ]
     )
+    if tip is None:
+        raise HistoryUnread("The node has no newest block: try again later")
     limit = settings.CHAIN_TIP_MAX_AGE_SECONDS
     age = at.timestamp() - int(tip["timestamp"], 16)
     if limit and age > limit:
@@ -107,9 +109,12 @@ def _found(wallet: HotWallet, nodes: Nodes, tip: int, nonces: set[int]) -> list[
         if not nonces:
             break
         numbers = range(last, max(-1, last - CHUNK), -1)
-        for block in nodes.batch(
-            [("eth_getBlockByNumber", [hex(number), True]) for number in numbers]
-        ):
+        blocks = nodes.anyone([("eth_getBlockByNumber", [hex(number), True]) for number in numbers])
+        if None in blocks:
+            raise HistoryUnread(
+                f"No node has block {numbers[blocks.index(None)]} now: try again later"
+            )
+        for block in blocks:
             matches = [
                 entry
                 for entry in block["transactions"]

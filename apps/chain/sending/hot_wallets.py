@@ -189,7 +189,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
             wake(row)
         return
     holders = [row.from_address] if row.purpose == _SWEEP else addresses_of(row.chain_id)
-    transfer = nodes.call("eth_getTransactionByHash", [tx_hash])
+    [transfer] = nodes.anyone([("eth_getTransactionByHash", [tx_hash])])
     holder = str(transfer.get("from")).lower() if transfer else ""
     if holder not in holders:
         raise ResolutionRefused("The hot wallet sent no such transaction")

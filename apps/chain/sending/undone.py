@@ -55,6 +55,7 @@ def recheck(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     # nothing.
     rows = rows.filter(block_number__lte=head - confirmations + 1)
     ids = _without_their_nonce(rows, nodes, head) | _in_orphaned_blocks(rows, nodes)
+    ids -= _still_there(rows.filter(pk__in=ids), nodes) if ids else set()
     return (
         JOB.each(
             lambda: list(JOB.ready(rows.filter(pk__in=ids)).order_by("nonce")),
@@ -129,6 +130,18 @@ def _in_orphaned_blocks(rows: "QuerySet[OutgoingTransaction]", nodes: Nodes) -> 
         pk
         for pk, number, block_hash in mined
         if number is not None and hashes[number] not in (None, block_hash)
+    }
+
+
+def _still_there(rows: "QuerySet[OutgoingTransaction]", nodes: Nodes) -> set[uuid.UUID]:
+    """Those that any node has where they were: another one is late, or has taken the other branch
+    first. They are looked at again by the next run."""
+    mined = list(rows.values_list("pk", "tx_hash", "block_hash"))
+    receipts = nodes.anyone([("eth_getTransactionReceipt", [tx_hash]) for _, tx_hash, _ in mined])
+    return {
+        pk
+        for (pk, _, block_hash), receipt in zip(mined, receipts, strict=True)
+        if receipt and str(receipt.get("blockHash")).lower() == block_hash
     }
 
 

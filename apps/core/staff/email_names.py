@@ -20,6 +20,7 @@ EMAIL_NAMES = {
     "payout_approval": "Payout to approve",
     "payout_approval_decided": "Decision on a payout",
     "portal_link": "Customer portal link",
+    "refund_address": "Request for a refund address",
     "review_outcome": "Outcome of a review",
     "sign_up_code": "Sign-up code",
     "sign_up_invitation": "Sign-up invitation",

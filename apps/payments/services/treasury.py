@@ -120,12 +120,13 @@ def _transfers_to(
     wallet: HotWallet, tx_hash: str, nodes: Nodes, contracts: list[str]
 ) -> list[blocks.Transfer]:
     """What the transaction, deep enough and not ours, moved to the wallets of the chain."""
-    receipt, tip = nodes.batch([("eth_getTransactionReceipt", [tx_hash]), ("eth_blockNumber", [])])
-    if not receipt:
+    [receipt] = nodes.anyone([("eth_getTransactionReceipt", [tx_hash])])
+    if not receipt or not receipt.get("blockNumber"):
         raise NotFunding("The chain knows no such transaction, or no block has it yet")
     number = int(receipt["blockNumber"], 16)
     required = wallet.chain.required_confirmations
-    confirmations = max(0, int(tip, 16) - number + 1)
+    tip = int(nodes.call("eth_blockNumber", []), 16)
+    confirmations = max(0, tip - number + 1)
     if confirmations < required:
         raise NotFunding(
             f"The transaction has {confirmations} of {required} confirmations: try again later"
@@ -134,6 +135,8 @@ def _transfers_to(
         raise NotFunding("The transaction was reverted")
     wallets = selectors.hot_addresses([wallet.chain_id])
     [block] = blocks.read_blocks(nodes, [number], contracts)
+    if block.header.hash != str(receipt["blockHash"]).lower():
+        raise NotFunding("The nodes disagree about the block that has it: try again later")
     transfers = [
         transfer
         for transfer in block.transfers
