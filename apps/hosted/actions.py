@@ -25,7 +25,7 @@ from apps.payments import states
 from apps.payments.services.create import NoRate
 from apps.payments.services.receipts import NoReceipt, email_receipt
 from apps.payments.services.renew import NotRenewable, renew_payment
-from apps.payments.services.transaction_lookup import find_transaction
+from apps.payments.services.transaction_lookup import find_for_customer
 
 
 def customer_form(policy: str) -> Callable[[Page], Page]:
@@ -91,7 +91,7 @@ def sent(request: HttpRequest, reference: str) -> HttpResponse:
     """What became of a transaction. The answer goes into the address of the page, so that it stays
     while the page follows it."""
     payment = plumbing.payment_of(reference)
-    answer = find_transaction(payment, request.POST.get("transaction", ""))
+    answer = find_for_customer(payment, request.POST.get("transaction", ""))
     joint = "&" if plumbing.framed_query(request) else "?"
     query = urlencode({"sent": answers.packed(payment, answer)})
     return HttpResponseRedirect(

@@ -12,6 +12,7 @@ from apps.dashboard.payment_transactions import _WORDS
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.transaction_lookup import LookupResult, find_transaction
+from apps.stores.notification_models import Notification
 from tests import make
 from tests.cast import Cast, Shop
 from tests.chain.conftest import Reader
@@ -141,6 +142,11 @@ def test_coins_in_the_tokens_own_contract_are_gone_for_customer_and_store(
     assert find_transaction(row(made), tx_hash).result == LookupResult.TOKEN_CONTRACT
     shown = Client().post(f"/pay/{made['reference']}/sent", {"transaction": tx_hash}, follow=True)
     assert "These coins went to the token’s own contract." in text(shown)
+    # Once: the link may be anybody's.
+    Client().post(f"/pay/{made['reference']}/sent", {"transaction": tx_hash})
+    (notice,) = Notification.objects.filter(store=cast.bakery.store)
+    assert notice.title == "Coins for the payment of €10.00 went to a token’s contract"
+    assert tx_hash in notice.text and notice.path == f"/dashboard/payments/{made['id']}"
     found = Browser(cast.alice).post(f"payments/{made['id']}/transaction", transaction=tx_hash)
     assert "It went to the token’s own contract." in text(found)
     assert "Nobody can return these coins" in text(found)

@@ -97,6 +97,16 @@ def refund_address_entered(payment: Payment, row: RefundAddress) -> None:
     _record(payment, f"{row.pk}:entered", f"Address for the refund of {_worth(payment)}", text)
 
 
+def coins_lost(payment: Payment, tx_hash: str, chain_name: str) -> None:
+    """Told once for each payment, for anybody who has its link can name such transactions."""
+    text = (
+        f"Somebody named a transaction on {chain_name} on the checkout that sent coins to the"
+        f" token’s own contract. Nobody can return them, and they don’t count: {tx_hash}"
+    )
+    title = f"Coins for the payment of {_worth(payment)} went to a token’s contract"
+    _record(payment, f"{payment.pk}:lost", title, text)
+
+
 def came_late(payment: Payment, late: Iterable[Deposit]) -> None:
     """Told once for each deposit."""
     text = "Coins arrived after the payment had closed. Accept or refund them."

@@ -9,12 +9,15 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from django.db import transaction
+
 from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit, Head, UnmatchedTransfer
 from apps.chain.watching import again, look_up
 from apps.core.errors import Flat
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import addresses_of, confirmations_of, known_heads
+from apps.payments.services import attention
 
 _HASH = re.compile(r"(?<![0-9a-f])(0x[0-9a-f]{64})(?![0-9a-f])", re.ASCII)
 _BARE_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
@@ -70,6 +73,16 @@ def find_named_transaction(payment: Payment, text: str) -> TransactionLookup:
     if hash_in(text) is None:
         raise NoHash
     return find_transaction(payment, text)
+
+
+def find_for_customer(payment: Payment, text: str) -> TransactionLookup:
+    """The same for whoever has the checkout; the store hears of coins that are lost, which nobody
+    else can see."""
+    answer = find_transaction(payment, text)
+    if answer.result == LookupResult.TOKEN_CONTRACT:
+        with transaction.atomic():
+            attention.coins_lost(payment, answer.tx_hash, answer.chains[0])
+    return answer
 
 
 def find_transaction(payment: Payment, text: str) -> TransactionLookup:
