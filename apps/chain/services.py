@@ -69,7 +69,10 @@ def claim_unmatched(
     if not is_final(locked):
         raise NotConfirmedYet
     confirmed = Deposit.Status.CONFIRMED
-    DEPOSIT.change_locked(locked, Step(confirmed), at=at, handled_status=confirmed, confirmed_at=at)
+    confirmed_at = locked.confirmed_at or at
+    DEPOSIT.change_locked(
+        locked, Step(confirmed), at=at, handled_status=confirmed, confirmed_at=confirmed_at
+    )
 
 
 def reopen_unmatched(transfer_id: int) -> None:

@@ -42,11 +42,13 @@ _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 @dataclass(frozen=True)
 class LateMark:
-    """What is known of a deposit that is kept apart (LateDeposit)."""
+    """What is known of a deposit that is kept apart (LateDeposit). One that `is_returned` has been
+    refunded, or is on its way back."""
 
     accepted_at: datetime | None = None
     is_late: bool = True
     is_counted: bool = False
+    is_returned: bool = False
 
 
 @dataclass(frozen=True)
@@ -135,9 +137,14 @@ _AT_ADDRESSES = """WHERE id IN (
     UNION SELECT deposit_id FROM payments_latedeposit WHERE payment_id = %(payment_id)s)"""
 _DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY detected_at, log_index, id")
 _LOCKED_DEPOSITS = Rows(Deposit, f"{_AT_ADDRESSES} ORDER BY id FOR NO KEY UPDATE")
+# The cells of a LateMark, of the row `l`.
+LATE_CELLS = """l.accepted_at, l.is_late, l.is_counted, EXISTS (
+    SELECT FROM payments_refund b JOIN chain_deposit e ON e.id = l.deposit_id
+    WHERE b.payment_id = l.payment_id AND b.asset_id = e.asset_id AND b.is_from_held
+        AND b.status <> 'failed' AND b.created_at >= l.created_at)"""
 _LATE = Statement(
-    "SELECT deposit_id, accepted_at, is_late, is_counted FROM payments_latedeposit"
-    " WHERE payment_id = %(payment_id)s"
+    f"SELECT l.deposit_id, {LATE_CELLS} FROM payments_latedeposit l"  # noqa: S608  # only our names
+    " WHERE l.payment_id = %(payment_id)s"
 )
 
 

@@ -15,7 +15,7 @@ from apps.core.models import Viewer
 from apps.ledger.selectors import SPLITS, Split
 from apps.payments.address_rows import ADDRESS_CELLS, address_of
 from apps.payments.models import Payment, PaymentEvent
-from apps.payments.selectors import LateMark, Received, arranged, unpriced
+from apps.payments.selectors import LATE_CELLS, LateMark, Received, arranged, unpriced
 from apps.stores.models import Store, Verification
 
 _PAYMENT = Columns(Payment, "p")
@@ -33,7 +33,7 @@ SELECT {_PAYMENT.text},
  WHERE d.id IN (SELECT c.id FROM payments_paymentaddress a
          JOIN chain_deposit c ON c.address_id = a.address_id WHERE a.payment_id = p.id
      UNION SELECT l.deposit_id FROM payments_latedeposit l WHERE l.payment_id = p.id)),
-(SELECT json_agg(json_build_array(l.deposit_id, l.accepted_at, l.is_late, l.is_counted))
+(SELECT json_agg(json_build_array(l.deposit_id, {LATE_CELLS}))
     FROM payments_latedeposit l WHERE l.payment_id = p.id),
 (SELECT json_agg({_EVENT.json} ORDER BY h.sequence) FROM payments_paymentevent h
     WHERE h.payment_id = p.id),

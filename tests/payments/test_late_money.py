@@ -300,3 +300,22 @@ def test_a_transfer_that_leaves_the_chain_is_told_as_failed(cast: Cast) -> None:
     assert UnmatchedTransfer.objects.count() == 1
     seen = make.detail(cast.bakery.test, made["id"])
     assert seen["transactions"][0]["status"] == "failed"
+
+
+def test_a_late_deposit_that_goes_back_is_decided(bakery: Shop) -> None:
+    """It isn't offered to the merchant any more, nor said to wait for them on the checkout."""
+    made = make.payment(bakery.test, expires_in=300)
+    make.advance(bakery.test, 301)
+    make.late_deposit(made["id"])
+    assert [row["undecided"] for row in make.detail(bakery.test, made["id"])["transactions"]] == [
+        True
+    ]
+    answer = bakery.test.post(f"/payments/{made['id']}/refunds", {}, key="back")
+    assert answer.status_code == 201, answer.content
+    for status in ("expired", "refunded"):
+        after = make.detail(bakery.test, made["id"])
+        assert (after["status"], after["transactions"][0]["undecided"]) == (status, False)
+        checkout = bakery.test.get(f"/checkout/{made['reference']}").json()
+        assert [row["undecided"] for row in checkout["transactions"]] == [False]
+        make.advance(bakery.test, 200)
+    assert auditing.breaches() == []

@@ -67,7 +67,7 @@ class Arrival:
             return False
         if self.is_unexpected:  # one that goes back counts as confirmed
             return self.deposit.status != Deposit.Status.CONFIRMED
-        return self.is_late
+        return self.is_late and not self.is_returned
 
 
 def arrivals(
@@ -162,6 +162,7 @@ def arrival_of(payment: Payment, intake: Received, deposit: Deposit) -> Arrival:
         is_unexpected,
         (mark or _KNOWN).accepted_at,
         entry.asset.coin_symbol,
+        (mark or _KNOWN).is_returned,
     )
 
 

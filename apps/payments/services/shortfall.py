@@ -107,7 +107,12 @@ def _accept_held(payment: Payment, received: list[Received], at: datetime) -> No
             if deposit.status != Deposit.Status.CONFIRMED:
                 continue
             LateDeposit.objects.create(
-                deposit=deposit, **of_payment, created_at=at, accepted_at=at, is_late=False
+                deposit=deposit,
+                **of_payment,
+                created_at=at,
+                accepted_at=at,
+                is_late=False,
+                is_counted=True,
             )
             details = shares(payment, deposit.asset_id, deposit.amount_atomic)
             movements.late_deposit_accepted(deposit_id=deposit.pk, **details, at=at)
