@@ -152,7 +152,7 @@ def of_failed_refund(refund: Refund) -> Notice:
 
 
 def _to_refund(title: str, payment: Payment) -> Notice:
-    detail = f"{_name(payment)} · {payment.reference}"
+    detail = " · ".join(dict.fromkeys((_name(payment), payment.reference)))
     url = url_of("refund", payment.pk)
     return Notice(
         title,
