@@ -19,7 +19,7 @@ class PruneResult(Result, frozen=True, kw_only=True):
 class Command(OperatorCommand[PruneResult]):
     help = (
         "Delete what was kept long enough: the request log, ended deliveries and events, ended"
-        " tokens and sessions, looks at addresses, old emails"
+        " tokens and sessions, checks of addresses, old emails"
     )
 
     def run(self, **options: Any) -> PruneResult:
