@@ -87,7 +87,9 @@ def changed_facts(point: VerifiedPoint, *tables: str) -> list[Finding]:
         Finding(kept.NAME, *breach)
         for facts in FACTS
         if not tables or facts.table in tables
-        for breach in kept.compare(facts, point.facts[facts.table], clock.real_now()).breaches
+        for breach in kept.compare(
+            facts, (point.facts or {})[facts.table], clock.real_now()
+        ).breaches
     ]
 
 

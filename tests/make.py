@@ -3,19 +3,20 @@ would hold."""
 
 import secrets
 import uuid
+from datetime import timedelta
 from typing import Any
 
 from django.db import connection, transaction
 
 from apps.assets.models import Asset
-from apps.chain.models import UnmatchedTransfer
+from apps.chain.models import AddressLook, UnmatchedTransfer
 from apps.chain.simulated import put
 from apps.core import clock, mail
 from apps.core.models import OutgoingMail
 from apps.core.staff.roles import StaffRole
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_HOT
-from apps.payments.models import Payment
+from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import addresses_of
 from apps.payments.services.corrections import CORRECTION, Correction, request_correction
 from apps.payments.services.settle import settle_payment
@@ -23,6 +24,19 @@ from apps.payments.services.treasury import funding_key
 from apps.stores.four_eyes import approve
 from apps.stores.models import Store, User
 from tests.cast import Api, Shop
+
+
+def looked_at(id: str) -> None:
+    """Nothing has come to the addresses of a payment, as the nodes would say after its deadline."""
+    for address in PaymentAddress.objects.filter(payment_id=id).select_related("payment", "asset"):
+        AddressLook.objects.update_or_create(
+            address_id=address.address_id,
+            defaults={
+                "chain_id": address.asset.chain_id,
+                "block_number": 1,
+                "looked_until": address.payment.expires_at + timedelta(seconds=1),
+            },
+        )
 
 
 def payment(api: Api, *, key: str | None = None, **fields: Any) -> dict[str, Any]:

@@ -52,6 +52,10 @@ ELSEWHERE = {
     "payments.cancel.cancel_for_merchant": "only closes an intent that nothing has come to",
     "payments.extend.extend_payment": "gives a customer more time for the same money",
     "payments.notes.add_note": "words for the store's own people, which move nothing",
+    "payments.refund_destinations.enter_unproven": (
+        "shown to the merchant as unproved, who sends a refund there with a code or not"
+    ),
+    "payments.refund_links.ask_customer": "a link to the email that the payment has had before",
     "payments.renew.renew_payment": "asks a customer for the same money as before",
     "payments.simulate.simulate_deposit": "test mode, coins of nothing",
     "payments.test_wallet.send_test_payment": "test mode, coins of nothing",

@@ -91,19 +91,19 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | HTTP | KEYS,
         1025,
-        1778,
+        1825,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
         1140,
-        1562,
+        1604,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
         HEAVY | CELERY | REDIS | DOORS | KEYS,
         815,
-        970,
+        980,
     ),
     "signer": Start(
         "from apps.console.management.commands import signer",
@@ -115,7 +115,7 @@ STARTS = {
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | HTTP | KEYS,
         1050,
-        1807,
+        1851,
     ),
     "migrate": Start(
         (

@@ -71,6 +71,7 @@ def test_without_redis_an_unpaid_payment_expires(bakery: Shop, without_redis: No
     payment = Payment.objects.get(pk=make.payment(bakery.test)["id"])
     Payment.objects.filter(pk=payment.pk).update(expires_at=clock.real_now() - timedelta(minutes=5))
     _read_until_now("sepolia")
+    make.looked_at(str(payment.pk))
     silent_for(31)
     watcher = Fallback()
     assert watcher.step()

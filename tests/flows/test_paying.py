@@ -303,6 +303,8 @@ def test_a_watcher_that_is_behind_expires_nothing(bakery: Shop, settings: Any) -
     )  # a block begun before the deadline may be on its way
     head.block_time = deadline + timedelta(seconds=1)
     head.save()
+    assert settle_payment(payment["id"]).status == "pending", "nobody has looked at its addresses"
+    make.looked_at(payment["id"])
     assert settle_payment(payment["id"]).status == "expired"
 
 
@@ -320,4 +322,5 @@ def test_a_chain_without_new_blocks_is_judged_when_the_last_one_in_time_would_ha
         "synced_at": deadline + BLOCK_ON_ITS_WAY,
     }
     Head.objects.update_or_create(chain_id="ethereum", defaults=at_tip)
+    make.looked_at(payment["id"])
     assert settle_payment(payment["id"]).status == "expired"

@@ -302,7 +302,7 @@ def test_a_transfer_that_leaves_the_chain_is_told_as_failed(cast: Cast) -> None:
     assert seen["transactions"][0]["status"] == "failed"
 
 
-def test_a_late_deposit_that_goes_back_is_decided(bakery: Shop) -> None:
+def test_a_late_deposit_that_goes_back_is_offered_to_nobody(bakery: Shop) -> None:
     """It isn't offered to the merchant any more, nor said to wait for them on the checkout."""
     made = make.payment(bakery.test, expires_in=300)
     make.advance(bakery.test, 301)

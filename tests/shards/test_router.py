@@ -146,6 +146,12 @@ def test_every_shard_is_read_from_an_id(settings: Any) -> None:
     assert digits == made and len(made) == 1024
 
 
+def _temporary_paths(folder: Path) -> str:
+    """An nginx that was only unpacked has none of the folders that its package makes."""
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    return " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+
+
 def test_nginx_takes_the_files_that_operators_edit(tmp_path: Path) -> None:
     """As they are, but for certificates and ports, which this machine hasn't."""
     place_files(tmp_path)
@@ -153,8 +159,8 @@ def test_nginx_takes_the_files_that_operators_edit(tmp_path: Path) -> None:
     plain = re.sub(r"\n *ssl_certificate.*", "", servers.read_text())
     servers.write_text(plain.replace("listen 443 ssl", "listen 127.0.0.1:18443"))
     (tmp_path / "nginx.conf").write_text(
-        f"pid {tmp_path}/pid; events {{}}\nhttp {{ include tillgate/http.conf;"
-        " include tillgate/servers.conf; }"
+        f"pid {tmp_path}/pid; events {{}}\nhttp {{ {_temporary_paths(tmp_path)}"
+        " include tillgate/http.conf; include tillgate/servers.conf; }"
     )
     files = ("-c", str(tmp_path / "nginx.conf"), "-e", str(tmp_path / "log"))
     run = subprocess.run(

@@ -19,7 +19,7 @@ class PrivateFiles(FileSystemStorage):
     """A folder that no web server serves and no other user of this machine may read; `url` is a
     link that stops working after an hour."""
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str | None = None) -> None:
         super().__init__(location, file_permissions_mode=0o600, directory_permissions_mode=0o700)
 
     def url(self, name: str | None) -> str:

@@ -64,6 +64,8 @@ RECORD_NAMES: dict[str, tuple[str, str]] = {
 FIELD_LABELS: dict[str, str] = {
     "id": "ID",
     "account_hint": "Account ending in",
+    "is_elsewhere": "Carried out by another transaction",
+    "cost_atomic": "Cost",
     "account_id": "Account ID",
     "accept_overpayments": "Overpayments are accepted",
     "accept_underpayments": "Underpayments are accepted",

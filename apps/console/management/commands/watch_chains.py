@@ -22,8 +22,6 @@ from apps.console.heartbeat_figures import HeartbeatCollector
 from apps.console.pooler_figures import PoolerCollector
 from apps.core import clock
 from apps.core.liveness import Liveness
-from apps.core.staff import lists
-from apps.payments.services import looks
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -66,6 +64,8 @@ class Command(BaseCommand):
         )
         parser.add_argument("--reason", default="", help="why they are accepted")
 
+    # The watcher itself needs no words and no payments: its other acts import theirs.
+
     def handle(self, *args: Any, **options: Any) -> None:
         if options["again"]:
             self._read_again(*options["again"])
@@ -78,6 +78,8 @@ class Command(BaseCommand):
 
     def _read_again(self, chain: str, first: str, last: str) -> None:
         """A second run books nothing more. The watcher may go on meanwhile."""
+        from apps.core.staff import lists
+
         count = 0
         try:
             for deposit in again.range_again(chain, first, last):
@@ -97,6 +99,8 @@ class Command(BaseCommand):
 
     def _look(self, address: str) -> None:
         """Whatever the age of its payment: the watcher looks at open ones alone."""
+        from apps.payments.services import looks
+
         try:
             outcome = looks.look_at_address(address.lower())
         except looks.NotLookable as refusal:
@@ -106,6 +110,8 @@ class Command(BaseCommand):
         self.stdout.write(outcome)
 
     def _accept(self, row_id: str, reason: str) -> None:
+        from apps.core.staff import lists
+
         try:
             row = unexplained.accept(row_id, reason, clock.real_now())
         except unexplained.NotAcceptable as refusal:
