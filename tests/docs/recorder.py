@@ -22,7 +22,8 @@ _SHOWN = (
 
 
 class Recorder:
-    """Call it as one would call the API: the template of the path, what fills it in, the body."""
+    """Call it as one would call the API: the template of the path, what fills it in, the body.
+    `code` proves this very call of a person."""
 
     def __init__(self) -> None:
         self.told: dict[str, dict[str, Any]] = {}
@@ -36,6 +37,7 @@ class Recorder:
         *,
         query: str = "",
         key: str = "",
+        code: str = "",
         **ids: str,
     ) -> Any:
         path = re.sub(r"\{(\w+)\}", lambda found: ids[found[1]], template) + query
@@ -43,8 +45,11 @@ class Recorder:
             answer = asker(method, path, body, key=key or None)
         else:
             content = {} if body is None else {"data": body, "content_type": "application/json"}
+            headers = {"Idempotency-Key": key, "X-OTP-Code": code}
             answer = getattr(asker, method.lower())(
-                f"/api/v2{path}", headers={"Idempotency-Key": key} if key else {}, **content
+                f"/api/v2{path}",
+                headers={name: value for name, value in headers.items() if value},
+                **content,
             )
             described.check(method, answer)
         assert answer.status_code < 300, (method, path, answer.status_code, answer.content)

@@ -18,7 +18,7 @@ from apps.swaps.services.progress import advance_swaps
 from apps.webhooks.models import Delivery
 from tests import make
 from tests.cast import Api, Cast, Shop
-from tests.dashboard.browse import Browser
+from tests.dashboard.browse import Browser, next_code
 from tests.docs.recorder import Recorder
 from tests.platforms.makers import VERIFICATION
 
@@ -356,7 +356,7 @@ def people(tell: Recorder, cast: Cast) -> None:
     """What a person who is signed in does, and the app that they let in."""
     alice = Browser(cast.alice).prove().client
     wanted = {"name": "Shop", "mode": "test", "scopes": ["payments:read", "payments:write"]}
-    key = tell(alice, "POST", "/api_keys", {"api_key": wanted})["id"]
+    key = tell(alice, "POST", "/api_keys", {"api_key": wanted}, code=next_code(cast.alice))["id"]
     tell(alice, "GET", "/api_keys")
     tell(alice, "DELETE", "/api_keys/{id}", id=key)
     path = "/merchants/oauth_apps"
@@ -370,10 +370,12 @@ def people(tell: Recorder, cast: Cast) -> None:
         "PATCH",
         path + "/{id}",
         {"oauth_application": {"website_url": "https://books.example"}},
+        code=next_code(cast.alice),
         id=app["id"],
     )
-    secret = tell(alice, "POST", path + "/{id}/rotate_secret", id=app["id"])["client_secret"]
-    _oauth(tell, cast, alice, app["client_id"], secret)
+    code = next_code(cast.alice)
+    rotated = tell(alice, "POST", path + "/{id}/rotate_secret", code=code, id=app["id"])
+    _oauth(tell, cast, alice, app["client_id"], rotated["client_secret"])
     tell(alice, "DELETE", path + "/{id}", id=app["id"])
 
 
@@ -390,7 +392,8 @@ def _oauth(tell: Recorder, cast: Cast, alice: Any, client_id: str, secret: str) 
     query = "?" + "&".join(f"{name}={value.replace(' ', '+')}" for name, value in asked.items())
     tell(alice, "GET", "/oauth/authorize", query=query)
     decision = {**asked, "store_id": str(cast.bakery.store.pk), "decision": "allow"}
-    back = tell(alice, "POST", "/oauth/authorize", decision)["redirect_to"]
+    proof = next_code(cast.alice)
+    back = tell(alice, "POST", "/oauth/authorize", decision, code=proof)["redirect_to"]
     code = back.partition("code=")[2].partition("&")[0]
     app = {"client_id": client_id, "client_secret": secret}
     exchange = {
