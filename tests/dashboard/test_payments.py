@@ -10,6 +10,7 @@ from apps.core.badges import all_badges
 from apps.ledger.selectors import balances
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment
+from apps.payments.services.extend import EXTENDED
 from apps.payments.services.hold import CARD_REFUND
 from apps.payments.services.late import ACCEPTED_EVENT
 from apps.stores.services import change_store
@@ -139,7 +140,7 @@ def test_an_underpaid_payment_says_what_is_missing_and_its_timeline_speaks_plain
     assert missing.amount_atomic == asked - received > 0
     assert (
         "is missing.</strong> The customer can pay the rest" in shown
-        and "the amount received is refunded" in shown
+        and "what arrived is refunded to whoever can be shown to have sent it" in shown
         and "<dt>Missing</dt>" in shown
     )
     amounts = page.context
@@ -155,7 +156,9 @@ def test_every_event_of_a_payment_has_words() -> None:
         states.CREATED_EVENT,
         states.UNDERPAID_EVENT,
         states.CANCELED_EVENT,
+        states.SHORTFALL_ACCEPTED,
         ACCEPTED_EVENT,
+        EXTENDED,
     }
     types |= {f"transaction.{status}" for status in ("confirming", "confirmed", "failed")}
     assert types == set(all_badges()["payment_event"])
@@ -285,6 +288,8 @@ def test_a_payment_link_is_made_and_shown_with_its_code(cast: Cast) -> None:
 def test_a_one_time_link_tells_what_became_of_it(cast: Cast) -> None:
     made = payment(cast.bakery.test)
     browser = Browser(cast.alice)
+    assert "Send it to your customer" in text(browser.get(f"payments/{made['id']}/link"))
+    simulated(cast.bakery.test, made["id"], "underpaid")
     for status, reason, words, is_offered in (
         ("processing", "pending_confirmations", "Your customer has paid.", True),
         ("processing", "processing_underpaid", "Your customer has paid part of it.", True),
