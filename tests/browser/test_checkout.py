@@ -410,9 +410,9 @@ def test_all_that_it_takes_to_pay_is_in_the_first_look_of_a_phone(
             assert box and box["y"] >= 0 and box["y"] + box["height"] <= action["y"], part
         shoot(page, f"checkout-first-look-{mode}")
     page.get_by_text("Show QR code").click()
-    expect(page.get_by_role("img", name=WITH_AMOUNT)).to_be_visible()
+    expect(page.get_by_role("img", name=ADDRESS_ONLY)).to_be_visible()
     refresh(page)
     expect(
-        page.get_by_role("img", name=WITH_AMOUNT)
+        page.get_by_role("img", name=ADDRESS_ONLY)
     ).to_be_visible()  # it stays while the page follows
     assert barriers(page) == []

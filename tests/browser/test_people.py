@@ -13,6 +13,7 @@ from tests.browser.stories import letter_to
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast, person
 from tests.contract.oauth.apps import App
+from tests.dashboard.browse import next_code
 
 
 @pytest.fixture
@@ -31,6 +32,11 @@ def test_somebody_is_invited_reads_the_letter_and_joins(
     fine(page)
     shoot(page, "team-invite")
     page.get_by_role("button", name="Send invitation").click()
+    expect(page.get_by_role("heading", name="Verify it’s you", level=1)).to_be_visible()
+    fine(page)
+    shoot(page, "team-invite-confirm")
+    page.get_by_label("Code from your authenticator app").fill(next_code(world.alice))
+    page.get_by_role("button", name="Confirm").click()
     expect(page.get_by_text("Invitation sent to dora@bakery.example.")).to_be_visible()
     fine_again(page)
     shoot(page, "team")

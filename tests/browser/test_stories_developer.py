@@ -86,6 +86,9 @@ def call_the_api(bob: Teller) -> dict[str, Any]:
     bob.page.get_by_role("checkbox", name="payments:write").check()
     bob.see_again("Create test key", "key-new")
     bob.press("Create key")
+    bob.see("Verify it’s you", "key-confirm")
+    bob.give_code()
+    bob.press("Confirm")
     bob.see("Your new test key", "key")
     command = bob.page.locator("#curl").text_content() or ""
     assert (bob.page.locator("#secret").text_content() or "missing") in command
