@@ -1,5 +1,6 @@
 """The coins, fees and net amounts of many payments, for a page of a list or a part of a file. One
-statement reads them, however many payments there are."""
+statement reads them, however many payments there are, and one more each coin that came in place of
+another."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -74,16 +75,28 @@ def proceeds_of(payments: Iterable[Payment]) -> dict[UUID, Proceeds]:
     by_id = {payment.pk: payment for payment in payments}
     if not by_id:
         return {}
-    return {id: _proceeds(by_id[id], *parts) for id, *parts in _PROCEEDS.rows(ids=array(by_id))}
+    assets: dict[str, Asset] = {}
+    return {
+        id: _proceeds(by_id[id], assets, *parts) for id, *parts in _PROCEEDS.rows(ids=array(by_id))
+    }
 
 
-def _proceeds(payment: Payment, addresses: Any, deposits: Any, late: Any, splits: Any) -> Proceeds:
+def _proceeds(
+    payment: Payment,
+    assets: dict[str, Asset],
+    addresses: Any,
+    deposits: Any,
+    late: Any,
+    splits: Any,
+) -> Proceeds:
     if not addresses:
         return NOTHING
     rows = [address_of(payment, *cells) for cells in addresses]
     received = [
         intake
-        for intake in arranged(rows, map(_DEPOSIT.row_from_json, deposits or []), late_marks(late))
+        for intake in arranged(
+            rows, map(_DEPOSIT.row_from_json, deposits or []), late_marks(late), assets
+        )
         if intake.received_atomic
     ]
     booked = {cells[0]: _split(*cells[1:]) for cells in splits or []}

@@ -12,7 +12,7 @@ from django.db import models
 from django.db.models import Value
 from django.db.models.functions import Left, Lower
 
-from apps.assets.models import Chain
+from apps.assets.models import Asset, Chain
 from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
 from apps.chain.selectors import confirmations, heads
@@ -173,9 +173,13 @@ def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]
 
 
 def arranged(
-    rows: Iterable[PaymentAddress], deposits: Iterable[Deposit], late: Mapping[object, LateMark]
+    rows: Iterable[PaymentAddress],
+    deposits: Iterable[Deposit],
+    late: Mapping[object, LateMark],
+    assets_read: dict[str, Asset] | None = None,
 ) -> list[Received]:
-    """Each address with its deposits, and with those of its asset that were accepted elsewhere."""
+    """Each address with its deposits, and with those of its asset that were accepted elsewhere.
+    `assets_read` is kept by who asks for many payments: each asset is read once."""
     by_address: dict[str, list[Deposit]] = {}
     for deposit in deposits:
         by_address.setdefault(deposit.address_id, []).append(deposit)
@@ -187,13 +191,15 @@ def arranged(
         for deposit in at_address
         if deposit.asset_id != assets.get(deposit.address_id)
     ]
-    _name_assets(foreign)
+    _name_assets(foreign, {} if assets_read is None else assets_read)
     return [_received(row, by_address.get(row.address_id, []), foreign, late) for row in rows]
 
 
-def _name_assets(foreign: list[Deposit]) -> None:
-    """Nobody has read the assets of what came in another coin."""
-    assets = with_chains({deposit.asset_id for deposit in foreign}) if foreign else {}
+def _name_assets(foreign: list[Deposit], assets: dict[str, Asset]) -> None:
+    """Nobody else has read the assets of what came in another coin."""
+    missing = {deposit.asset_id for deposit in foreign} - assets.keys()
+    if missing:
+        assets.update(with_chains(missing))
     for deposit in foreign:
         deposit.asset = assets[deposit.asset_id]
 
