@@ -177,9 +177,10 @@ def test_a_month_of_payments_needs_nobody_in_one_statement_by_indexes(month: Mon
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (GENERIC_PLAN) {prepared}")
             plan_of_any = "\n".join(line for (line,) in cursor.fetchall())
+    # By the whole name: the first part of the history, payments_paymentevent_first, is one page.
     for table in ("payments_payment", "chain_deposit", "payments_paymentaddress"):
-        assert f"Seq Scan on {table}" not in plan, plan
-        assert f"Seq Scan on {table}" not in plan_of_any, plan_of_any
+        assert not re.search(rf"Seq Scan on {table}\b", plan), plan
+        assert not re.search(rf"Seq Scan on {table}\b", plan_of_any), plan_of_any
     took = plan.rsplit("Execution Time: ", 1)[1]
     assert float(took.split(" ")[0]) < 20, plan
 
