@@ -34,8 +34,9 @@ COUNTED_FROM = 1_000_000
 OF_CHAINS = {"block_hash", "contract_address"}
 REFERENCE_LENGTH = 16
 _UUID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}(-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
-# Addresses and hashes, but for the wallet's address and the token's, which are the same everywhere.
-_HEX = re.compile("0x(?!abababab|01010101)[0-9a-fA-F]{12}([0-9a-fA-F]{28,})")
+# Addresses and hashes, but for the wallet's address and the token's, which are the same everywhere,
+# also where events write them with capitals.
+_HEX = re.compile("0x(?!(?i:abababab)|01010101)[0-9a-fA-F]{12}([0-9a-fA-F]{28,})")
 # Stand in a text for what each copy has of its own.
 _NAME, _HEX_NAME, _STORE, _REFERENCE = "<<name>>", "<<hex>>", "<<store>>", "<<reference>>"
 
