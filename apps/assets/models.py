@@ -101,6 +101,7 @@ class AcceptedAsset(Owned):
     # Staff have looked and keep it stopped, and say why; null while the review waits for them.
     reviewed_at = models.DateTimeField(null=True, blank=True)
     review_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
+    review_ended_at = models.DateTimeField(null=True, blank=True)  # the last one; accepted again
     # The credited deposits that a reorganization took, for which it was stopped; empty otherwise.
     lost_deposit_ids = ArrayField(models.UUIDField(), blank=True, default=list, db_default=[])
 
@@ -113,7 +114,12 @@ class AcceptedAsset(Owned):
                 fields=["suspended_at"],
                 condition=models.Q(suspended_at__isnull=False),
                 name="accepted_asset_stopped",
-            )
+            ),
+            models.Index(
+                fields=["review_ended_at"],
+                condition=models.Q(review_ended_at__isnull=False),
+                name="accepted_asset_review_ended",
+            ),
         ]
 
     @property

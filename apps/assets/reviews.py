@@ -14,6 +14,10 @@ from apps.stores import account_emails, audit
 REASON_MAX = 500
 FOUND_AGAIN = "Every deposit that had left the chain has confirmed again"
 _PATH = "/dashboard/settings/assets"
+_OF_REVIEWS = (
+    *("suspended_at", "reviewed_at", "review_reason"),
+    *("review_ended_at", "lost_deposit_ids"),
+)
 
 
 class NotStopped(Flat):
@@ -57,6 +61,7 @@ def _end(fresh: AcceptedAsset, reason: str, text: str) -> None:
     fresh.suspended_at = fresh.reviewed_at = None
     fresh.review_reason = ""
     fresh.lost_deposit_ids = []
+    fresh.review_ended_at = clock.real_now()
     _save(fresh, "asset.review_ended", reason)
     _tell(fresh, "is accepted again", text)
     jobs.announce("assets.review_ended")
@@ -86,7 +91,7 @@ def _stopped(accepted: AcceptedAsset) -> AcceptedAsset:
 
 
 def _save(fresh: AcceptedAsset, action: str, reason: str) -> None:
-    fresh.save(update_fields=["suspended_at", "reviewed_at", "review_reason", "lost_deposit_ids"])
+    fresh.save(update_fields=_OF_REVIEWS)
     audit.record(
         action,
         store=fresh.store_id,

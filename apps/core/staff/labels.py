@@ -269,6 +269,7 @@ FIELD_LABELS: dict[str, str] = {
     "return_url": "Return URL",
     "review_new_destinations": "Payouts to new destinations are reviewed",
     "reviewed_at": "Reviewed",
+    "review_ended_at": "Review ended",
     "revoked_at": "Revoked",
     "row_id": "Record ID",
     "sell_amount_atomic": "Sold",
