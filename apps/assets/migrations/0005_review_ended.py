@@ -14,12 +14,4 @@ class Migration(migrations.Migration):
             name="review_ended_at",
             field=models.DateTimeField(blank=True, null=True),
         ),
-        migrations.AddIndex(
-            model_name="acceptedasset",
-            index=models.Index(
-                condition=models.Q(("review_ended_at__isnull", False)),
-                fields=["review_ended_at"],
-                name="accepted_asset_review_ended",
-            ),
-        ),
     ]
