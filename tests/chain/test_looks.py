@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+import structlog
 import time_machine
 from django.db import transaction
 
@@ -222,7 +223,12 @@ def test_what_nobody_explains_keeps_a_payment_open_until_it_is_explained(
     deadline.chain.mine_after(deadline.at)
     proxy.lie("debug_traceBlockByHash", lambda traces: [])
     proxy.lie("eth_getBlockByHash", lambda block: {**block, "transactions": []})
-    assert deadline.judge() == "pending"
+    with structlog.testing.capture_logs() as lines:
+        assert deadline.judge() == "pending"
+        UnexplainedBalance.objects.update(looked_at=datetime(2026, 1, 1, tzinfo=UTC))
+        assert deadline.judge() == "pending"
+    logged = [line for line in lines if line["event"] == "balance_unexplained"]
+    assert len(logged) == 1, "an alert that sounds at each look is turned off"
     open_one = UnexplainedBalance.objects.get()
     assert (open_one.address_id, open_one.amount_atomic, open_one.settled_at) == (
         deadline.address,

@@ -264,27 +264,35 @@ class HoldingsLook:
             raise block_records.HeadMoved
 
     def _leave_open(self, address: str, asset_id: str, amount_atomic: int) -> None:
-        """For staff, until a look explains it."""
-        log.error(
-            "balance_unexplained",
-            chain=self._facts.chain.pk,
-            address=address,
-            asset=asset_id,
-            block=self._head.number,
-            amount_atomic=str(amount_atomic),
-        )
+        """For staff, until a look explains it. Each new surplus is an error in the log once."""
         facts = {
             "block_number": self._head.number,
             "amount_atomic": amount_atomic,
             "looked_at": self._at,
         }
-        UnexplainedBalance.objects.update_or_create(
-            address_id=address,
-            asset_id=asset_id,
-            settled_at=None,
-            defaults=facts,
-            create_defaults={**facts, "chain": self._facts.chain, "found_at": self._at},
+        open_rows = UnexplainedBalance.objects.filter(
+            address_id=address, asset_id=asset_id, settled_at=None
         )
+        is_known = open_rows.filter(amount_atomic=amount_atomic).exists()
+        open_rows.update_or_create(
+            defaults=facts,
+            create_defaults={
+                **facts,
+                "address_id": address,
+                "asset_id": asset_id,
+                "chain": self._facts.chain,
+                "found_at": self._at,
+            },
+        )
+        if not is_known:
+            log.error(
+                "balance_unexplained",
+                chain=self._facts.chain.pk,
+                address=address,
+                asset=asset_id,
+                block=self._head.number,
+                amount_atomic=str(amount_atomic),
+            )
 
     def _close(self, explained: Iterable[str]) -> None:
         open_ones = UnexplainedBalance.objects.filter(

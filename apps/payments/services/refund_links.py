@@ -1,9 +1,8 @@
 """The link in an email with which a customer says where a refund goes: once, for a week, and only
 for who reads that mailbox.
 
-The mailbox is one that the merchant named when the payment was made (`customer_email` of its
-metadata, or the invoice's customer), never one that was entered on the payment's page: whoever
-knows the page's address may be anybody.
+The mailbox was named when the payment was made (`customer_email` of its metadata, or the invoice's
+customer), never on the payment's page: whoever knows the page's address may be anybody.
 """
 
 import hashlib
