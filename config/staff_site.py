@@ -28,8 +28,8 @@ from config import proxies
 
 
 class Audited:
-    """What staff do on any page of the site stands in the audit log too, with the numbers and
-    choices that they have typed in: texts may be about a person."""
+    """Pages on which every act of staff is in the audit log too, with the numbers and choices that
+    they have typed in: texts may be about a person."""
 
     def construct_change_message(
         self, request: HttpRequest, form: Any, formsets: Any, add: bool = False

@@ -196,8 +196,8 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
 
     @staticmethod
     def _is_repeat(token: RefreshToken, presented: str, now: datetime) -> bool:
-        """Whether the replaced token comes again from a client that may not have heard the first
-        answer: soon, and before anybody used its successor."""
+        """Recognize a client that may have missed the first answer: the replaced token comes again
+        soon, and before anybody used its successor."""
         if token.replaced_at is None or token.successor_seed is None:
             return False
         if token.replaced_at + REFRESH_GRACE < now:

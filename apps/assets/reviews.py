@@ -52,8 +52,8 @@ def end_review(accepted: AcceptedAsset, reason: str = "") -> AcceptedAsset:
 
 
 def end_by_itself(accepted: AcceptedAsset, text: str) -> None:
-    """What it was stopped for is over; the caller has locked the row. `text` is what the store
-    reads."""
+    """Accept an asset again whose reason to stop is over, with the `text` that the store reads. The
+    caller has locked the row."""
     _end(accepted, FOUND_AGAIN, text)
 
 

@@ -89,8 +89,8 @@ def change_asset(
 
 
 def note_stop(asset_id: str, *, is_stopped: bool, at: datetime) -> bool:
-    """Whether its token moves for us, as the chain says; whether that is news. `at` is machine
-    time."""
+    """Keep whether its token moves for us, as the chain says; True when that is news. `at` is
+    machine time."""
     rows = Asset.objects.filter(pk=asset_id, stopped_since__isnull=is_stopped)
     return bool(rows.update(stopped_since=at if is_stopped else None))
 

@@ -1,5 +1,5 @@
-"""What each deposit address should hold at a block by what came to it and what left it, for saying
-where coins are that the books don't have."""
+"""The balance that each deposit address should have at a block, by its deposits and sweeps: it
+shows where coins are that the books don't have."""
 
 from apps.assets.models import Asset
 from apps.core.db.sql import Statement, array

@@ -1,5 +1,5 @@
-"""Whether each deposit address is the one that the account's extended public key gives at its
-index: at another index nobody could take out what lies there."""
+"""Each deposit address is the one that the account's extended public key gives at its index: at
+another index nobody could take out what lies there."""
 
 from collections.abc import Iterator
 

@@ -1,5 +1,5 @@
-"""What a run keeps with its point of the records that are written once (apps/audit/facts.py), and
-whether a later run finds all of it again.
+"""Counts and hashes that a run keeps with its point of the records that are written once
+(apps/audit/facts.py), and whether a later run finds all of it again.
 
 Rows are counted and hashed by the time that their key was made at. The newest ones are kept one by
 one, since a transaction that began before may still write one with an older key.
@@ -160,7 +160,7 @@ def _begin(bucket: str) -> datetime:
 
 
 def _may_be_gone(facts: Facts, bucket: str, at: datetime) -> bool:
-    """Whether what was written then has been kept for as long as it has to be. Random keys don't
-    say when."""
+    """Rows of that time have been kept for as long as they have to be. Random keys don't say when
+    they were made."""
     lifetime = timedelta(days=settings.WEBHOOK_KEPT_DAYS)
     return facts.is_pruned and (not bucket or _begin(bucket) < at - lifetime + PRUNED_EARLY)

@@ -1,4 +1,4 @@
-"""Whether a setting that decides about money is what the audit log last said of it.
+"""Settings that decide about money are what the audit log last said of them.
 
 Nobody may write such a setting without a line; so one that was changed in the database alone says
 something else than the newest line that names it. One that no line names is not compared.

@@ -208,8 +208,8 @@ def _count_lasting(
 def _compare_facts(
     opened: OpenSnapshot, earlier: VerifiedPoint | None, results: list[Verdict]
 ) -> dict[str, Kept]:
-    """What is written once, table by table; whether a point's is still there is one more
-    verdict."""
+    """Count and hash what is written once, table by table; that a point's rows are still there is
+    one more verdict."""
     watch = _Stopwatch()
     at = clock.real_now()
     before = {} if earlier is None else earlier.facts or {}
@@ -335,8 +335,8 @@ def _answer(invariant: Invariant, arguments: Arguments) -> tuple[int, int, list[
 
 
 def _ends_the_run(error: DatabaseError) -> bool:
-    """Whether the rest can't be asked here: the connection is gone, or the primary is asked instead
-    of the replica."""
+    """The rest can't be asked here: the connection is gone, or the primary is asked instead of the
+    replica."""
     return connection.needs_rollback or (replica.is_in_place() and is_outage(error))
 
 

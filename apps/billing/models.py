@@ -371,12 +371,12 @@ class Invoice(Formed):
 
     @property
     def left_cents(self) -> int:
-        """What is left to pay; nothing when more has come."""
+        """The rest that isn't paid; zero when more has come."""
         return max(0, self.total_cents - self.amount_paid_cents)
 
     @property
     def excess_cents(self) -> int:
-        """What has come beyond the total and wasn't given back."""
+        """The part beyond the total that wasn't given back."""
         return max(0, self.amount_paid_cents - self.refunded_cents - self.total_cents)
 
     def is_past_due(self, now: datetime) -> bool:

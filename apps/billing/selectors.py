@@ -211,8 +211,8 @@ def past_due_invoices(rows: "QuerySet[Invoice]", now: datetime) -> "QuerySet[Inv
 
 @dataclass(frozen=True)
 class Owed:
-    """What the open invoices of one currency leave to be paid, and the part of it that is past due
-    and isn't being paid."""
+    """The rest of the open invoices of one currency, and the part of it that is past due and isn't
+    being paid."""
 
     currency: str
     count: int
@@ -271,7 +271,7 @@ def paid_ahead_until(subscription: Subscription, now: datetime) -> datetime | No
 
 
 def period_key(subscription: Subscription) -> str:
-    """What the invoice of its current period is known by."""
+    """The unique key of the invoice of its current period."""
     return f"{subscription.pk}:{iso(subscription.current_period_start)}"
 
 

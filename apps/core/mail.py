@@ -124,7 +124,7 @@ def send(
 
 
 def was_asked(key: str) -> bool:
-    """Whether a letter with this key was asked for, and isn't forgotten yet."""
+    """A letter with this key was asked for, and isn't forgotten yet."""
     return OutgoingMail.objects.filter(key=key).exists()
 
 

@@ -239,8 +239,8 @@ SELECT EXISTS (
 def is_corrected_since(
     store_id: uuid.UUID, mode: str, asset_id: str, deposit_ids: Iterable[uuid.UUID]
 ) -> bool:
-    """Whether staff have corrected what the store has of an asset since the first of these deposits
-    was booked."""
+    """Staff have corrected what the store has of an asset since the first of these deposits was
+    booked."""
     booked = array(DEPOSIT.of(deposit_id) for deposit_id in deposit_ids)
     rows = _CORRECTED.rows(store=store_id, mode=mode, asset=asset_id, keys=booked)
     return bool(rows[0][0])

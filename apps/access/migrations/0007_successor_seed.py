@@ -1,5 +1,5 @@
-"""What a refresh token's one successor is made from. Processes of the previous release leave it
-empty."""
+"""The seed that a refresh token's one successor is made from; empty where a process of the previous
+release wrote the row."""
 
 from django.db import migrations, models
 

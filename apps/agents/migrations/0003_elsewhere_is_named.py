@@ -1,4 +1,4 @@
-"""What another's transaction has carried out names that transaction."""
+"""A payment that another's transaction has carried out names that transaction."""
 
 from django.contrib.postgres.operations import AddConstraintNotValid
 from django.db import migrations, models

@@ -99,7 +99,7 @@ def _follow(settlement: Settlement, pay_to: str, at: datetime) -> None:
 
 
 def _book_gas(transfer: OutgoingTransaction, at: datetime) -> None:
-    """What an attempt has cost in vain."""
+    """Book the gas of an attempt that failed."""
     movements.attempt_gas_paid(
         mode=transfer.mode,
         outgoing_id=transfer.pk,

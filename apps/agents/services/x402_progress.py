@@ -102,7 +102,7 @@ def _look(signed_id: uuid.UUID) -> str | None:
 
 
 def _is_unclear(signed: SignedPayment) -> bool:
-    """Whether the chain must say who carried it out: our transaction has failed, or the deposit of
+    """Only the chain knows who carried it out: our transaction has failed, or the deposit of
     another one isn't confirmed and may have been taken away."""
     if signed.is_elsewhere:
         return not _has_come(signed)
@@ -168,7 +168,7 @@ def _end(signed: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> 
 
 
 def _pay_gas(signed: SignedPayment, transfer: OutgoingTransaction | None, at: datetime) -> None:
-    """What our transaction cost, once, also when it was reverted."""
+    """Book once what our transaction cost, also when it was reverted."""
     if transfer is None or transfer.handled_status == transfer.status:
         return
     if transfer.network_fee_atomic:

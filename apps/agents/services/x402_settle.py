@@ -150,7 +150,7 @@ def _record(checked: CheckedPayment, tx_hash: str) -> tuple[SignedPayment, bool]
 
 
 def _is_open_or_completed(offer: PaymentOffer) -> bool:
-    """Whether what has come counts for the offer's payment."""
+    """A deposit still counts for the offer's payment."""
     return Payment.objects.filter(pk=offer.payment_id).exclude(status__in=CLOSED).exists()
 
 
@@ -188,8 +188,8 @@ def _again(checked: CheckedPayment, signed: SignedPayment) -> SettleOutcome:
 
 
 def _was_carried_out(checked: CheckedPayment, signed: SignedPayment) -> bool:
-    """Whether somebody else has carried it out after ours failed: it stays valid until its own
-    time is over. The chain that can't be asked leaves it failed."""
+    """Ask the chain if somebody else has carried it out after ours failed, as it stays valid until
+    its own time is over. A chain that can't be asked leaves it failed."""
     refusal = X402Refused(x402_verify.NONCE_USED, signed.failure_reason, signed.payer)
     try:
         tx_hash = x402_verify.paid_elsewhere(checked, refusal)
@@ -242,8 +242,8 @@ def _look(signed: SignedPayment, asset: Asset, deadline: float) -> SettleOutcome
 def _is_mined(
     signed: SignedPayment, transfer: OutgoingTransaction, asset: Asset, nodes: Nodes
 ) -> bool:
-    """Whether a block has it, by our transaction or, when that was reverted, by another. One block
-    is enough to answer; the intent waits for its confirmations as always."""
+    """A block has it, by our transaction or, when that was reverted, by another. One block is
+    enough to answer; the intent waits for its confirmations as always."""
     if transfer.status not in IN_FLIGHT:
         return False
     try:

@@ -1,4 +1,4 @@
-"""What a point keeps of the records that are written once."""
+"""A point keeps counts and hashes of the records that are written once."""
 
 from django.db import migrations, models
 

@@ -44,8 +44,8 @@ def awaited_payment(invoice: Invoice, moment: datetime, at: datetime) -> Payment
 
 
 def _is_unread(payment: Payment, moment: datetime) -> bool:
-    """Whether coins may have come by then that nobody has seen yet. A test clock that was moved
-    shows a time that no block has."""
+    """Coins may have come by then that nobody has seen yet. A test clock that was moved shows a
+    time that no block has."""
     if payment.status != states.PENDING or (
         payment.mode == Mode.TEST and payment.store.test_offset_seconds
     ):
@@ -55,7 +55,7 @@ def _is_unread(payment: Payment, moment: datetime) -> bool:
 
 
 def covers(payment: Payment, invoice: Invoice) -> bool:
-    """Whether it is confirming, and enough for an open invoice that it was made for; as
+    """It is confirming, and enough for an open invoice that it was made for; as
     selectors.CONFIRMING asks of many. What left the chain may come again, until its deadline."""
     return (
         invoice.status == OPEN

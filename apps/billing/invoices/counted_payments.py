@@ -127,7 +127,7 @@ def _late_cents(link: InvoicePayment, accepted: frozenset[object]) -> int:
 
 
 def _is_in_end(payment: Payment, intake: Received, deposit: Deposit) -> bool:
-    """Whether an accepted deposit is a part of what completed the intent, and counted with it."""
+    """An accepted deposit is a part of what completed the intent, and counted with it."""
     return payment.completed_at is not None and intake.late[deposit.pk].is_counted
 
 

@@ -74,7 +74,7 @@ def subscription_past_due(subscription: Subscription, invoice: Invoice) -> None:
 
 
 def subscription_recovered(subscription: Subscription, at: datetime) -> None:
-    """What was overdue is settled, and the subscription goes on."""
+    """The overdue invoices are paid, and the subscription goes on."""
     customer = subscription.customer
     if customer.deleted_at is None:
         _post(

@@ -26,7 +26,7 @@ def safe_cell(value: object) -> str:
 
 
 def _begins_a_formula(text: str) -> bool:
-    """Whether the first character that shows, in its plain form, begins a formula."""
+    """The first character that shows, in its plain form, begins a formula."""
     for sign in text:
         if unicodedata.category(sign).startswith(_INVISIBLE):
             continue

@@ -337,7 +337,7 @@ def reason_for_review(payout: Payout, at: datetime) -> str:
 
 
 def is_stopped(payout: Payout) -> bool:
-    """Whether the store's asset is stopped for review."""
+    """The store's asset is stopped for review."""
     rows = AcceptedAsset.objects.filter(
         store=payout.store_id, mode=payout.mode, asset=payout.asset_id
     )

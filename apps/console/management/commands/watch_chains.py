@@ -98,7 +98,7 @@ class Command(BaseCommand):
         )
 
     def _look(self, address: str) -> None:
-        """Whatever the age of its payment: the watcher looks at open ones alone."""
+        """Look at an address of a payment of any age: the watcher looks at open ones alone."""
         from apps.payments.services import looks
 
         try:
