@@ -1,4 +1,4 @@
-"""What a merchant decides about a payment that less has come for than was due."""
+"""Decisions of a merchant about a payment that less has come for than was due."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response

@@ -96,7 +96,7 @@ def _carry(request: PageRequest, proof: str) -> None:
 
 
 def proof_of(request: PageRequest) -> str:
-    """What has been shown for this request, also by somebody without a store."""
+    """The proof shown for this request, also by somebody without a store."""
     if getattr(request, "proof", ""):
         return request.proof
     return RECENT if is_open(request, "") else ""

@@ -1,5 +1,5 @@
-"""What a merchant decides about an underpaid payment: to take what has arrived, or to give the
-customer more time."""
+"""Decisions about an underpaid payment: to take what has arrived, or to give the customer more
+time."""
 
 from django.contrib import messages
 from django.http import HttpResponse

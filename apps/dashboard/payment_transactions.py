@@ -1,4 +1,4 @@
-"""What became of a transaction that a customer names, for the store: the same search as "I already
+"""Searches for a transaction that a customer names, for the store: the same search as "I already
 paid" on the checkout. What it finds and isn't booked is booked by the watcher."""
 
 from django.http import HttpResponse

@@ -1,4 +1,4 @@
-"""What a payment's timeline is made of, and the steps of refunds that waited for an address."""
+"""Steps of a payment's timeline, and those of refunds that waited for an address."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ _PROOFS = {
 
 
 def held_steps(rows: Iterable[HeldRefund]) -> Iterator[TimelineStep]:
-    """What couldn't go back by itself, and how its address became known."""
+    """Shares that couldn't go back by themselves, and how their address became known."""
     for row in rows:
         amount = crypto(row.amount_atomic, row.asset.atomic_decimals, row.asset.coin_symbol)
         if row.why:

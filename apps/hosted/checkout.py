@@ -290,8 +290,8 @@ def _code(request: HttpRequest, chosen: CheckoutAddress | None) -> Context:
 
 
 def _set_aside(document: CheckoutFacts, path: str, query: QueryDict) -> Context:
-    """What came late or in another coin: nothing more is asked for while it waits, unless the
-    customer wants to pay all the same."""
+    """Coins that came late or in another currency: nothing more is asked for while they wait,
+    unless the customer wants to pay all the same."""
     waiting = stages.waiting_for_merchant(document)
     return {
         "waiting_deposits": waiting,
@@ -302,9 +302,9 @@ def _set_aside(document: CheckoutFacts, path: str, query: QueryDict) -> Context:
 
 
 def code_chosen(request: HttpRequest, chosen: CheckoutAddress | None) -> str:
-    """What the QR code holds: of a coin of its chain everything that a wallet needs, unless this
-    customer's takes a plain address only; of a token the address, unless they ask for the link
-    (decision 536)."""
+    """The content of the QR code: of a coin of its chain everything that a wallet needs, unless
+    this customer's takes a plain address only; of a token the address, unless they ask for the
+    link (decision 536)."""
     is_token = chosen is not None and chosen.qr_text == chosen.address
     default = ADDRESS if is_token else request.COOKIES.get(CODE_COOKIE)
     choice = request.GET.get("code") or default

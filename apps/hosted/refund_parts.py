@@ -1,4 +1,4 @@
-"""What a payment's page shows of coins that go back, or wait for an address to go to."""
+"""The part of a payment's page about coins that go back, or wait for an address to go to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ from apps.payments.services.refund_links import known_email
 
 @dataclass(frozen=True)
 class RefundPart:
-    """What the page shows of coins that go back. `token` is there for who came by the link of the
-    email; `messages` are what senders may sign for the address that was entered."""
+    """Coins that go back, for the page. `token` is there for who came by the link of the email;
+    `messages` are what senders may sign for the address that was entered."""
 
     outlook: Outlook = field(default_factory=Outlook)
     email: str = ""

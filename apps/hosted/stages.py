@@ -17,7 +17,7 @@ def is_late(document: CheckoutFacts) -> bool:
 
 
 def waiting_for_merchant(document: CheckoutFacts) -> list[CheckoutTransaction]:
-    """What came late or in another coin, on which nobody has decided yet."""
+    """Deposits that came late or in another coin, on which nobody has decided yet."""
     return [transaction for transaction in document.transactions if transaction.undecided]
 
 

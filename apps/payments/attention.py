@@ -115,7 +115,7 @@ def flagged_payments(viewer: Viewer) -> "QuerySet[Payment]":
 
 
 def held_refunds(viewer: Viewer) -> "QuerySet[HeldRefund]":
-    """What waits for an address, of each payment and coin the newest share, with the `total` of
+    """Shares that wait for an address, of each payment and coin the newest, with the `total` of
     that coin and the one address that was `entered` on the payment's page, if it is one."""
     waiting = HeldRefund.objects.filter(status=HeldRefund.Status.WAITING)
     alike = waiting.filter(payment=OuterRef("payment"), asset=OuterRef("asset"))

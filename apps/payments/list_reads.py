@@ -22,8 +22,8 @@ _WILDCARD = re.compile(r"[\\%_]")
 
 @dataclass(frozen=True)
 class PaymentCriteria:
-    """What a list is asked for. Unrecognized statuses and unreadable dates are ignored; `reference`
-    is a case-insensitive part; days are those of `zone`, inclusive."""
+    """Filters of a list. Unrecognized statuses and unreadable dates are ignored; `reference` is a
+    case-insensitive part; days are those of `zone`, inclusive."""
 
     status: str | None = None
     reference: str | None = None
@@ -33,7 +33,7 @@ class PaymentCriteria:
     zone: tzinfo = UTC
 
     def values(self) -> dict[str, str | datetime] | None:
-        """What restricts it, by name; None when nothing can be found."""
+        """Name each restriction; None when nothing can be found."""
         if not all(is_storable(text) for text in (self.reference, self.order_id) if text):
             return None
         values: dict[str, str | datetime] = {}
@@ -141,7 +141,7 @@ def page_of_payments(
 
 
 def _looked_for(values: dict[str, str | datetime]) -> Mapping[str, object]:
-    """What the statement takes: a part of a reference literally, with its threes of letters."""
+    """Arguments of the statement: a part of a reference literally, with its threes of letters."""
     arguments: dict[str, object] = dict(values)
     for name in ("reference_part", "reference_letters"):
         if name in values:

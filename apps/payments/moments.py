@@ -1,4 +1,4 @@
-"""Whether a deposit came in time, by the block that has it."""
+"""Tells whether a deposit came in time, by the block that has it."""
 
 from datetime import timedelta
 
@@ -7,8 +7,8 @@ from apps.payments.models import Payment
 
 
 def is_on_time(payment: Payment, deposit: Deposit) -> bool:
-    """Whether its block is not later than the intent's deadline; of coins that it is held open for,
-    than the end of that.
+    """Its block is not later than the intent's deadline; of coins that it is held open for, than
+    the end of that.
 
     By the store's clock in test mode. A simulated deposit is as old as its record.
     """

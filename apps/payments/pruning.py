@@ -1,5 +1,5 @@
-"""What payments forget: that their addresses were looked at, once nothing asks for it. A payment
-that is still open by then is looked at again."""
+"""Forgets that the addresses of payments were looked at, once nothing asks for it. A payment that
+is still open by then is looked at again."""
 
 from datetime import datetime
 

@@ -42,7 +42,7 @@ _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 @dataclass(frozen=True)
 class LateMark:
-    """What is known of a deposit that is kept apart (LateDeposit). One that `is_returned` has been
+    """Facts about a deposit that is kept apart (LateDeposit). One that `is_returned` has been
     refunded, or is on its way back."""
 
     accepted_at: datetime | None = None
@@ -72,12 +72,12 @@ class Received:
 
     @property
     def on_time(self) -> list[Deposit]:
-        """What counts by the rules of the intent alone."""
+        """Deposits that count by the rules of the intent alone."""
         return [deposit for deposit in self.deposits if deposit.pk not in self.late]
 
     @property
     def accepted(self) -> list[Deposit]:
-        """What the merchant has accepted beyond those rules, wherever it came."""
+        """Deposits that the merchant accepted beyond those rules, wherever they came."""
         return [
             deposit
             for deposit in (*self.deposits, *self.taken)
@@ -120,7 +120,7 @@ class Received:
 
     @property
     def on_time_atomic(self) -> int:
-        """What has confirmed by the rules of the intent alone."""
+        """Confirmed amount by the rules of the intent alone."""
         return _confirmed_atomic(self.on_time)
 
 
@@ -425,7 +425,7 @@ def refunds_visible_to(viewer: Viewer) -> "models.QuerySet[Refund]":
 
 
 def is_shortfall_accepted(payment: Payment) -> bool:
-    """Whether the merchant took what had come for less than was due."""
+    """The merchant took what had come for less than was due."""
     rows = PaymentEvent.objects.filter(payment=payment, event_type=states.SHORTFALL_ACCEPTED)
     return rows.exists()
 

@@ -147,7 +147,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 @dataclass(frozen=True)
 class InvoicePayer:
-    """What one payment brought, and the addresses that sent it."""
+    """The money that one payment brought, and the addresses that sent it."""
 
     payment: Payment
     cents: int

@@ -128,7 +128,7 @@ def _note(action: str, row: PaymentLink, details: dict[str, object] | None = Non
 
 
 def _terms(row: PaymentLink) -> dict[str, object]:
-    """What is sold, for how much: the audit compares it with the newest line that says it."""
+    """The price and the stock: the audit compares them with the newest line that says them."""
     return {
         "amount_cents": row.amount_cents,
         "min_cents": row.min_cents,

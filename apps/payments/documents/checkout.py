@@ -121,7 +121,7 @@ class CheckoutFacts(Document, frozen=True, kw_only=True):
 
     @property
     def has_received(self) -> bool:
-        """Whether something that counts is there: a reorganization takes it away again."""
+        """Has something that counts; a reorganization takes it away again."""
         return any(address.received_atomic != "0" for address in self.payment_addresses)
 
 

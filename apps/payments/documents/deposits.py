@@ -73,7 +73,7 @@ class Arrival:
 def arrivals(
     payment: Payment, received: Iterable[Received], unpriced_deposits: Iterable[Deposit] = ()
 ) -> list[Arrival]:
-    """Whatever came for an intent, oldest first. `unpriced_deposits` came elsewhere in a coin that
+    """All deposits for an intent, oldest first. `unpriced_deposits` came elsewhere in a coin that
     it doesn't take, and were accepted for it."""
     received = list(received)
     own = [
@@ -130,7 +130,7 @@ def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
 
 
 def _is_held(payment: Payment, arrival: Arrival) -> bool:
-    """Whether its coins are the sender's still: of a payment that completed the late ones alone."""
+    """Its coins are the sender's still: of a payment that completed the late ones alone."""
     return (
         arrival.accepted_at is None
         and not arrival.is_unexpected
@@ -149,7 +149,7 @@ def _cover(open_atomic: dict[object, int], deposits: list[Deposit], amount: int)
 
 
 def arrival_of(payment: Payment, intake: Received, deposit: Deposit) -> Arrival:
-    """What a deposit at one of its own addresses is to an intent, whose store is loaded."""
+    """The part of a deposit at one of an intent's own addresses; the intent's store is loaded."""
     entry = intake.address
     mark = intake.late.get(deposit.pk)
     is_unexpected = deposit.asset_id != entry.asset_id

@@ -65,8 +65,8 @@ def paid_cents(received: list[Received]) -> int:
 
 
 def accepted_cents(received: list[Received]) -> int:
-    """What the merchant has accepted beyond the rules of the intent, at the locked rates; of a coin
-    that it has no rate for, nothing."""
+    """Worth of what the merchant accepted beyond the rules of the intent, at the locked rates; of a
+    coin without a rate, nothing."""
     return sum(worth(intake, intake.accepted_atomic) for intake in received)
 
 

@@ -1,5 +1,5 @@
-"""What becomes of the coins of a payment that was rejected, as its customer and its merchant read
-it: only what really happens is said to happen."""
+"""The fate of the coins of a rejected payment, as its customer and its merchant read it: only what
+really happens is said to happen."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ class Outlook:
 
 
 def held_coins(payment: Payment) -> list[HeldCoins]:
-    """What waits for an address, by asset."""
+    """Sums that wait for an address, by asset."""
     return _by_asset(_rows(payment, HeldRefund.Status.WAITING))
 
 
@@ -85,7 +85,7 @@ def held_rows(payment: Payment) -> list[HeldRefund]:
 
 
 def entered_addresses(payment: Payment) -> list[str]:
-    """What was entered on the payment's page without proof, oldest first."""
+    """Addresses entered on the payment's page without proof, oldest first."""
     rows = RefundAddress.objects.filter(payment=payment).order_by("created_at", "pk")
     return [checksummed(address) for address in rows.values_list("address", flat=True)]
 

@@ -1,4 +1,4 @@
-"""Whether a deposit that is kept apart came late and counts, and when a payment that was given more time would have
+"""Marks of a deposit that is kept apart (late, counted), and when a payment that was given more time would have
 ended."""
 
 from django.db import migrations, models

@@ -1,4 +1,4 @@
-"""What goes back only once it is known that somebody can use it, and the guards of where it goes: they
+"""Refunds held until it is known that somebody can use them, and the guards of where they go: they
 hold for whoever writes, processes of the previous release too.
 """
 

@@ -1,5 +1,5 @@
-"""What a rejected payment owes somebody whom nobody has shown to have a key: held until it is known
-where it can go."""
+"""Refunds of a rejected payment to senders whom nobody has shown to have a key: held until it is
+known where they can go."""
 
 from django.db import models
 

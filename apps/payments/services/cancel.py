@@ -64,7 +64,7 @@ def is_cancelable(payment: Payment) -> bool:
 
 
 def _check_nothing_came(payment: Payment) -> None:
-    """What no block has told is asked of the addresses themselves."""
+    """Ask the addresses themselves for what the watcher hasn't found yet."""
     if payment.status != states.PENDING:
         return  # refused for that below
     untold = look_now(payment)

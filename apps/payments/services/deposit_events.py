@@ -22,7 +22,7 @@ KINDS = {
 
 
 def announced(payment: Payment, deposit: Deposit) -> list[str]:
-    """What has been told of a deposit, in its order."""
+    """Types of the events about a deposit, in their order."""
     past = PaymentEvent.objects.filter(payment=payment, payload__deposit_id=str(deposit.pk))
     return list(past.order_by("sequence").values_list("event_type", flat=True))
 
@@ -45,7 +45,7 @@ def tell(
 
 
 def tell_unchanged(payment: Payment, arrival: Arrival, kinds: Iterable[str], at: datetime) -> None:
-    """The same of a deposit that moves its intent nowhere."""
+    """Tell of a deposit that moves its intent nowhere."""
     stays = states.PaymentDecision(payment.status, payment.state_reason)
     tell(payment, arrival, kinds, payment.status, stays, at)
 

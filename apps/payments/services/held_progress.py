@@ -1,5 +1,5 @@
-"""What is held on its way to somebody: senders are looked at by a job; an address that a link or a
-signature proves gets its refund at once.
+"""Moves held refunds on: senders are looked at by a job; an address that a link or a signature
+proves gets its refund at once.
 
 Every step happens under the lock of the payment, so that two of them make one refund.
 """
@@ -60,7 +60,7 @@ def check_sender(held_id: uuid.UUID) -> None:
 
 
 def _deposits_of(payment: Payment, row: HeldRefund) -> list[Deposit]:
-    """What its sender paid in its asset."""
+    """Confirmed deposits of its sender in its asset."""
     return [
         deposit
         for intake in received_by(payment)

@@ -66,7 +66,7 @@ def wait_for_address(row: HeldRefund, why: HeldRefund.Why, at: datetime) -> None
 
 
 def send_to(row: HeldRefund, address: str, proof: HeldRefund.Proof, at: datetime) -> None:
-    """What its refund is about to be made for."""
+    """Keep where its refund is about to go, and what proves it."""
     _change(row, at, status=_Status.SENT, destination_address=address, proof=proof)
 
 
@@ -85,7 +85,7 @@ def ask(payment: Payment, rows: Iterable[HeldRefund]) -> None:
 
 
 def open_rows(payment: Payment) -> list[HeldRefund]:
-    """What isn't dealt with, locked."""
+    """Rows that aren't dealt with, locked."""
     rows = HeldRefund.objects.select_for_update(of=("self",)).select_related("asset__chain")
     rows = rows.filter(payment=payment, status__in=HELD_STATUSES)
     return list(rows.order_by("asset_id", "payer_address"))

@@ -70,7 +70,7 @@ def flag_dust_refund(payment: Payment) -> None:
 
 
 def flag(payment: Payment, why: str) -> None:
-    """What needs a person, or nothing any more."""
+    """Keep why the payment needs a person; "" when it doesn't any more."""
     Payment.objects.filter(pk=payment.pk).update(needs_attention=why)
     payment.needs_attention = why
 

@@ -42,7 +42,7 @@ _OPEN = (states.PENDING, states.PROCESSING)
 
 
 class Untold(StrEnum):
-    """What the nodes say at once of a payment to which nothing has come by the books."""
+    """Answer of the nodes about a payment to which nothing has come by the books."""
 
     NOTHING = "nothing"
     COINS = "coins"  # something is at its addresses, which the watcher has yet to find

@@ -62,8 +62,8 @@ class Progress:
 
 
 def progress_of(document: CheckoutFacts) -> Progress:
-    """What was seen, confirmed or not, each coin at its locked rate and rounded as the API rounds
-    it; while something is missing, something is left."""
+    """Sum what was seen, confirmed or not, each coin at its locked rate and rounded as the API
+    rounds it; while something is missing, something is left."""
     total = document.settlement_amount_cents
     came = [
         (address, Fraction(int(address.received_atomic), int(address.crypto_amount_atomic)))

@@ -88,7 +88,7 @@ def is_balanced(payment: Payment, received: list[Received]) -> bool:
 
 
 def _accepted_here(intake: Received) -> int:
-    """What came late to the address itself, and was accepted."""
+    """Amount that came late to the address itself, and was accepted."""
     return sum(
         deposit.amount_atomic
         for deposit in intake.deposits

@@ -167,7 +167,7 @@ def _note(payment: Payment, refunds: Sequence[Refund]) -> None:
 
 
 def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:
-    """What a rejected payment owes its payers, each their own share; who has shown no key is looked
+    """Refund a rejected payment to its payers, each their own share; who has shown no key is looked
     at first, and may have to name an address. The caller has locked the intent."""
     reason = (
         Refund.Reason.FAILED_OVERPAID

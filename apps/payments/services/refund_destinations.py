@@ -89,7 +89,7 @@ def signers(payment: Payment) -> list[str]:
 
 
 def message_to_sign(payment: Payment, payer: str, address: str) -> str:
-    """What a sender signs to have its coins sent there."""
+    """The text that a sender signs to have its coins sent there."""
     coins = [
         f"{money.decimal_from_atomic(row.amount_atomic, row.asset.atomic_decimals)}"
         f" {row.asset.coin_symbol} on {row.asset.chain.name}"
@@ -153,7 +153,7 @@ def confirm_by_link(payment: Payment, link: RefundLink, text: str) -> list[Refun
 
 
 def confirm_by_signature(payment: Payment, payer: str, text: str, signature: str) -> list[Refund]:
-    """What this sender paid goes to this address, which may be its own. Raises SignatureMismatch,
+    """Refund what this sender paid to this address, which may be its own. Raises SignatureMismatch,
     and what checked_address raises."""
     rows = [row for row in waiting_rows(payment) if row.payer_address == payer.lower()]
     if not rows or is_burn(payer.lower()):

@@ -107,7 +107,7 @@ def link_behind(payment: Payment, token: str) -> RefundLink | None:
 
 
 def use(link: RefundLink) -> bool:
-    """Whether this is the first time; inside the transaction of what it lets through."""
+    """True the first time; inside the transaction of what it lets through."""
     rows = RefundLink.objects.filter(pk=link.pk, used_at=None)
     return bool(rows.update(used_at=clock.real_now()))
 

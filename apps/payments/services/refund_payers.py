@@ -19,8 +19,8 @@ _WHY = {
 
 @dataclass(frozen=True)
 class UnknownShare:
-    """What a sender is owed that nothing may go back to by itself. Without a `why` nobody has
-    looked at it yet."""
+    """A share of a sender that nothing may go back to by itself. Without a `why` nobody has looked
+    at it yet."""
 
     asset: Asset
     payer: str
@@ -51,7 +51,7 @@ def standings(deposits: Iterable[Deposit]) -> Mapping[str, PayerStanding]:
 
 
 def standing_of(deposit: Deposit) -> PayerStanding:
-    """The same of one deposit's sender."""
+    """Standing of one deposit's sender."""
     return standings([deposit])[source_of(deposit).address]
 
 

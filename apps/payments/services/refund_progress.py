@@ -114,7 +114,7 @@ def _ask(refund: Refund, reference: str) -> OutgoingTransaction:
 
 
 def book_gas(transfer: OutgoingTransaction, at: datetime) -> None:
-    """What an attempt has cost in vain."""
+    """Book the fee of an attempt that failed."""
     movements.attempt_gas_paid(
         mode=transfer.mode,
         outgoing_id=transfer.pk,

@@ -85,15 +85,15 @@ class Share:
 
 @dataclass(frozen=True)
 class RefundDivision:
-    """What can go back to who paid, and what of it waits for an address."""
+    """Shares that can go back to who paid, and those that wait for an address."""
 
     shares: list[Share]
     unknown: list[UnknownShare]
 
 
 def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share | Refund]:
-    """What there is to send, or the records that are already under way. Of a payment that has
-    ended without success, what came from senders who can't be known is not in it."""
+    """Shares to send, or the records that are already under way. Of a payment that has ended
+    without success, what came from senders who can't be known is not in it."""
     received = [intake for intake in received_by(payment) if _confirmed(intake)]
     has_late = any(_unaccepted_late(payment, intake) for intake in received)
     has_more = has_late or has_held(payment)
@@ -124,7 +124,7 @@ def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share |
 
 
 def has_held(payment: Payment) -> bool:
-    """Whether something of a rejected payment still waits to go back (decision 531)."""
+    """Something of a rejected payment still waits to go back (decision 531)."""
     rows = HeldRefund.objects.filter(payment=payment, status__in=HELD_STATUSES)
     return rows.exists()
 
@@ -281,7 +281,7 @@ def _whole(
 
 
 def unknown_shares(payment: Payment) -> list[UnknownShare]:
-    """What of the held coins of a payment that has ended couldn't go back to who paid."""
+    """Held shares of a payment that has ended that couldn't go back to who paid."""
     return [
         share
         for intake in received_by(payment)
@@ -297,7 +297,7 @@ def unknown_shares(payment: Payment) -> list[UnknownShare]:
 
 
 def owed_from_held(payment: Payment) -> dict[tuple[str, str], int]:
-    """What is still held for each sender, by asset and address."""
+    """Amounts still held for each sender, by asset and address."""
     owed: dict[tuple[str, str], int] = {}
     for intake in received_by(payment):
         for deposits, is_from_held in _sources(payment, intake):
@@ -339,8 +339,8 @@ def _received_by_payer(deposits: list[Deposit]) -> dict[str, int]:
 def _owed(
     payment: Payment, intake: Received, deposits: list[Deposit], *, is_from_held: bool
 ) -> dict[str, int]:
-    """What each payer has not had back: a refund to a payer, or of the share that was held for one,
-    was theirs; one to anywhere else covered the oldest first."""
+    """Amounts that each payer has not had back: a refund to a payer, or of the share that was held
+    for one, was theirs; one to anywhere else covered the oldest first."""
     owed = _received_by_payer(deposits)
     elsewhere = 0
     rows = Refund.objects.filter(

@@ -115,7 +115,7 @@ def _give_back(payment: Payment, at: datetime) -> None:
 
 
 def _outcome(payment: Payment, *, is_refunded: bool) -> str:
-    """What becomes of the coins, for the merchant: nothing that isn't so yet."""
+    """Say to the merchant where the coins go: nothing that isn't so yet."""
     if has_held(payment):
         return (
             "A part is being refunded; who sent the rest is being checked."

@@ -67,7 +67,7 @@ def accept_shortfall(payment: Payment, *, by: Access) -> Payment:
 
 
 def can_accept_shortfall(payment: Payment, received: list[Received]) -> bool:
-    """Whether there is something to accept, as a page shows it."""
+    """Something can be accepted, as a page shows it."""
     try:
         _check(payment, received)
     except Coded:

@@ -69,14 +69,14 @@ class NoHash(Flat):
 
 
 def find_named_transaction(payment: Payment, text: str) -> TransactionLookup:
-    """The same for somebody who can be told at the field that it is no hash. Raises NoHash."""
+    """Find it for somebody who can be told at the field that it is no hash. Raises NoHash."""
     if hash_in(text) is None:
         raise NoHash
     return find_transaction(payment, text)
 
 
 def find_for_customer(payment: Payment, text: str) -> TransactionLookup:
-    """The same for whoever has the checkout; the store hears of coins that are lost, which nobody
+    """Find it for whoever has the checkout; the store hears of coins that are lost, which nobody
     else can see."""
     answer = find_transaction(payment, text)
     if answer.result == LookupResult.TOKEN_CONTRACT:

@@ -87,7 +87,7 @@ def transfer_of(access: Access, transfer_id: str) -> UnmatchedTransfer:
 
 
 def transfers_at(payment: Payment) -> list[UnmatchedTransfer]:
-    """What waits at the payment's addresses in another coin, oldest first."""
+    """Transfers that wait at the payment's addresses in another coin, oldest first."""
     rows = UnmatchedTransfer.objects.filter(
         store_id=payment.store_id,
         address__in=payment.addresses.values("address_id"),
