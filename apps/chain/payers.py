@@ -45,7 +45,7 @@ def source_of(deposit: Deposit) -> SenderAddress:
 
 
 def kinds_of(sources: Iterable[SenderAddress]) -> dict[SenderAddress, PayerRecord.Kind]:
-    """What is known of these; who wasn't looked at isn't in it."""
+    """The kinds that are known of these; who wasn't looked at isn't among them."""
     senders = set(sources)
     rows = PayerRecord.objects.filter(address__in={source.address for source in senders})
     kinds = {SenderAddress(row.chain_id, row.address): PayerRecord.Kind(row.kind) for row in rows}

@@ -97,7 +97,7 @@ def covered_until(head: Head) -> datetime:
 
 
 def are_looked_at(addresses: Collection[str], deadline: datetime) -> bool:
-    """Whether nothing but what is booked had come to any of these by then: what each held was
+    """Tell whether nothing but what is booked had come to any of these by then: what each held was
     compared in a block after it."""
     looks = AddressLook.objects.filter(address__in=addresses, looked_until__gte=deadline)
     return looks.count() == len(addresses)

@@ -19,7 +19,7 @@ _VALID = f"{_IS_VALID_SIGNATURE}{'0' * 56}"
 
 
 def digest_of(message: str) -> bytes:
-    """What wallets sign of a text (`personal_sign`)."""
+    """The digest of a text that wallets sign (`personal_sign`)."""
     content = message.encode()
     return keccak(b"\x19Ethereum Signed Message:\n" + str(len(content)).encode() + content)
 
@@ -27,8 +27,8 @@ def digest_of(message: str) -> bytes:
 def is_signed(
     chain: Chain, signer: str, message: str, signature: str, *, patience_seconds: float
 ) -> bool:
-    """Whether this address signed the message. Not inside a transaction. Raises RpcError when no
-    node of the chain answers."""
+    """Tell whether this address signed the message. Not inside a transaction. Raises RpcError when
+    no node of the chain answers."""
     raw = _bytes_of(signature)
     if raw is None:
         return False

@@ -33,7 +33,7 @@ def is_quiet(bloom: int) -> bool:
 
 
 def contains(bloom: int, items: Iterable[str]) -> bool:
-    """Whether all of these, addresses or topics in hex, may be in its logs."""
+    """Tell whether all of these, addresses or topics in hex, may be in its logs."""
     return all(not of_item(item) & ~bloom for item in items)
 
 

@@ -1,4 +1,4 @@
-"""What is set aside and waits for its confirmations is found by an index."""
+"""An index finds what is set aside and waits for its confirmations."""
 
 from django.contrib.postgres.operations import AddIndexConcurrently
 from django.db import migrations, models

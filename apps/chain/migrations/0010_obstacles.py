@@ -1,4 +1,5 @@
-"""What keeps coins from moving, what gas sweeps have left behind, and the words for what waits for a token or was mined otherwise than asked for."""
+"""Obstacles to coins that move, the gas that sweeps have left behind, and the words for what waits
+for a token or was mined otherwise than asked for."""
 
 import apps.core.models
 import django.db.models.deletion

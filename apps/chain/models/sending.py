@@ -308,8 +308,8 @@ class Obstacle(models.Model):
 
 
 class GasLeft(models.Model):
-    """What sweeps have left of a chain's native coin at a deposit address, as the records say:
-    mostly gas that was sent ahead."""
+    """A chain's native coin that sweeps have left at a deposit address, as the records say: mostly
+    gas that was sent ahead."""
 
     address = models.ForeignKey(
         "chain.Address", on_delete=models.PROTECT, related_name="+", db_index=False

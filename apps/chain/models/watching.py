@@ -181,8 +181,8 @@ class Deposit(models.Model):
 
 
 class PayerRecord(models.Model):
-    """What is known of an address that coins came from: whether somebody's key can move what is
-    sent back to it. Addresses that nobody asked about have no row."""
+    """An address that coins came from: whether somebody's key can move what is sent back to it.
+    Addresses that nobody asked about have no row."""
 
     class Kind(models.TextChoices):
         ACCOUNT = "account", "An account with a key"
@@ -291,8 +291,8 @@ class BalanceCheck(models.Model):
 
 
 class AddressLook(models.Model):
-    """What an address held was explained by its deposits after a block: nothing else had come to it
-    by `looked_until`. No payment expires without it."""
+    """The last block after which the deposits of an address explained what it held: nothing else
+    had come to it by `looked_until`. No payment expires without it."""
 
     address = models.OneToOneField(
         Address, primary_key=True, on_delete=models.PROTECT, related_name="look"

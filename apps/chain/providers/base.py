@@ -39,8 +39,8 @@ class Nodes(Protocol):
         that call's result."""
 
     def anyone(self, calls: Sequence[Call]) -> list[Any]:
-        """What any node knows: for each call the first answer that isn't null. Null only where no
-        node that could be asked has one; the answers may come from different nodes."""
+        """For each call the first answer of any node that isn't null. Null only where no node that
+        could be asked has one; the answers may come from different nodes."""
 
     def latest(self, known_number: int) -> Any:
         """The newest block, without transactions; a node that stands before `known_number` is asked

@@ -23,7 +23,8 @@ _size = Gauge(
 
 
 class BatchSize:
-    """What one node takes. Threads may share it: each of them only ever writes a guess."""
+    """The calls that one node takes at once. Threads may share it: each only ever writes a
+    guess."""
 
     def __init__(self) -> None:
         self._size = BATCH_MAX
@@ -73,5 +74,5 @@ _sizes: dict[str, BatchSize] = {}
 
 
 def batch_size_of(url: str) -> BatchSize:
-    """What was learned of a node, by its address."""
+    """The one of a node, by its address."""
     return _sizes.setdefault(url, BatchSize())

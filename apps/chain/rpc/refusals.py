@@ -1,4 +1,4 @@
-"""What a node's `error` object means. Here alone its words are read, as the last resort: nodes
+"""The meaning of a node's `error` object. Here alone its words are read, as the last resort: nodes
 agree on few codes."""
 
 import re
@@ -35,7 +35,7 @@ def code_of(error: Any) -> ErrorCode:
 
 
 def is_of_batch(error: Any) -> bool:
-    """Whether a call was refused for the batch that it came in."""
+    """Tell whether a call was refused for the batch that it came in."""
     return _IS_OF_BATCH.search(_text(error)) is not None
 
 

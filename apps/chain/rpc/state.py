@@ -58,7 +58,7 @@ def _ask(nodes: Nodes, calls: Sequence[Call], block: Any) -> list[Any]:
 
 
 def _together(nodes: Nodes, calls: Sequence[Call], block: Any) -> dict[int, Any]:
-    """What Multicall3 answers, by place: nothing where there is none, or where it contradicts what
+    """The answers of Multicall3, by place: none where it is missing, or where it contradicts what
     the node says of one of them alone."""
     [code] = nodes.each([("eth_getCode", [MULTICALL, block])])
     if isinstance(code, RpcError) or code in ("0x", None):

@@ -21,7 +21,7 @@ def references(subject: object) -> list[str]:
 
 
 def references_sql(subject: str) -> str:
-    """The same in SQL, of an expression of a uuid. Never of input."""
+    """These references in SQL, of an expression of a uuid. Never of input."""
     later = (f"{subject} || '-{number}'" for number in range(1, ATTEMPTS_MAX))
     return f"ARRAY[{', '.join((f'{subject}::text', *later))}]"
 

@@ -152,7 +152,7 @@ def state_call(asset: Asset, authorization: Authorization) -> Call:
 
 
 def says_used(answer: str | None) -> bool:
-    """What the token has answered to it."""
+    """Read the token's answer to it."""
     return answer not in ("0x", None) and int(answer, 16) != 0
 
 

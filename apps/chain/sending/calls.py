@@ -145,7 +145,7 @@ def _is_swap(row: OutgoingTransaction, router: Router, wallet: str) -> bool:
 
 
 def is_over(row: OutgoingTransaction, at: datetime) -> bool:
-    """Whether a call's own deadline is over, after which nobody carries it out."""
+    """Tell whether a call's own deadline is over, after which nobody carries it out."""
     data = bytes.fromhex(row.call_data[_SELECTOR_LENGTH:])
     if row.purpose == _Purpose.X402:
         return authorizations.valid_before(row) < at.timestamp()
@@ -199,8 +199,8 @@ def move_of(row: OutgoingTransaction) -> Move | None:
 
 
 def arrived(move: Move, receipt: Any) -> int:
-    """What reached its recipient by the receipt's logs: the amount when one says exactly that, else
-    what all of them come to."""
+    """The coins that reached its recipient by the receipt's logs: the amount when one says exactly
+    that, else their sum."""
     amounts = [
         amount
         for topics, amount in _told(receipt, move.contract, TRANSFERRED)
@@ -210,7 +210,7 @@ def arrived(move: Move, receipt: Any) -> int:
 
 
 def taken(move: Move, receipt: Any) -> int:
-    """What left its sender by the receipt's logs, whoever got it."""
+    """The coins that left its sender by the receipt's logs, whoever got them."""
     return sum(
         amount
         for topics, amount in _told(receipt, move.contract, TRANSFERRED)
@@ -219,7 +219,7 @@ def taken(move: Move, receipt: Any) -> int:
 
 
 def hides(move: Move, receipt: Any) -> bool:
-    """Whether the receipt's own filter knows of logs like the one that is missing: then the node
+    """Tell whether the receipt's own filter has logs like the one that is missing: then the node
     has left them out."""
     bloom = blooms.read(receipt)
     return bloom is not None and blooms.contains(bloom, [move.contract, *move.topics()])

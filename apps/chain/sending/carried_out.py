@@ -57,7 +57,7 @@ def transaction_of(asset: Asset, authorization: Authorization, nodes: Nodes) -> 
 
 
 def is_confirmed(asset: Asset, authorization: Authorization, tx_hash: str) -> bool:
-    """Whether what that transaction brought has its confirmations."""
+    """Tell whether what that transaction brought has its confirmations."""
     rows = _deposits(asset, authorization).filter(tx_hash=tx_hash, status=_CONFIRMED)
     return rows.exists()
 
@@ -82,7 +82,7 @@ def _wanted(asset: Asset, authorization: Authorization, last_read: int) -> Mappi
 
 
 def _pays(asset: Asset, authorization: Authorization, receipt: Mapping[str, Any]) -> bool:
-    """Whether the token used the nonce in it, and moved exactly this to the recipient."""
+    """Tell whether the token used the nonce in it, and moved exactly this to the recipient."""
     entries = [
         ([str(topic).lower() for topic in entry["topics"]], str(entry["data"]))
         for entry in receipt["logs"]

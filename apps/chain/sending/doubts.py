@@ -46,7 +46,7 @@ def receipt_of(row: OutgoingTransaction, receipts: Mapping[str, Any]) -> Any:
 def ask_everyone(
     rows: Collection[OutgoingTransaction], nodes: Nodes
 ) -> tuple[Mapping[str, Any], set[str]]:
-    """What any node knows of these: receipts by hash, and the hashes that are in a block though
+    """The receipts that any node has of these, by hash, and the hashes that are in a block though
     their receipts are still to come. Raises RpcError when no node answers."""
     hashes = [candidate.tx_hash for row in rows for candidate in row.candidates.all()]
     answers = nodes.anyone(
@@ -91,7 +91,7 @@ def trust(row: OutgoingTransaction) -> None:
 
 
 def in_review(wallet: HotWallet) -> "QuerySet[OutgoingTransaction]":
-    """What waits for a person for no other reason than that its receipt was missing."""
+    """Those that wait for a person for no other reason than that their receipt was missing."""
     return OutgoingTransaction.objects.filter(
         hot_wallets.own(wallet),
         chain=wallet.chain_id,

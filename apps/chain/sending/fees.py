@@ -21,8 +21,8 @@ class FeeOffer:
 
 
 def tip_of(nodes: Nodes, block: Any) -> int:
-    """What a transaction pays for its place after `block`, in wei: asked in another way of a node
-    that lacks a method. Raises RpcError."""
+    """The price of a place after `block` beyond the base fee, in wei: asked in another way of a
+    node that lacks a method. Raises RpcError."""
     try:
         return _quantity(nodes.call("eth_maxPriorityFeePerGas", []))
     except RpcError as error:

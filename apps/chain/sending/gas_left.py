@@ -1,4 +1,4 @@
-"""What sweeps leave of the native coin at deposit addresses: kept when one is booked, and collected
+"""The native coin that sweeps leave at deposit addresses: kept when one is booked, and collected
 once that is worth its gas."""
 
 from datetime import datetime

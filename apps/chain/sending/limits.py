@@ -119,7 +119,7 @@ def _whose(addresses: Collection[str], mode: str) -> dict[str, Whose]:
 
 
 def is_burn(address: str) -> bool:
-    """Whether coins at an address (in lower case) are nobody's, or it is none."""
+    """Tell whether coins at an address (in lower case) are nobody's, or it is none."""
     return not _ADDRESS.fullmatch(address) or int(address, 16) < _LOWEST_ADDRESS or address in _BURN
 
 

@@ -1,5 +1,5 @@
-"""What keeps coins from moving and isn't ours to remove: tokens whose issuer has paused them or
-frozen a wallet of ours, and gas that costs more than a sweep brings.
+"""Obstacles to coins that aren't ours to remove: tokens whose issuer has paused them or frozen a
+wallet of ours, and gas that costs more than a sweep brings.
 
 Each is looked at again until it is over, and what waited for it goes on by itself. While a token
 moves for none of our wallets no payment asks for it.
@@ -70,7 +70,7 @@ def _judge(asset: Asset, holders: Collection[str], nodes: Nodes, at: datetime) -
 
 
 def _call_back(asset: Asset) -> None:
-    """What waits for the token is looked at at once."""
+    """Have what waits for the token looked at at once."""
     rows = OutgoingTransaction.objects.filter(
         chain=asset.chain_id,
         status=OutgoingTransaction.Status.REQUESTED,

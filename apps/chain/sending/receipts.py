@@ -32,8 +32,8 @@ _BY_TOKEN = frozenset(_Purpose) - {
 
 @dataclass(frozen=True)
 class End:
-    """What became of it; `received_atomic` is what our wallet got, of a swap, or of a sweep that a
-    token has taken a part of."""
+    """The end of a transaction; `received_atomic` is what our wallet got, of a swap, or of a sweep
+    that a token has taken a part of."""
 
     status: str
     reason: Reason | None = None
@@ -61,8 +61,8 @@ def end_of(row: OutgoingTransaction, receipt: Any, wallet: str, nodes: Nodes) ->
 
 
 def _why_reverted(row: OutgoingTransaction, receipt: Any, nodes: Nodes) -> Reason:
-    """Whether the token moved for nobody, or not for our wallet, when it was mined. What a node
-    can't say of that block it says of today's."""
+    """The reason: whether the token moved for nobody, or not for our wallet, in that block. What a
+    node can't say of it, it says of today's."""
     if row.purpose not in _BY_TOKEN or row.asset.is_native:
         return Reason.REVERTED
     for block in (str(receipt["blockNumber"]), "latest"):
@@ -83,8 +83,8 @@ def _ask_again(row: OutgoingTransaction, receipt: Any) -> End | None:
 
 
 def _is_exact(row: OutgoingTransaction, move: calls.Move, receipt: Any) -> bool:
-    """Whether exactly the amount left and arrived. Of a payer's coins only what arrives concerns
-    us, of what the exchange takes only what leaves."""
+    """Tell whether exactly the amount left and arrived. Of a payer's coins only what arrives
+    concerns us, of what the exchange takes only what leaves."""
     has_arrived = move.to is None or calls.arrived(move, receipt) == move.amount_atomic
     has_left = row.purpose == _Purpose.X402 or calls.taken(move, receipt) == move.amount_atomic
     return has_arrived and has_left

@@ -395,7 +395,7 @@ def unhandled(*purposes: str) -> "QuerySet[OutgoingTransaction]":
 
 
 def locked_unhandled(row: OutgoingTransaction) -> OutgoingTransaction | None:
-    """The same row under its lock; None when somebody has acted upon it since it was read."""
+    """This row under its lock; None when somebody has acted upon it since it was read."""
     rows = unhandled(row.purpose).select_for_update(of=("self",), no_key=True)
     return rows.filter(pk=row.pk, status=row.status).first()
 

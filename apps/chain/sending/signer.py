@@ -218,8 +218,8 @@ class ChainSigner:
     def _without_limit(
         self, rows: Sequence[OutgoingTransaction], allowed: Mapping[uuid.UUID, Gas], at: datetime
     ) -> None:
-        """What would be mined in vain has failed; the rest waits for the node or for the token,
-        which is looked at once more."""
+        """Fail what would be mined in vain; the rest waits for the node or for the token, which is
+        looked at once more."""
         for row in rows:
             if reason := allowed[row.pk].refused:
                 hot_wallets.finish(row, _Status.FAILED, at, reason)

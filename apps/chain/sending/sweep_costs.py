@@ -1,4 +1,4 @@
-"""What a sweep costs at today's price of gas, and whether that is worth it.
+"""The cost of a sweep at today's price of gas, and whether that is worth it.
 
 The gas of a token's sweep is sent ahead, so there are two transactions; on a rollup each pays for
 its bytes besides.
@@ -34,11 +34,11 @@ class SweepPrice:
     bytes_wei: int
 
     def funds(self, gas_limit: int) -> int:
-        """What has to be there for a transaction, in wei."""
+        """The funds that a transaction needs at its address, in wei."""
         return gas_limit * self.offer.max_fee_wei + self.bytes_wei
 
     def cost(self, gas_limit: int) -> int:
-        """What a transaction takes when it is mined now, in wei."""
+        """The fee of a transaction that is mined now, in wei."""
         return gas_limit * self.least_fee_wei + self.bytes_wei
 
     def token_cost(self, gas_limit: int) -> int:
@@ -66,8 +66,8 @@ def gas_margin(estimate: int) -> int:
 
 
 def is_worth(amount_atomic: int, cost_atomic: int, *, is_wanted: bool) -> bool:
-    """Whether a sweep costs at most SWEEP_COST_PERCENT of what it brings; of coins that the wallet
-    lacks, no more than it brings."""
+    """Tell whether a sweep costs at most SWEEP_COST_PERCENT of what it brings; of coins that the
+    wallet lacks, no more than it brings."""
     percent = _PERCENT if is_wanted else settings.SWEEP_COST_PERCENT
     return cost_atomic * _PERCENT <= amount_atomic * percent
 

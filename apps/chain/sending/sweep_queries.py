@@ -1,4 +1,4 @@
-"""What the sweeper asks of the records: where coins are left, and what of them is worth a sweep."""
+"""Questions of the sweeper to the records: where coins are left, and which are worth a sweep."""
 
 from apps.core.rows import PAUSED_SQL
 

@@ -33,7 +33,7 @@ def stuck(chain: Chain, at: datetime) -> "QuerySet[OutgoingTransaction]":
 
 
 def missing(row: OutgoingTransaction, native: Asset, price: SweepPrice, held_atomic: int) -> int:
-    """What its address lacks of a replacement's gas; nothing for one that could still be mined as
+    """The gas that its address lacks for a replacement; none for one that could still be mined as
     it is, or that isn't worth it."""
     newest = row.candidates.last()
     if newest is None or row.gas_limit is None or newest.max_fee_wei >= price.least_fee_wei:

@@ -120,8 +120,8 @@ class _Found:
 
 @dataclass(frozen=True)
 class _Movable:
-    """What of a token can be brought from an address, the native coin that is there, and the gas
-    that it takes."""
+    """The coins of a token that can be brought from an address, the native coin that is there, and
+    the gas that it takes."""
 
     holding: _Found
     amount_atomic: int
@@ -300,8 +300,8 @@ class _ChainSweep:
         }
 
     def _movable(self, asset: Asset, holdings: Sequence[_Found], at: datetime) -> list["_Movable"]:
-        """What of it the token lets go, with the gas that this takes. An address that it refuses is
-        asked again later, ever more rarely."""
+        """The coins that the token lets go, with the gas that this takes. An address that it
+        refuses is asked again later, ever more rarely."""
         if not holdings:
             return []
         refused = dict(
@@ -362,7 +362,7 @@ class _ChainSweep:
         costs: Mapping[str, int | None],
         at: datetime,
     ) -> None:
-        """What isn't worth its gas now: staff see how much, and what it would cost."""
+        """Show staff how much isn't worth its gas now, and what it would cost."""
         dear = [held for held in movable if held not in worth]
         if not dear:
             obstacles.end(asset, "", Obstacle.Kind.GAS, at)
@@ -398,7 +398,7 @@ class _ChainSweep:
     def _sweep_token(
         self, held: "_Movable", native: Asset, price: SweepPrice, at: datetime
     ) -> None:
-        """What the address lacks for gas is sent by the hot wallet; the sweep is asked for with it,
+        """Have the hot wallet send the gas that the address lacks; the sweep is asked for with it,
         and signed as soon as the gas is there."""
         missing = price.funds(held.gas_limit) - held.native_atomic
         if missing > 0 and not self._shares.can_afford(native, missing):

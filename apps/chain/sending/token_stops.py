@@ -1,4 +1,5 @@
-"""Whether a token moves for a holder at all: its issuer may have paused it, or frozen the holder.
+"""Tells whether a token moves for a holder at all: its issuer may have paused it, or frozen the
+holder.
 
 A recipient that is refused is another thing: here the coins would go to addresses that nobody has.
 """
@@ -29,8 +30,8 @@ def transfer_call(asset: Asset, holder: str, to: str, amount_atomic: int) -> dic
 
 
 def refuses(answer: Any) -> bool:
-    """Whether the answer to a call of `transfer` is a refusal: reverted, or something else than
-    nothing (as old tokens say) or true."""
+    """Tell whether the answer to a call of `transfer` is a refusal: reverted, or something else
+    than nothing (as old tokens say) or true."""
     if isinstance(answer, RpcError):
         return answer.code is ErrorCode.REVERTED
     return answer not in ("0x", None) and int(str(answer), 16) != _TRUE
@@ -48,7 +49,7 @@ def why_stopped(asset: Asset, holder: str, nodes: Nodes, block: str = "latest") 
 def why_many_stopped(
     asset: Asset, holders: Sequence[str], nodes: Nodes, block: str = "latest"
 ) -> list[Reason | None]:
-    """The same of several holders, in their order."""
+    """Ask `why_stopped` of several holders at once, in their order."""
     contract = str(asset.contract_address)
     questions: list[Call] = [
         ("eth_call", [{"to": contract, "data": _PAUSED}, block]),

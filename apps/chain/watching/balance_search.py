@@ -1,4 +1,4 @@
-"""What an address holds beyond what is known of it, at any block since it was last looked at; and
+"""The surplus of an address over what is known of it, at any block since it was last looked at; and
 where coins came from of which no block told."""
 
 from collections.abc import Callable
@@ -81,13 +81,13 @@ class BalanceSearch:
         return balance_atomic - self._held - booked + sum(self.swept(number))
 
     def swept(self, number: int) -> list[int]:
-        """What each sweep since the last look has taken, up to a block."""
+        """The coins that each sweep since the last look has taken, up to a block."""
         rows = sweeps(self._facts.chain, [self.address]).filter(status__in=MINED)
         rows = rows.filter(block_number__gt=self._after, block_number__lte=number)
         return [row.network_fee_atomic + _taken(row, self.native) for row in rows]
 
     def knows_in(self, block: Block) -> Callable[[Transfer], bool]:
-        """Whether a transfer of the block is booked."""
+        """Tells of a transfer of the block whether it is booked."""
 
         def is_known(transfer: Transfer) -> bool:
             deposits = Deposit.objects.filter(
@@ -99,7 +99,7 @@ class BalanceSearch:
 
 
 def token_surplus(chain: Chain, asset_id: str, address: str, held_atomic: int, number: int) -> int:
-    """The same of a token, from the address's first day on."""
+    """The surplus of a token, from the address's first day on."""
     booked = deposited(chain, asset_id, address, -1, number)
     booked += accepted(asset_id, address, -1, number)
     rows = sweeps(chain, [address]).filter(status__in=MINED, block_number__lte=number)
@@ -137,7 +137,7 @@ def untold_blocks(
 
 
 def deposited(chain: Chain, asset_id: str, address: str, after: int, number: int) -> int:
-    """What has come to an address in the blocks after one, up to another."""
+    """The coins that came to an address in the blocks after one, up to another."""
     canonical = Block.objects.filter(
         chain=chain, is_canonical=True, hash=models.OuterRef("block_hash")
     )
@@ -153,7 +153,7 @@ def deposited(chain: Chain, asset_id: str, address: str, after: int, number: int
 
 
 def accepted(asset_id: str, address: str, after: int, number: int) -> int:
-    """What operators have accepted without a block that explains it."""
+    """The coins that operators have accepted without a block that explains them."""
     rows = UnexplainedBalance.objects.filter(
         asset=asset_id, address=address, block_number__gt=after, block_number__lte=number
     ).exclude(accepted_reason="")

@@ -1,4 +1,4 @@
-"""Whether what a node says of a block fits its header: as many transactions as the block has, and
+"""Compares what a node says of a block with its header: as many transactions as the block has, and
 the logs that its filter promises. What contradicts its header isn't believed (decision 516).
 
 A node may list more than the header has: some networks add transactions of their own.
@@ -93,7 +93,7 @@ def _complete(
 
 
 def _lacks(bloom: int, logs: Any, contracts: Collection[str]) -> bool:
-    """Whether the filter has a token of which there is no log; in a busy block it may be wrong."""
+    """Tell whether the filter has a token without a log; in a busy block it may be wrong."""
     if not blooms.contains(bloom, [TRANSFER_TOPIC]):
         return False
     present = {log["address"].lower() for log in logs}

@@ -124,7 +124,7 @@ class HoldingsLook:
     def _is_explained(
         self, search: BalanceSearch, held: int, sent: int, checks: Mapping[str, BalanceCheck]
     ) -> bool:
-        """Whether all that an address holds is booked now."""
+        """Tell whether all that an address holds is booked now."""
         before = checks.get(search.address)
         if sent != (before.sent_count if before else 0) + len(search.swept(self._head.number)):
             return True  # somebody else has its key, and what came in can't be told
@@ -214,8 +214,8 @@ class HoldingsLook:
     # --- both -------------------------------------------------------------------------------------
 
     def _figures(self, calls: Mapping[str, Call]) -> dict[str, int]:
-        """What each address holds; without those of which a node refuses to say, and zero where the
-        contract itself does. Raises RpcError when it says nothing of any."""
+        """The balance of each address; without those of which a node refuses to say, and zero where
+        the contract itself does. Raises RpcError when it says nothing of any."""
         answers = each_at(self._nodes, list(calls.values()), self._block)
         figures: dict[str, int] = {}
         refusals: list[RpcError] = []
@@ -255,7 +255,8 @@ class HoldingsLook:
             )
 
     def _hold_head(self) -> None:
-        """What is written about a block is written while it stands. Raises HeadMoved."""
+        """Keep the block canonical until what is written about it is committed. Raises
+        HeadMoved."""
         Head.objects.select_for_update().get(chain=self._facts.chain)
         stands = Block.objects.filter(
             chain=self._facts.chain, hash=self._head.hash, is_canonical=True
@@ -320,5 +321,5 @@ def _balance_call(asset: Asset, address: str, at: str | dict[str, str]) -> Call:
 
 
 def _is_of_one(error: RpcError) -> bool:
-    """Whether it is about this address, and others may be asked."""
+    """Tell whether it is about this address, and others may be asked."""
     return isinstance(error, Inconsistent) or error.is_refusal

@@ -37,7 +37,7 @@ def new_transfers(
     *,
     is_exact: bool,
 ) -> list[Transfer]:
-    """What contracts sent to an address in a block and isn't known; what no node can trace is the
+    """The unknown transfers of contracts to an address in a block; what no node can trace is the
     block's own. Together less than `amount_atomic` where the traces are whole and don't explain it.
 
     Raises Inconsistent for traces of more.

@@ -1,4 +1,4 @@
-"""What contracts sent to an address in a block, by the traces of its transactions.
+"""Transfers of contracts to an address in a block, by the traces of its transactions.
 
 A trace belongs to the transaction that it names. One that is missing, was given up or can't be read
 is asked for alone; a transaction that can't be traced costs only itself.
@@ -30,8 +30,8 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class Traced:
-    """What the traces tell. `untraced` are the transactions without one; `can_trace` is false for a
-    node that doesn't do it."""
+    """The transfers by the traces. `untraced` are the transactions without one; `can_trace` is
+    false for a node that doesn't do it."""
 
     transfers: list[Transfer] = field(default_factory=list)
     untraced: frozenset[str] = frozenset()
