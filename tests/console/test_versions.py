@@ -83,11 +83,13 @@ class OlderServer(StreamingReplica):
 @pytest.fixture(scope="module")
 def older(django_db_setup: None) -> Iterator[OlderServer]:
     server = OlderServer(postgres.direct_url())
-    server.database = "postgres"
-    server.ask("CREATE DATABASE tillgate")
-    server.database = "tillgate"
-    yield server
-    server.remove()
+    try:
+        server.database = "postgres"
+        server.ask("CREATE DATABASE tillgate")
+        server.database = "tillgate"
+        yield server
+    finally:
+        server.remove()
 
 
 def test_ours_makes_ids_as_postgresql_18_does(older: OlderServer) -> None:
