@@ -23,7 +23,7 @@ class Minimum(NamedTuple):
 
 
 class VersionTooOld(Exception):
-    """What is there can't be used, whatever else is right."""
+    """The service can't run on it; the message is one sentence for the operator."""
 
 
 def postgresql() -> Version:
