@@ -2,7 +2,8 @@
 ever (a contract, an exchange's forwarder, a mint).
 
 Nothing is believed to have a key that hasn't shown one: it signed the transaction, it signed the
-token's authorization, or it delegated itself to code (EIP-7702).
+token's authorization, or it delegated itself to code (EIP-7702). A wallet that has sent as much as
+an exchange does has keys, but they aren't the customer's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,6 +26,8 @@ DELEGATION = "0xef0100"
 _DELEGATION_LENGTH = len(DELEGATION) + 40
 _NO_CODE = ("0x", "0x0", "", None)
 ADDRESSES_MAX = 100
+# Transactions of a wallet that pays for many people; a person makes one a day for 27 years.
+SHARED_TRANSACTIONS_MIN = 10_000
 
 
 @dataclass(frozen=True)
@@ -77,13 +80,14 @@ def _check(
 ) -> None:
     with closing(nodes_of(chain, patience_seconds=patience_seconds)) as nodes:
         codes = codes_at(nodes, [deposit.from_address for deposit in deposits])
+        counts = _transaction_counts(nodes, [deposit.from_address for deposit in deposits])
         hashes = [("eth_getTransactionReceipt", [deposit.tx_hash]) for deposit in deposits]
         receipts = nodes.batch(hashes)
     rows: dict[str, PayerRecord] = {}
     own = _own({deposit.from_address.lower() for deposit in deposits})
-    for deposit, code, receipt in zip(deposits, codes, receipts, strict=True):
+    for deposit, code, count, receipt in zip(deposits, codes, counts, receipts, strict=True):
         address = deposit.from_address.lower()
-        kind = PayerRecord.Kind.OURS if address in own else _kind(address, code, receipt)
+        kind = PayerRecord.Kind.OURS if address in own else _kind(address, code, count, receipt)
         if address not in rows or kind is PayerRecord.Kind.ACCOUNT:
             rows[address] = PayerRecord(
                 chain=chain, address=address, kind=kind, tx_hash=deposit.tx_hash, checked_at=at
@@ -96,12 +100,14 @@ def _check(
     ).update(kind=PayerRecord.Kind.ACCOUNT, checked_at=at)
 
 
-def _kind(address: str, code: str, receipt: Any) -> PayerRecord.Kind:
+def _kind(address: str, code: str, count: int, receipt: Any) -> PayerRecord.Kind:
     """A receipt tells who signed its transaction, and whose authorizations were used in it."""
-    if is_delegated(code):
-        return PayerRecord.Kind.ACCOUNT
-    if code:
+    if code and not is_delegated(code):
         return PayerRecord.Kind.CONTRACT
+    if count >= SHARED_TRANSACTIONS_MIN:
+        return PayerRecord.Kind.SHARED
+    if code:
+        return PayerRecord.Kind.ACCOUNT
     try:
         if receipt["from"].lower() == address:
             return PayerRecord.Kind.ACCOUNT
@@ -122,6 +128,15 @@ def codes_at(nodes: Nodes, addresses: Sequence[str]) -> list[str]:
     if not all(code in _NO_CODE or isinstance(code, str) for code in codes):
         raise RpcError("a code is none", ErrorCode.MALFORMED)
     return ["" if code in _NO_CODE else code.lower() for code in codes]
+
+
+def _transaction_counts(nodes: Nodes, addresses: Sequence[str]) -> list[int]:
+    """Transactions that each address has sent. Raises RpcError."""
+    asked = [("eth_getTransactionCount", [address, "latest"]) for address in addresses]
+    try:
+        return [int(count, 16) for count in nodes.batch(asked)]
+    except (TypeError, ValueError):
+        raise RpcError("a transaction count is none", ErrorCode.MALFORMED) from None
 
 
 def is_delegated(code: str) -> bool:

@@ -10,12 +10,14 @@ from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
 from apps.chain.activation import change_asset
 from apps.chain.models import PayerRecord, UnmatchedTransfer
+from apps.chain.payers import SHARED_TRANSACTIONS_MIN
 from apps.core import clock
 from apps.core.models import OutgoingMail
 from apps.payments.models import HeldRefund, Payment, PaymentAddress, Refund
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.expire import expire_due
 from apps.payments.services.held_progress import check_sender, send_held
+from apps.payments.services.refund_destinations import signers
 from apps.payments.services.refund_progress import _fail, advance_refunds
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.transfers import (
@@ -115,6 +117,29 @@ def test_ether_that_a_router_sent_on_waits_for_an_address(
     assert refunds(payment) == []
     assert held(payment) == [("SETH", ROUTER, amount, "waiting", "contract")]
     assert flag_of(payment) == "held_refund"
+
+
+@pytest.mark.parametrize("is_delegated", [False, True])
+def test_a_wallet_that_has_sent_as_much_as_an_exchange_waits_for_an_address(
+    chain: LocalChain, watcher: Reader, bakery: Shop, is_delegated: bool
+) -> None:
+    sender = chain.accounts[3]
+    if is_delegated:
+        chain.call("anvil_setCode", sender, f"0xef0100{DELEGATE[2:]}")
+    payments = []
+    for count in (SHARED_TRANSACTIONS_MIN - 2, SHARED_TRANSACTIONS_MIN - 1):
+        PayerRecord.objects.all().delete()
+        chain.call("anvil_setNonce", sender, hex(count))
+        payment = make.payment(bakery.test)
+        chain.pay(address_of(payment, "SETH"), half(payment, "SETH"), sender=3)
+        time_is_up(chain, watcher)
+        payments.append(payment)
+    [person, exchange] = payments
+    assert [to for _, to, _ in refunds(person)] == [sender.lower()]
+    assert refunds(exchange) == []
+    assert held(exchange) == [("SETH", sender.lower(), half(exchange, "SETH"), "waiting", "shared")]
+    locked = Payment.objects.get(pk=exchange["id"])
+    assert signers(locked) == []
 
 
 def test_a_token_that_a_contract_sent_waits_for_an_address(

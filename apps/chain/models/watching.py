@@ -189,6 +189,7 @@ class PayerRecord(models.Model):
         CONTRACT = "contract", "A contract"
         UNPROVEN = "unproven", "Nothing shows that it has a key"
         OURS = "ours", "An address of this service"
+        SHARED = "shared", "A wallet that pays for many people"
 
     id = models.BigAutoField(primary_key=True)
     chain = models.ForeignKey(
@@ -204,7 +205,7 @@ class PayerRecord(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["chain", "address"], name="payer_once"),
             models.CheckConstraint(
-                condition=models.Q(kind__in=["account", "contract", "unproven", "ours"]),
+                condition=models.Q(kind__in=["account", "contract", "unproven", "ours", "shared"]),
                 name="payer_kind_is_known",
             ),
         ]

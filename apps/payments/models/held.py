@@ -24,6 +24,7 @@ class HeldRefund(Owned):
         UNPROVEN = "unproven", "Nothing shows whose address sent it"
         NOBODY = "nobody", "Its sender can’t be traced"
         OURS = "ours", "It came from an address of this service"
+        SHARED = "shared", "A wallet that pays for many people sent it"
         REFUSED = "refused", "The address that paid doesn’t accept it"
 
     class Proof(models.TextChoices):

@@ -84,7 +84,8 @@ def waiting_rows(payment: Payment) -> list[HeldRefund]:
 
 def signers(payment: Payment) -> list[str]:
     """The senders who can be asked for a signature, in lower case."""
-    payers = {row.payer_address for row in waiting_rows(payment)}
+    shared = HeldRefund.Why.SHARED  # its keys are its operator's, not the customer's
+    payers = {row.payer_address for row in waiting_rows(payment) if row.why != shared}
     return sorted(payer for payer in payers if not is_burn(payer))
 
 

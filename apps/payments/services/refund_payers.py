@@ -14,6 +14,7 @@ _WHY = {
     PayerRecord.Kind.CONTRACT: HeldRefund.Why.CONTRACT,
     PayerRecord.Kind.UNPROVEN: HeldRefund.Why.UNPROVEN,
     PayerRecord.Kind.OURS: HeldRefund.Why.OURS,
+    PayerRecord.Kind.SHARED: HeldRefund.Why.SHARED,
 }
 
 
