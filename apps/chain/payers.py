@@ -132,9 +132,9 @@ def codes_at(nodes: Nodes, addresses: Sequence[str]) -> list[str]:
 
 def _transaction_counts(nodes: Nodes, addresses: Sequence[str]) -> list[int]:
     """Transactions that each address has sent. Raises RpcError."""
-    asked = [("eth_getTransactionCount", [address, "latest"]) for address in addresses]
+    requests = [("eth_getTransactionCount", [address, "latest"]) for address in addresses]
     try:
-        return [int(count, 16) for count in nodes.batch(asked)]
+        return [int(count, 16) for count in nodes.batch(requests)]
     except (TypeError, ValueError):
         raise RpcError("a transaction count is none", ErrorCode.MALFORMED) from None
 
