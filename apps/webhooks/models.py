@@ -68,6 +68,8 @@ class Endpoint(Owned):
     subscribed_events = ArrayField(models.CharField(max_length=40))
     sealed_secret = models.TextField()
     secret_preview = models.CharField(max_length=15)
+    # Whether a platform that acted for the store made the secret, and so knows it already.
+    is_secret_of_platform = models.BooleanField(default=False, db_default=False)
     platform = models.CharField(max_length=11, choices=Platform.choices, null=True, blank=True)
     platform_store_url = models.CharField(max_length=2048, null=True, blank=True)
     metadata = models.JSONField(default=dict)

@@ -5,11 +5,14 @@ from typing import Any
 
 from apps.access.on_behalf import NotAPlatform
 from apps.access.operations import MayNotIssueCredentials
+from apps.access.services import create_api_key
 from apps.api.plumbing.routes import PUBLIC
 from apps.api.urls import ROUTES
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import add_wallet
+from apps.stores.models import Store
 from apps.stores.services import change_store
+from apps.webhooks.models import Endpoint
 from tests import make
 from tests.cast import Api, Cast
 from tests.platforms.makers import Platform, refusal
@@ -212,3 +215,36 @@ def test_the_secret_of_a_webhook_may_be_rotated_while_acting(platform: Platform)
         ]
         != made["signing_secret"]
     )
+
+
+HOOK = {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]}
+
+
+def test_a_platform_neither_rotates_nor_reads_a_secret_that_its_merchant_made(
+    platform: Platform,
+) -> None:
+    merchant = platform.sub()
+    store = Store.objects.get(pk=merchant.id)
+    own = Api(create_api_key(store, "test")[1])
+    hook = own.post("/webhook_endpoints", {"webhook_endpoint": HOOK}).json()
+    shop = {"webhook_endpoint": {**HOOK, "platform": "woocommerce"}}
+    integration = own.post("/webhook_endpoints", shop).json()
+    sealed = list(Endpoint.objects.order_by("pk").values_list("secret_preview", flat=True))
+
+    for answer in (
+        merchant.test.post(f"/webhook_endpoints/{hook['id']}/rotate_secret"),
+        merchant.test.post(f"/webhook_endpoints/{integration['id']}/rotate_secret"),
+        merchant.test.post("/webhook_endpoints", shop),
+    ):
+        refusal(answer, 403, "platform_cannot_issue_credentials")
+        assert "whsec_" not in answer.text
+    assert list(Endpoint.objects.order_by("pk").values_list("secret_preview", flat=True)) == sealed
+
+
+def test_a_secret_that_the_merchant_replaced_is_the_platforms_no_more(platform: Platform) -> None:
+    merchant = platform.sub()
+    own = Api(create_api_key(Store.objects.get(pk=merchant.id), "test")[1])
+    made = merchant.test.post("/webhook_endpoints", {"webhook_endpoint": HOOK}).json()
+    assert own.post(f"/webhook_endpoints/{made['id']}/rotate_secret").status_code == 200
+    again = merchant.test.post(f"/webhook_endpoints/{made['id']}/rotate_secret")
+    refusal(again, 403, "platform_cannot_issue_credentials")

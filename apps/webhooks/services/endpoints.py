@@ -29,6 +29,7 @@ from apps.webhooks.signing import secret_place
 from apps.webhooks.states import DELIVERY, ENDPOINT
 
 PREVIEW_LENGTH = 12
+_SECRET_COLUMNS = ("sealed_secret", "secret_preview", "is_secret_of_platform")
 ENDPOINTS_MAX = 16
 
 
@@ -55,7 +56,8 @@ def register_endpoint(
 
     `broken` is what of the request could not be read; it is told with what the store forbids.
     Raises InvalidFields, Listed when there is no room, or IntegrationExists when two first
-    registrations race.
+    registrations race, and operations.MayNotIssueCredentials when a platform would adopt an
+    integration whose secret is its sub-merchant's.
     """
     operations.check(access, operations.HOOK_CREATE)
     if "platform" in broken:
@@ -77,7 +79,7 @@ def register_endpoint(
     endpoint = Endpoint(
         store=access.store, mode=access.mode, created_at=at, updated_at=at, **columns
     )
-    secret = _new_secret(endpoint)
+    secret = _new_secret(endpoint, access)
     exists = IntegrationExists(f"An active {platform} integration already exists for this store")
     with refused_by("endpoint_one_platform_per_mode", exists):
         store = _check_room(access)
@@ -116,14 +118,14 @@ def _adopt(
     values = _columns(request)
     for name, value in values.items():
         setattr(endpoint, name, value)
-    secret = _new_secret(endpoint)
     with transaction.atomic():
         at = access.now()
         _lock(endpoint)
+        secret = _new_secret(endpoint, access)
         ENDPOINT.change_locked(
             endpoint, Step(Endpoint.Status.ACTIVE), at=at, disabled_at=None, is_notice_due=False
         )
-        _save(endpoint, at, *values, "sealed_secret", "secret_preview")
+        _save(endpoint, at, *values, *_SECRET_COLUMNS)
         _note("secret_rotated", endpoint, adopted=True)
     _listens(endpoint)
     return Registered(endpoint, secret, is_new=False)
@@ -200,11 +202,13 @@ def delete_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = Non
 
 
 def rotate_secret(endpoint: Endpoint, at: datetime, *, by: Access | None = None) -> str:
-    """A new secret that holds from the next attempt on; the old one ends at once."""
+    """A new secret that holds from the next attempt on; the old one ends at once. Raises what
+    operations.check does, and MayNotIssueCredentials as register_endpoint."""
     operations.check(by, operations.HOOK_ROTATE)
-    secret = _new_secret(endpoint)
     with transaction.atomic():
-        _save(endpoint, at, "sealed_secret", "secret_preview")
+        _lock(endpoint)
+        secret = _new_secret(endpoint, by)
+        _save(endpoint, at, *_SECRET_COLUMNS)
         _note("secret_rotated", endpoint)
     return secret
 
@@ -228,14 +232,20 @@ def ignore_waiting(endpoint: Endpoint) -> None:
 
 
 def _lock(endpoint: Endpoint) -> None:
-    """Its status as it stands: an attempt that failed for good may have turned it off since it was
-    read."""
+    """Its status, and whose its secret is, as they stand: an attempt that failed for good may have
+    turned it off since it was read."""
     endpoint.refresh_from_db(
-        fields=["status"], from_queryset=Endpoint.objects.select_for_update(no_key=True)
+        fields=["status", "is_secret_of_platform"], from_queryset=Endpoint.objects.select_for_update(no_key=True)
     )
 
 
-def _new_secret(endpoint: Endpoint) -> str:
+def _new_secret(endpoint: Endpoint, by: Access | None) -> str:
+    """A platform replaces the secrets that it made itself, and none that its sub-merchant has
+    made."""
+    is_of_platform = by is not None and by.platform is not None
+    if is_of_platform and endpoint.secret_preview and not endpoint.is_secret_of_platform:
+        raise operations.MayNotIssueCredentials
+    endpoint.is_secret_of_platform = is_of_platform
     secret = f"whsec_{secrets.token_hex(32)}"
     endpoint.sealed_secret = crypto.encrypt(secret, secret_place(endpoint.pk))
     endpoint.secret_preview = f"{secret[:PREVIEW_LENGTH]}..."
