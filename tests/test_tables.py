@@ -86,6 +86,8 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
             "chain_block",
             "chain_deposit",
             "chain_outgoingtransaction",
+            "chain_payer",
+            "payments_heldrefund",
             "payments_latedeposit",
             "payments_paymentaddress",
             "payments_paymentevent",

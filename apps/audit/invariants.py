@@ -23,6 +23,7 @@ from apps.links.invariants import LINKS
 from apps.onramp.invariants import CARDS
 from apps.payments import states
 from apps.payments.invariants.held import HELD
+from apps.payments.invariants.held_refunds import HELD_REFUNDS
 from apps.payments.invariants.payments import PAYMENTS
 from apps.payments.invariants.prices import PRICES
 from apps.payments.invariants.treasury import TREASURY
@@ -70,7 +71,7 @@ def product_parameters() -> Arguments:
     }
 
 
-OF_BOOKS = GUARDS + LEDGER + RECORDS + PAYMENTS + HELD + PRICES + CHAINS + TOLD
+OF_BOOKS = GUARDS + LEDGER + RECORDS + PAYMENTS + HELD + HELD_REFUNDS + PRICES + CHAINS + TOLD
 INVARIANTS = (
     OF_BOOKS
     + SWAPS

@@ -77,9 +77,9 @@ class Snapshot:
         transactions = self.boundary_xid - point.boundary_xid
         return self.database_name == point.database_name and 0 <= transactions < TRANSACTIONS_MAX
 
-    def newest_point(self) -> VerifiedPoint | None:
-        """The newest one of this database."""
-        point = VerifiedPoint.objects.order_by("-pk").first()
+    def newest_point(self, **of_kind: bool) -> VerifiedPoint | None:
+        """The newest one of this database, among those that are as `of_kind` says."""
+        point = VerifiedPoint.objects.filter(**of_kind).order_by("-pk").first()
         return point if point is not None and self.continues(point) else None
 
     def row_counts(self, *boundaries: int) -> list[dict[str, int]]:

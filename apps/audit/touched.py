@@ -62,6 +62,12 @@ WITH RECURSIVE deposits AS MATERIALIZED (
     UNION {_payments_of("payments_refund")}
     UNION {_payments_of("payments_latedeposit")}
     UNION {_payments_of("payments_transferreturn")}
+    UNION {_payments_of("payments_heldrefund")}
+    UNION {_payments_of("payments_refundlink")}
+    UNION SELECT h.payment_id FROM chain_payer c JOIN payments_heldrefund h
+        ON h.payer_address = c.address WHERE {written_since("c")}
+    UNION SELECT r.payment_id FROM chain_payer c JOIN payments_refund r
+        ON r.destination_address = c.address WHERE {written_since("c")}
     UNION SELECT a.payment_id FROM booked_deposits d
         JOIN payments_paymentaddress a ON a.address_id = d.address_id
     UNION SELECT {_id("c.object ->> 'payment_intent_id'")} FROM webhooks_event c
@@ -121,6 +127,8 @@ _ROWS = {
     "payments_refund": _OF_PAYMENT,
     "payments_latedeposit": _OF_PAYMENT,
     "payments_transferreturn": _OF_PAYMENT,
+    "payments_heldrefund": _OF_PAYMENT,
+    "payments_refundlink": _OF_PAYMENT,
     "chain_deposit": "address_id = ANY (%(addresses)s::text[])",
     "payouts_payout": _OF_RECORD,
     "payouts_payouttransition": "payout_id = ANY (%(records)s::uuid[])",

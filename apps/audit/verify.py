@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from django.db import DatabaseError, connection, transaction
 
-from apps.audit import custody, derived, kept, points, touched
+from apps.audit import custody, derived, kept, points, senders, touched
 from apps.audit.facts import FACTS, Facts
 from apps.audit.invariants import INVARIANTS, parameters
 from apps.audit.kept import Kept
@@ -91,6 +91,7 @@ class _Read:
     row_counts: dict[str, int]
     facts: dict[str, Kept]
     books: list[custody.Book]
+    chain_xid: int | None
     seals: tuple[AuditSeal | None, PaymentSeal | None]
 
 
@@ -172,8 +173,10 @@ def _read(check_chain: bool, point: VerifiedPoint | None, *, anew: bool = False)
         results = opened.answers(lambda invariant: _ask(invariant, arguments), INVARIANTS)
         counts = _count_lasting(snapshot, since, results)
         facts = _compare_facts(opened, earlier, results)
+        place = None if anew or not check_chain else snapshot.newest_point(is_with_chain=True)
+        chain_xid = None if place is None or place.facts is None else place.boundary_xid
         if check_chain:
-            results.append(_derived(earlier))
+            results.append(_derived(chain_xid))
         books = custody.booked() if check_chain else []
         return _Read(
             results,
@@ -182,6 +185,7 @@ def _read(check_chain: bool, point: VerifiedPoint | None, *, anew: bool = False)
             counts,
             facts,
             books,
+            chain_xid,
             (audit_seals.newest(), payment_seals.newest()),
         )
 
@@ -233,11 +237,10 @@ def _compare_facts(
     return {facts.table: each.now for facts, each in zip(FACTS, compared, strict=True)}
 
 
-def _derived(earlier: VerifiedPoint | None) -> Verdict:
+def _derived(boundary: int | None) -> Verdict:
     """Addresses that an earlier run has derived and nobody has written since are not derived
     again."""
     watch = _Stopwatch()
-    boundary = None if earlier is None or earlier.facts is None else earlier.boundary_xid
     try:
         with transaction.atomic():
             counted, breaches = derived.compare(boundary)
@@ -260,6 +263,9 @@ def _asked(read: _Read, check_chain: bool) -> list[Verdict]:
             _asked_of_chains(
                 custody.COLD_NAME, custody.COLD_SAYS, lambda: custody.compare_cold(read.books)
             )
+        )
+        results.append(
+            _asked_of_chains(senders.NAME, senders.SAYS, lambda: senders.compare(read.chain_xid))
         )
         results.append(
             _asked_of_chains(custody.NAME, custody.SAYS, lambda: custody.compare(read.books))

@@ -80,7 +80,7 @@ def _check(
 ) -> None:
     with closing(nodes_of(chain, patience_seconds=patience_seconds)) as nodes:
         codes = codes_at(nodes, [deposit.from_address for deposit in deposits])
-        counts = _transaction_counts(nodes, [deposit.from_address for deposit in deposits])
+        counts = transaction_counts(nodes, [deposit.from_address for deposit in deposits])
         hashes = [("eth_getTransactionReceipt", [deposit.tx_hash]) for deposit in deposits]
         receipts = nodes.batch(hashes)
     rows: dict[str, PayerRecord] = {}
@@ -111,15 +111,21 @@ def _kind(address: str, code: str, count: int, receipt: Any) -> PayerRecord.Kind
     try:
         if receipt["from"].lower() == address:
             return PayerRecord.Kind.ACCOUNT
-        padded = f"0x{address[2:]:0>64}"
-        topics = [log["topics"] for log in receipt["logs"]]
+        has_signed = has_authorized(receipt, address)
     except (TypeError, KeyError, AttributeError):
         raise RpcError("a receipt is missing", ErrorCode.MALFORMED) from None
-    has_signed = any(
+    return PayerRecord.Kind.ACCOUNT if has_signed else PayerRecord.Kind.UNPROVEN
+
+
+def has_authorized(receipt: Any, address: str) -> bool:
+    """Tell whether the transaction used an authorization that this address has signed (EIP-3009).
+    Raises TypeError, KeyError or AttributeError when it is no receipt."""
+    padded = f"0x{address[2:]:0>64}"
+    topics = [log["topics"] for log in receipt["logs"]]
+    return any(
         len(topic) > 1 and topic[0].lower() == AUTHORIZATION_USED and topic[1].lower() == padded
         for topic in topics
     )
-    return PayerRecord.Kind.ACCOUNT if has_signed else PayerRecord.Kind.UNPROVEN
 
 
 def codes_at(nodes: Nodes, addresses: Sequence[str]) -> list[str]:
@@ -130,7 +136,7 @@ def codes_at(nodes: Nodes, addresses: Sequence[str]) -> list[str]:
     return ["" if code in _NO_CODE else code.lower() for code in codes]
 
 
-def _transaction_counts(nodes: Nodes, addresses: Sequence[str]) -> list[int]:
+def transaction_counts(nodes: Nodes, addresses: Sequence[str]) -> list[int]:
     """Transactions that each address has sent. Raises RpcError."""
     requests = [("eth_getTransactionCount", [address, "latest"]) for address in addresses]
     try:

@@ -1,16 +1,22 @@
 """Coins go back by themselves only to whom has shown a key: what contracts, mints and strangers'
 transactions brought waits for an address, and who is known is refunded meanwhile."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.test import Client
 
+from apps.assets.models import Asset
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
+from apps.audit.senders import compare
 from apps.chain.activation import change_asset
+from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.models import PayerRecord, UnmatchedTransfer
 from apps.chain.payers import SHARED_TRANSACTIONS_MIN
+from apps.chain.sending.authorizations import Authorization, call_data, digest
 from apps.core import clock
 from apps.core.models import OutgoingMail
 from apps.payments.models import HeldRefund, Payment, PaymentAddress, Refund
@@ -35,6 +41,7 @@ ROUTER = "0xf0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0"
 KEEPER = "0xe0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0e0"
 STOP = "0x00"  # a contract that accepts everything, and never lets it go
 DELEGATE = "0xd0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0d0"
+GHOST = "0x" + "a9" * 20
 DOLLAR = 10**6
 
 
@@ -350,6 +357,72 @@ def test_a_refund_that_its_payer_refuses_waits_for_another_address(
         _fail(row, refund, "The recipient refuses the transfer", refund.created_at, gas_atomic=0)
     assert [row[3:] for row in held(payment)] == [("waiting", "refused")]
     assert flag_of(payment) == "held_refund"
-    again = send_held(payment["id"], "0x" + "1" * 40, HeldRefund.Proof.EMAIL)
+    again = send_held(payment["id"], "0x" + "1" * 40, HeldRefund.Proof.SIGNATURE)
     assert [refund.destination_address for refund in again] == ["0x" + "1" * 40]
     assert auditing.breaches() == []
+
+
+def carried_out_for(signer: SigningKey, chain: LocalChain, token: str, to: str, amount: int) -> str:
+    """A stranger submits a transfer that this key has signed; it holds nothing but the tokens."""
+    Asset.objects.filter(pk="USDC_SETH").update(eip712_name="USD Coin", eip712_version="1")
+    asset = Asset.objects.select_related("chain").get(pk="USDC_SETH")
+    chain.mint(token, signer.address, amount)
+    unsigned = Authorization(signer.address, to, amount, 0, 2**40, "0x" + "5e" * 32, "")
+    signature = "0x" + signer.signature(digest(asset, unsigned)).hex()
+    return chain.wait(chain.send(token, data=call_data(replace(unsigned, signature=signature))))
+
+
+def test_coins_that_a_stranger_submitted_go_back_to_who_signed_for_them(
+    chain: LocalChain, watcher: Reader, bakery: Shop, token: str
+) -> None:
+    """The page and the API say the same sum of what came."""
+    signer = SigningKey(b"\x09" * 32)
+    payment = make.payment(bakery.test, amount="30.00")
+    to = address_of(payment, "USDC_SETH")
+    carried_out_for(signer, chain, token, to, 15 * DOLLAR)
+    time_is_up(chain, watcher)
+    assert refunds(payment) == [("USDC_SETH", signer.address, 15 * DOLLAR)]
+    record = PayerRecord.objects.get()
+    assert (record.address, record.kind) == (signer.address, "account")
+    body = bakery.test.get(f"/payments/{payment['id']}").json()
+    shown = Client().get(f"/pay/{payment['reference']}").content.decode()
+    assert body["amount_paid"] == "13.50" and "Only €13.50 of €30.00" in shown
+    assert auditing.breaches(check_chain=True) == []
+
+
+def test_what_is_kept_of_senders_is_compared_with_the_chain(
+    chain: LocalChain, watcher: Reader, bakery: Shop, token: str
+) -> None:
+    payment = make.payment(bakery.test)
+    chain.put(FORWARDER, ROUTER)
+    chain.through(ROUTER, half(payment, "SETH"), address_of(payment, "SETH"))
+    other = make.payment(bakery.test)
+    chain.pay(address_of(other, "SETH"), half(other, "SETH"), sender=1)
+    chain.put(STOP, DELEGATE)
+    third = make.payment(bakery.test)
+    chain.pay(address_of(third, "SETH"), half(third, "SETH"), sender=2)
+    chain.put(f"0xef0100{DELEGATE[2:]}", chain.accounts[2])
+    ghost = make.payment(bakery.test)
+    sent_as(chain, "0x" + "a8" * 20, token, address_of(ghost, "USDC_SETH"), DOLLAR)
+    time_is_up(chain, watcher)
+    assert compare(None) and not [item for item in compare(None) if item.detail]
+
+    wrong = {
+        ROUTER: ("account", "is a contract"),
+        chain.accounts[1]: ("contract", "has no code"),
+        chain.accounts[2]: ("contract", "has no code"),
+    }
+    PayerRecord.objects.create(
+        chain_id="sepolia",
+        address=GHOST,
+        kind="account",
+        tx_hash="0x" + "0" * 64,
+        checked_at=clock.real_now(),
+    )
+    for address, (kind, _) in wrong.items():
+        PayerRecord.objects.filter(address=address).update(kind=kind)
+    found = {item.subject: item.detail for item in compare(None) if item.detail}
+    assert set(found) == {f"payer {address}" for address in (*wrong, GHOST)}
+    for address, (_, why) in wrong.items():
+        assert why in found[f"payer {address}"]
+    assert "nothing shows one" in found[f"payer {GHOST}"]

@@ -1,4 +1,4 @@
-"""118 things that somebody with the database's keys might change, planted one by one into sound
+"""138 things that somebody with the database's keys might change, planted one by one into sound
 books: each is named.
 
 The sound books themselves are clean.
@@ -47,6 +47,7 @@ from tests.auditing import found_of, found_since, point_here
 from tests.billing import records as billing
 from tests.cast import Api, Shop, assemble, person, signed_in
 from tests.console.plantings.books import BOOKS
+from tests.console.plantings.held_refunds import HELD_REFUNDS, hold
 from tests.console.plantings.sales import SALES
 from tests.console.plantings.settings import SETTINGS, decide
 from tests.console.plantings.spending import SPENDING
@@ -55,7 +56,7 @@ from tests.console.test_verify_ledger import refund
 from tests.links.makers import bought, made_link, send
 
 pytestmark = pytest.mark.rolls_back
-PLANTINGS = BOOKS | SALES | SPENDING | SYSTEM | SETTINGS
+PLANTINGS = BOOKS | HELD_REFUNDS | SALES | SPENDING | SYSTEM | SETTINGS
 HOT = "0x" + "ab" * 20
 SAFE = "0x" + "5a" * 20
 FIRST = 100
@@ -93,6 +94,7 @@ def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
         _ask_two(shop)
         _tell(shop)
         _receive_on_chain(shop)
+        hold(shop)
         _send_on_chain(shop)
         _put_away(shop)
         decide(shop)
@@ -270,7 +272,7 @@ def _put_away(shop: Shop) -> None:
 
 
 def test_the_list_is_whole() -> None:
-    assert len(PLANTINGS) == 118
+    assert len(PLANTINGS) == 138
 
 
 def test_the_untouched_books_are_clean(books: Shop) -> None:

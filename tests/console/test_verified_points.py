@@ -197,3 +197,15 @@ def test_a_long_finding_is_cut(shop: Shop) -> None:
 
     assert details
     assert max(len(detail) for detail in details) <= verify.DETAIL_MAX + 1
+
+
+def test_addresses_are_derived_again_since_the_last_run_with_the_chains(shop: Shop) -> None:
+    assert verify.audit(check_chain=True).point is not None
+    tamper("UPDATE chain_address SET index = index + 1000000")
+    assert verify.audit().point is not None  # asks nothing of addresses
+
+    found = {
+        verdict.name for verdict in verify.audit(check_chain=True).verdicts if verdict.findings
+    }
+
+    assert found == {"addresses_derived"}

@@ -119,23 +119,9 @@ def take_back(payment: Payment, refund: Refund, at: datetime) -> None:
     is_by_hand = refund.held is None and refund.reason == Refund.Reason.MERCHANT_REQUESTED
     if refund.is_simulated or is_by_hand:
         return
-    row = refund.held
-    if row is None:
-        row, _ = HeldRefund.objects.get_or_create(
-            payment=payment,
-            asset_id=refund.asset_id,
-            payer_address=refund.destination_address,
-            defaults={
-                "amount_atomic": refund.amount_atomic,
-                "reason": refund.reason,
-                "status": _Status.WAITING,
-                "why": HeldRefund.Why.REFUSED,
-                "store_id": payment.store_id,
-                "mode": payment.mode,
-                "created_at": at,
-                "updated_at": at,
-            },
-        )
-    wait_for_address(row, HeldRefund.Why.REFUSED, at)
+    refused = HeldRefund.Why.REFUSED
+    share = UnknownShare(refund.asset, refund.destination_address, refund.amount_atomic, refused)
+    row = refund.held or _row_of(payment, share, refund.reason, at)
+    wait_for_address(row, refused, at)
     flag(payment, HELD_REFUND)
     ask_customer(payment)

@@ -24,7 +24,10 @@ REFUND = "(SELECT id FROM payments_refund WHERE status = 'confirmed' LIMIT 1)"
 PAYOUT = "(SELECT id FROM payouts_payout WHERE status = 'confirmed' AND mode = '{mode}' LIMIT 1)"
 PAID_OUT = PAYOUT.replace("{mode}", "test")
 SENT_OUT = PAYOUT.replace("{mode}", "live")
-DEPOSIT = "(SELECT id FROM chain_deposit WHERE status = 'confirmed' AND NOT is_simulated)"
+DEPOSIT = (
+    "(SELECT id FROM chain_deposit WHERE status = 'confirmed' AND NOT is_simulated AND"
+    " block_number = 103)"
+)
 SIMULATED = "(SELECT id FROM chain_deposit WHERE status = 'confirmed' AND is_simulated LIMIT 1)"
 LINE = "(SELECT min(id) FROM stores_auditentry)"
 INVOICE = (
