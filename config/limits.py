@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "reads": {"live": (6000, 600), "test": (6000, 600)},
+    "writes": {"live": (1200, 300), "test": (1200, 300)},
+    "public_writes": {"live": (600, 200), "test": (600, 200)},
     "payment_create": {"live": (1200, 200), "test": (300, 100)},
     "publishable_address": {"live": (120, 60), "test": (60, 30)},
     "payouts": {"live": (300, 200), "test": (300, 200)},
@@ -27,6 +29,12 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "oauth_token": {"live": (300, 60), "test": (300, 60)},
     "oauth_authorize": {"live": (60, 20), "test": (60, 20)},
     "dashboard": {"live": (600, 120), "test": (600, 120)},
+    "dashboard_writes": {"live": (240, 120), "test": (240, 120)},
+    "visitor_writes": {"live": (120, 60), "test": (120, 60)},
+    "webhook_tests": {"live": (10, 40), "test": (10, 40)},
+    "webhook_tests_host": {"live": (60, 120), "test": (60, 120)},
+    "redeliveries": {"live": (60, 60), "test": (60, 60)},
+    "redeliveries_host": {"live": (600, 300), "test": (600, 300)},
     "sign_in": {"live": (10, 5), "test": (10, 5)},
     "agentic": {"live": (600, 100), "test": (120, 40)},
     "x402": {"live": (1200, 200), "test": (300, 100)},

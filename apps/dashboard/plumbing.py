@@ -69,6 +69,8 @@ View = Callable[..., Answer]
 ZONE_COOKIE = "time_zone"  # what the browser says of itself (static/js/dashboard.js)
 EVERYBODY = "everybody"
 SIGNED_IN = "signed in"
+WRITES = "dashboard_writes"
+VISITOR_WRITES = "visitor_writes"
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class Page:
 
     A page that `is_act` asks for a code itself, for what is done there (apps.dashboard.confirming).
     One that `renders` a file takes from the person's bucket of that policy too, which the API
-    counts with it.
+    counts with it. Whatever is sent to a page takes from `writes`: of the person in all sessions,
+    or of the address of a visitor.
     """
 
     path: str
@@ -93,6 +96,13 @@ class Page:
 
     def route(self) -> URLPattern:
         return path(self.path, view_of(self), name=self.name)
+
+    @property
+    def writes(self) -> str:
+        """The policy of its POSTs; empty when it takes none."""
+        if "POST" not in self.methods:
+            return ""
+        return VISITOR_WRITES if self.permission == EVERYBODY else WRITES
 
     def needs(self, method: str) -> str:
         return self.write if method == "POST" and self.write else self.permission
@@ -172,7 +182,9 @@ def _answer(request: HttpRequest, page: Page, method: str, arguments: dict[str, 
 def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | None:
     """The answer to somebody who may not be here; None opens the page."""
     if page.permission == EVERYBODY:
-        return None
+        is_write = method == "POST"
+        address = client_address(request)
+        return _take_token(request, page.writes, "live", address) if is_write else None
     now = clock.real_now()
     if not request.user.is_authenticated:
         return away(request, _sign_in_url(request, page))
@@ -184,6 +196,8 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
         request.session, request.user, now, address=client_address(request), browser=browser
     )
     limited = _take_token(request, "dashboard", "live", str(request.session.session_key))
+    if limited is None and method == "POST":
+        limited = _take_token(request, page.writes, "live", str(request.user.pk))
     if limited is not None:
         return limited
     refused = _enter_store(cast(PageRequest, request), page.needs(method))

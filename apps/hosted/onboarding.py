@@ -24,7 +24,7 @@ from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form, sentences
 from apps.core.web.middleware import client_address
 from apps.core.web.refusals import status_of
-from apps.hosted.plumbing import Context, host_shown, picture
+from apps.hosted.plumbing import Context, host_shown, picture, refused_if_too_often
 from apps.payouts.models import WalletNetwork
 from apps.platforms.models import OnboardingLink
 from apps.platforms.requests import VerificationRequest
@@ -33,6 +33,7 @@ from apps.stores.models import Currency
 
 Page = Callable[[HttpRequest, OnboardingLink, str], HttpResponse]
 VALUE_MAX = 200
+_WRITES = (("visitor_writes", True),)
 INVALID_VERIFICATION = "invalid_verification"
 BUSINESS = "business"
 PAYOUT = "payout"
@@ -95,11 +96,14 @@ def _page(view: Page) -> Callable[..., HttpResponse]:
 def private(
     view: Callable[[HttpRequest, str], HttpResponse],
 ) -> Callable[[HttpRequest, str], HttpResponse]:
-    """A page whose token is its only key: nobody keeps it or tells of it."""
+    """A page whose token is its only key: nobody keeps it or tells of it, and a client's address
+    sends it only so many forms."""
 
     @wraps(view)
     def guarded(request: HttpRequest, token: str) -> HttpResponse:
-        response = view(request, token)
+        is_write = request.method == "POST"
+        refused = refused_if_too_often(request, "", _WRITES) if is_write else None
+        response = refused or view(request, token)
         response["Cache-Control"] = "no-store"
         response["X-Robots-Tag"] = "noindex"
         # Other sites never see the token; without any referrer the browser would hide the origin of

@@ -82,10 +82,6 @@ def test_live_and_test_and_other_stores_have_buckets_of_their_own(cast: Cast) ->
         )
 
 
-def test_a_path_without_a_budget_has_no_headers(bakery: Shop) -> None:
-    assert "X-RateLimit-Limit" not in bakery.test.post("/payouts/quote", {}).headers
-
-
 def test_a_checkout_is_budgeted_by_reference_with_a_ceiling_per_address_behind_it(
     bakery: Shop, settings: Any
 ) -> None:
@@ -304,6 +300,8 @@ def test_a_device_is_known_for_its_person_only_and_guesses_no_more_than_others(c
 # Tokens per minute and burst, as documented; a row without a mode of its own holds for both.
 TABLE = [
     ("reads", (6000, 600), (6000, 600)),
+    ("writes", (1200, 300), (1200, 300)),
+    ("public_writes", (600, 200), (600, 200)),
     ("payment_create", (1200, 200), (300, 100)),
     ("publishable_address", (120, 60), (60, 30)),
     ("payouts", (300, 200), (300, 200)),
@@ -332,6 +330,12 @@ TABLE = [
     ("onramp_sessions", (12, 6), (12, 6)),
     ("onramp_sessions_reference", (60, 20), (60, 20)),
     ("dashboard", (600, 120), (600, 120)),
+    ("dashboard_writes", (240, 120), (240, 120)),
+    ("visitor_writes", (120, 60), (120, 60)),
+    ("webhook_tests", (10, 40), (10, 40)),
+    ("webhook_tests_host", (60, 120), (60, 120)),
+    ("redeliveries", (60, 60), (60, 60)),
+    ("redeliveries_host", (600, 300), (600, 300)),
     ("market_data", (30, 10), (30, 10)),
     ("sign_in", (10, 5), (10, 5)),
     ("token_attempts", (10, 5), (10, 5)),

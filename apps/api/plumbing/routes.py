@@ -55,6 +55,10 @@ AGENTIC = (Budget("agentic", (CREDENTIAL,)),)
 # What every read with a credential takes from that has no line of its own: so many that nobody who
 # follows their payments meets it, and no more than leaves the database to the others.
 READS = (Budget("reads", (STORE, CREDENTIAL)),)
+# What every write takes from that has no line of its own. Nobody has shown a credential on a public
+# path, where it is the client's address that counts.
+WRITES = (Budget("writes"),)
+PUBLIC_WRITES = (Budget("public_writes", (ADDRESS,)),)
 MARKET_DATA = (Budget("market_data", (ADDRESS,)),)
 
 
@@ -65,10 +69,10 @@ class Route:
     `scopes` has each method's scope (None: any credential but a publishable key; PUBLIC: no
     credential). `budget` has the buckets a method takes from, in order: one that is empty refuses,
     and those after it aren't touched; the headers carry the name of the first that is every
-    credential's. A GET with a credential that has no line takes from READS. `publishable` has the
-    methods a publishable key may call, `keys` which take an Idempotency-Key ("required" or
-    "optional"), `cors` the methods that answer any origin. `closed_to_platforms` has what a
-    platform that acts for a sub-merchant is told, by method.
+    credential's. A method without a line takes from READS, WRITES or PUBLIC_WRITES, a public GET
+    from none. `publishable` has the methods a publishable key may call, `keys` which take an
+    Idempotency-Key ("required" or "optional"), `cors` the methods that answer any origin.
+    `closed_to_platforms` has what a platform that acts for a sub-merchant is told, by method.
     """
 
     path: str
@@ -82,5 +86,9 @@ class Route:
 
     def budgets(self, method: str) -> tuple[Budget, ...]:
         """The buckets that a method takes from."""
-        is_read = method == "GET" and self.scopes.get(method, PUBLIC) != PUBLIC
-        return self.budget.get(method, READS if is_read else ())
+        is_public = self.scopes.get(method, PUBLIC) == PUBLIC
+        if method == "GET":
+            default = () if is_public else READS
+        else:
+            default = PUBLIC_WRITES if is_public else WRITES
+        return self.budget.get(method, default)

@@ -2,12 +2,14 @@
 again."""
 
 import uuid
+from contextlib import suppress
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from django.db import transaction
 from msgspec import to_builtins
 
-from apps.core import jobs
+from apps.core import buckets, jobs
 from apps.core.errors import Coded, Flat, RefusalKind
 from apps.core.ids import id_beside
 from apps.core.machine import Step
@@ -21,6 +23,9 @@ from apps.webhooks.states import DELIVERY
 
 RESEND_MAX = 1000
 DELIVER = "webhooks.deliver"
+# Of settings.LIMITS: of a store to one host, and of all stores to it (with `_host`).
+TESTS = "webhook_tests"
+REDELIVERIES = "redeliveries"
 
 
 class DeliveryNotRetryable(Flat):
@@ -32,6 +37,14 @@ class DeliveryNotFound(Coded):
     message = "Delivery not found"
 
 
+class TooManyForHost(Coded):
+    """A host gets no more of what is sent by hand for a moment."""
+
+    kind = RefusalKind.TOO_MANY
+    code = "rate_limited"
+    message = "This host has received too many events sent by hand. Try again in a moment"
+
+
 class TooManyEvents(Flat):
     field = "to"
     message = f"More than {RESEND_MAX} events; choose a shorter range"
@@ -41,7 +54,7 @@ def send_test(endpoint: Endpoint, event_type: str | None, at: datetime) -> Deliv
     """A made-up event of the type (default: the first that the endpoint asked for), sent to this
     endpoint alone.
 
-    Raises Invalid when there is no such event.
+    Raises Invalid when there is no such event, and TooManyForHost.
     """
     name = (
         event_type
@@ -50,6 +63,7 @@ def send_test(endpoint: Endpoint, event_type: str | None, at: datetime) -> Deliv
     )
     if name not in open_to(endpoint.store.is_platform):
         raise Invalid("event_type", "event_name")
+    _take(TESTS, endpoint)
     with transaction.atomic():
         event = Event.objects.create(
             store=endpoint.store,
@@ -63,7 +77,8 @@ def send_test(endpoint: Endpoint, event_type: str | None, at: datetime) -> Deliv
 
 def redeliver(endpoint: Endpoint, delivery_id: uuid.UUID | str, at: datetime) -> Delivery:
     """Send a delivery again now. One that has ended begins a new series of attempts. Raises
-    DeliveryNotFound or DeliveryNotRetryable."""
+    DeliveryNotFound, DeliveryNotRetryable or TooManyForHost."""
+    _take(REDELIVERIES, endpoint)
     deliveries = Delivery.objects.filter(endpoint=endpoint, mode=endpoint.mode)
     with transaction.atomic():
         delivery: Delivery | None = (
@@ -97,7 +112,8 @@ def resend_range(endpoint: Endpoint, order: ResendRequest, at: datetime) -> int:
     """Send again, each in a new delivery, the events of a stretch of time that the endpoint asks
     for; how many.
 
-    Test events are left out. Raises DeliveryNotRetryable (the endpoint is off) or TooManyEvents.
+    Test events are left out. Raises DeliveryNotRetryable (the endpoint is off), TooManyEvents or
+    TooManyForHost.
     """
     if endpoint.status != Endpoint.Status.ACTIVE or endpoint.deleted_at is not None:
         raise DeliveryNotRetryable
@@ -116,10 +132,23 @@ def resend_range(endpoint: Endpoint, order: ResendRequest, at: datetime) -> int:
     batch = list(events[: RESEND_MAX + 1])
     if len(batch) > RESEND_MAX:
         raise TooManyEvents
+    _take(REDELIVERIES, endpoint, max(1, len(batch)))
     with transaction.atomic():
         rows = Delivery.objects.bulk_create(_new(endpoint, event, at) for event in batch)
         jobs.enqueue(DELIVER, *(row.pk for row in rows))
     return len(rows)
+
+
+def _take(policy: str, endpoint: Endpoint, count: int = 1) -> None:
+    """Count what is sent by hand to the endpoint's host: of this store, then of all. More than a
+    full bucket holds takes a full one. Raises TooManyForHost; without Redis it passes."""
+    host = urlsplit(endpoint.url).hostname or ""
+    holders = {policy: f"{endpoint.store_id}:{host}", f"{policy}_host": host}
+    with suppress(buckets.Unavailable):
+        for name, holder in holders.items():
+            allowance = buckets.take(name, endpoint.mode, holder, count)
+            if allowance.is_limited:
+                raise TooManyForHost(retry_after=allowance.retry_after_seconds)
 
 
 def _send_now(endpoint: Endpoint, event: Event, at: datetime) -> Delivery:
