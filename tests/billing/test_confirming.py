@@ -14,15 +14,15 @@ from apps.access.access import Access
 from apps.assets.rates import refresh
 from apps.billing.invoices import files
 from apps.billing.invoices.payment_intents import update_paid_amounts
-from apps.billing.models import Invoice
+from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.selectors import owed, past_due_invoices
 from apps.billing.services.portal import portal_url
 from apps.billing.subscriptions.cycle import run_cycles
-from apps.chain.models import Head
+from apps.chain.models import AddressLook, Head
 from apps.chain.selectors import BLOCK_ON_ITS_WAY
 from apps.core import clock
 from apps.core.models import OutgoingMail
-from apps.payments.models import Payment
+from apps.payments.models import Payment, PaymentAddress
 from apps.stores.models import Notification
 from apps.stores.services import change_store
 from apps.webhooks.models import Event
@@ -295,6 +295,14 @@ def test_blocks_that_nobody_has_read_yet_may_have_paid_it(bakery: Shop, settings
         assert state(api, made) == ("active", 0)
         Head.objects.update(synced_at=due + BLOCK_ON_ITS_WAY)
     with time_machine.travel(due + timedelta(minutes=5), tick=True):
+        run_cycles()  # the node doesn't say what the address holds
+        assert state(api, made) == ("active", 0)
+    link = InvoicePayment.objects.get(invoice=bill["id"])
+    for address in PaymentAddress.objects.filter(payment=link.payment):
+        AddressLook.objects.create(
+            address=address.address, chain_id="ethereum", block_number=1, looked_until=due
+        )
+    with time_machine.travel(due + timedelta(minutes=9), tick=True):
         run_cycles()
         assert state(api, made) == ("canceled", 1)
 

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 
 from apps.assets.models import AcceptedAsset, Asset
 from apps.chain.models import Address, Block, BlockToRead, Deposit, UnexplainedBalance
+from apps.chain.watching import again as again_module
 from apps.core import clock
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_deposits
@@ -176,6 +177,39 @@ def test_a_block_that_can_not_be_read_holds_up_no_other(
     assert [row.number for row in BlockToRead.objects.all()] == [10**9]
     assert Deposit.objects.get().tx_hash == tx_hash
     assert chain.height == good.number + 3
+
+
+def test_a_block_that_a_reorg_took_is_asked_for_a_day(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, missed: tuple[Payment, str, int]
+) -> None:
+    """And the node has nothing in its place."""
+    payment, tx_hash, number = missed
+    find_transaction(payment, tx_hash)
+    proxy.lie(
+        "eth_getBlockByNumber",
+        lambda block: block and (None if int(block["number"], 16) == number else block),
+    )
+    for _ in range(2):
+        chain.mine()
+        watcher.read()
+        assert BlockToRead.objects.get().number == number
+    BlockToRead.objects.update(asked_at=clock.real_now() - timedelta(hours=25))
+    chain.mine()
+    watcher.read()
+    assert not BlockToRead.objects.exists()
+
+
+def test_a_block_from_before_the_first_that_was_read_is_not_asked_for_again(
+    chain: LocalChain, watcher: Reader, settings: Any
+) -> None:
+    chain.mine(5)
+    settings.CHAIN_START_BLOCKS = {"sepolia": chain.height}
+    chain.mine(2)
+    watcher.read()
+    again_module.ask("sepolia", 1)
+    chain.mine()
+    watcher.read()
+    assert not BlockToRead.objects.exists()
 
 
 def test_a_node_with_another_block_is_not_believed(

@@ -10,6 +10,9 @@ import structlog
 import time_machine
 from django.db import transaction
 
+from apps.assets.rates import refresh
+from apps.billing.invoices.payment_intents import update_paid_amounts
+from apps.billing.subscriptions.cycle import run_cycles
 from apps.chain.models import AddressLook, Deposit, UnexplainedBalance
 from apps.core import clock
 from apps.links.models import LinkPayment, PaymentLink
@@ -28,6 +31,7 @@ from apps.payments.services.renew import (
 from apps.payments.services.settle import settle_deposits
 from tests import make
 from tests.billing import records
+from tests.billing.test_paying import accept
 from tests.cast import Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import FORWARDER, REVERTER, LocalChain
@@ -319,3 +323,116 @@ def test_a_piece_of_a_link_is_held_until_the_look(deadline: Deadline) -> None:
     assert deadline.judge() == "processing"
     with transaction.atomic():
         assert taken(link, clock.real_now()) == 1
+
+
+class Due:
+    """An invoice of a subscription that ends with its first failure, whose customer has begun to
+    pay a minute before it is due."""
+
+    def __init__(self, chain: LocalChain, watcher: Reader, shop: Shop) -> None:
+        chain.put(FORWARDER, CONTRACT)
+        watcher.read()  # the first look is over
+        self.chain = chain
+        self.watcher = watcher
+        self.api = shop.test
+        self.subscription_id = records.subscribe(self.api, grace_cycles=0)["id"]
+        [self.bill] = records.invoices_of(self.api, self.subscription_id)
+        self.at = datetime.fromisoformat(self.bill["due_at"].replace("Z", "+00:00"))
+        with time_machine.travel(self.at - timedelta(minutes=1), tick=True):
+            refresh()
+            started = records.ok(records.start_payment(self.bill["public_token"]), 201)
+            self.payment_id = started["payment"]["payment_intent_id"]
+            self.way = entry(make.detail(self.api, self.payment_id))
+
+    def pay_by_contract(self) -> None:
+        """In the last block before it is due."""
+        self.chain.call("evm_setNextBlockTimestamp", int(self.at.timestamp()) - 1)
+        due_atomic = int(self.way["crypto_amount_atomic"])
+        self.chain.through(CONTRACT, due_atomic, self.way["address"])
+
+    def judge(self) -> tuple[str, str]:
+        """The states of the subscription and of its invoice after a round of the jobs."""
+        self.watcher.read()
+        run_cycles()
+        settle_deposits()
+        update_paid_amounts()
+        state = records.subscription(self.api, self.subscription_id)["status"]
+        return state, records.invoice(self.api, self.bill["id"])["status"]
+
+
+@pytest.fixture
+def due(chain: LocalChain, watcher: Reader, bakery: Shop) -> Iterator[Due]:
+    """The time is just past the due moment, and a block is past it as well."""
+    made = Due(chain, watcher, bakery)
+    with time_machine.travel(made.at + timedelta(seconds=20), tick=True):
+        yield made
+
+
+def test_a_subscriber_whose_contract_pays_just_before_the_due_moment_stays(due: Due) -> None:
+    due.pay_by_contract()
+    due.chain.mine_after(due.at)
+    assert due.judge() == ("active", "open")
+    due.chain.mine(3)
+    assert due.judge() == ("active", "paid")
+
+
+def test_a_subscription_without_coins_is_judged_at_the_first_look(due: Due) -> None:
+    due.chain.mine_after(due.at)
+    assert due.judge() == ("canceled", "open")
+    assert AddressLook.objects.get(pk=due.way["address"].lower()).looked_until >= due.at
+    assert Payment.objects.get(pk=due.payment_id).status == "pending"  # its own time isn't over
+
+
+def test_a_subscription_waits_for_a_node_that_says_nothing_of_balances(
+    proxy: Proxy, due: Due
+) -> None:
+    proxy.unknown.add("eth_getBalance")
+    due.chain.mine_after(due.at)
+    assert due.judge() == ("active", "open")
+    proxy.unknown.clear()
+    with time_machine.travel(due.at + timedelta(minutes=3), tick=True):
+        due.chain.mine_after(due.at + timedelta(minutes=2))
+        assert due.judge() == ("canceled", "open")
+
+
+def test_a_payment_that_asks_too_much_ends_after_a_look(deadline: Deadline) -> None:
+    """Late money of the first one is accepted while a contract pays the second."""
+    shop = deadline.shop
+    bill = records.opened(shop.test)
+    first = records.start_payment(bill["public_token"]).json()["payment"]["payment_intent_id"]
+    over = Payment.objects.get(pk=first).expires_at
+    with time_machine.travel(over + timedelta(seconds=2), tick=True):
+        refresh()
+        deadline.chain.mine_after(over)
+        deadline.judge()
+        make.simulated(shop.test, first, None, settlement_amount="4.00", late=True)
+        asked = records.start_payment(bill["public_token"]).json()["payment"]
+        second = Payment.objects.get(pk=asked["payment_intent_id"])
+        assert (str(second.pk) != first, asked["settlement_amount_cents"]) == (True, 1000)
+        address = entry(make.detail(shop.test, str(second.pk)))["address"]
+        [late] = make.detail(shop.test, first)["late_deposits"]
+        accept(shop, first, late["id"])
+        update_paid_amounts()
+        second.refresh_from_db()
+        assert second.status == "pending"
+        moment = clock.real_now()
+        before = deadline.chain.call("evm_snapshot")
+        deadline.chain.call("evm_setNextBlockTimestamp", int(moment.timestamp()) - 1)
+        deadline.chain.through(CONTRACT, 7, address)
+        with time_machine.travel(moment + timedelta(seconds=20), tick=True):
+            deadline.chain.mine_after(moment)
+            deadline.watcher.read()
+            with transaction.atomic():
+                update_paid_amounts()
+                second.refresh_from_db()
+                assert second.status == "processing"
+                transaction.set_rollback(True)
+            assert deadline.chain.call("evm_revert", before)
+            deadline.chain.mine_after(moment)
+            deadline.chain.mine(2)
+            deadline.watcher.read()
+            update_paid_amounts()
+            second.refresh_from_db()
+            assert second.status == "expired"
+            asked = records.start_payment(bill["public_token"]).json()["payment"]
+            assert asked["settlement_amount_cents"] == 600

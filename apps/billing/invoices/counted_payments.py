@@ -6,8 +6,12 @@ any other with nothing; a deposit that came after the end counts once the mercha
 """
 
 from datetime import datetime
+from typing import Any
+
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from apps.billing import events
+from apps.billing.invoices.totals import smallest_cents
 from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.states import OPEN, OVERPAID, PAID
 from apps.chain.models import Deposit
@@ -17,6 +21,7 @@ from apps.payments import states
 from apps.payments.documents.financials import paid_cents
 from apps.payments.models import Payment, PaymentEvent, Refund
 from apps.payments.selectors import Received, received_by
+from apps.payments.services.looks import is_known
 from apps.payments.services.withdraw import withdraw
 
 
@@ -81,8 +86,7 @@ def _reason(payment: Payment) -> str | None:
 
 
 def _count_late(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool:
-    """Deposits that came after the intent's end and that the merchant accepted since; an intent
-    that asked too much then ends."""
+    """Deposits that came after the intent's end and that the merchant accepted since."""
     accepted = list(
         link.payment.late_deposits.filter(accepted_at__isnull=False).values_list(
             "deposit_id", "accepted_at"
@@ -99,10 +103,33 @@ def _count_late(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool:
     if more <= 0:
         return False
     _add(invoice, more, "late_payment_counted", at)
-    asking = InvoicePayment.objects.filter(invoice=invoice, payment__status=states.PENDING)
-    for payment_id in list(asking.values_list("payment_id", flat=True)):
-        withdraw(payment_id, at)
     return True
+
+
+def asking_too_much(links: "QuerySet[InvoicePayment]") -> "QuerySet[Any]":
+    """Those of these whose intent waits for its first deposit and was made before money that came
+    late to another intent of the invoice was accepted (`accepted_at`)."""
+    accepted = InvoicePayment.objects.filter(
+        invoice=OuterRef("invoice"), late_cents__gt=0, late_seen_at__gt=OuterRef("created_at")
+    ).order_by("-late_seen_at")
+    return (
+        links.filter(counted_at=None, payment__status=states.PENDING)
+        .annotate(accepted_at=Subquery(accepted.values("late_seen_at")[:1]))
+        .filter(accepted_at__isnull=False)
+    )
+
+
+def withdraw_asking_too_much(invoice: Invoice, at: datetime) -> None:
+    """End what asks for more than is left, once nothing can have come to it that isn't booked. The
+    invoice's row is locked."""
+    links = asking_too_much(InvoicePayment.objects.filter(invoice=invoice))
+    for link in links.select_related("payment__store"):
+        excess_cents = link.payment.settlement_amount_cents - invoice.left_cents
+        addresses = link.payment.addresses.select_related("asset")
+        if excess_cents >= smallest_cents(invoice.currency) and is_known(
+            link.payment, addresses, link.accepted_at
+        ):
+            withdraw(link.payment_id, at)
 
 
 def _late_cents(link: InvoicePayment, accepted: frozenset[object]) -> int:

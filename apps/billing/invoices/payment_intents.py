@@ -13,6 +13,7 @@ from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from apps.access.access import Access
 from apps.billing.documents.invoices import formatted_number, hosted_url
+from apps.billing.invoices.counted_payments import asking_too_much, withdraw_asking_too_much
 from apps.billing.invoices.lifecycle import pay_if_covered
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.invoices.totals import smallest_cents
@@ -30,6 +31,7 @@ from apps.payments.models import LateDeposit, Payment, Refund
 from apps.payments.requests import PaymentRequest
 from apps.payments.services.create import AccountClosed, create_payment
 from apps.payments.services.expire import expire_if_due
+from apps.payments.services.looks import look_until
 
 JOB = Job("billing.update_paid_amounts", limit=500)
 MARK = Mark(f"{JOB.name}:read")
@@ -59,11 +61,13 @@ def start_payment(token: str) -> tuple[Invoice, Payment, bool]:
         invoice = locked_invoice(public.pk)
         link = last_payment(invoice)
         payment = expire_if_due(link.payment) if link is not None else None
-        pay_if_covered(invoice, clock.now(invoice.store, invoice.mode))
+        _bring_up_to_date(invoice)
         if invoice.status != OPEN or invoice.store.deleted_at is not None:
             raise InvoiceNotPayable
-        if payment is not None and payment.status in PAYABLE:
-            return invoice, payment, False
+        if payment is not None:
+            payment.refresh_from_db()
+            if payment.status in PAYABLE:
+                return invoice, payment, False
         return invoice, _make(invoice), True
 
 
@@ -121,14 +125,17 @@ def update_paid_amounts(
 
 
 def _update_all() -> int:
-    """What ended is found by itself. What was accepted late or refunded has been booked since the
-    last run, whose place is kept; what failed comes again after its pause."""
+    """What ended is found by itself, and what asks for more than is left. What was accepted late or
+    refunded has been booked since the last run, whose place is kept; what failed comes again after
+    its pause."""
+    asking = asking_too_much(InvoicePayment.objects.all())
+    look_until(dict(asking.values_list("payment_id", "accepted_at")[: JOB.limit]))
     reading = MARK.begin()
     newest, payment_ids = moved_since(reading.place, _CHANGING)
     of_these = InvoicePayment.objects.filter(payment_id__in=payment_ids)
     again = InvoicePayment.objects.filter(invoice_id__in=JOB.again())
     changed = _invoices_of(*_changed(of_these))
-    invoice_ids = list(dict.fromkeys(_invoices_of(_ended(), again) + changed))
+    invoice_ids = list(dict.fromkeys(_invoices_of(_ended(), asking, again) + changed))
     done = JOB.each(lambda: invoice_ids, _update)
     if done == len(invoice_ids) and len(changed) < JOB.limit:
         reading.end(newest)
@@ -144,8 +151,15 @@ def _invoices_of(*queries: "QuerySet[InvoicePayment]") -> list[uuid.UUID]:
 
 
 def _update(invoice_id: uuid.UUID) -> None:
-    invoice = locked_invoice(invoice_id)
-    pay_if_covered(invoice, clock.now(invoice.store, invoice.mode))
+    _bring_up_to_date(locked_invoice(invoice_id))
+
+
+def _bring_up_to_date(invoice: Invoice) -> None:
+    """Count what has ended, and end what asks for more than is left. The invoice's row is
+    locked."""
+    at = clock.now(invoice.store, invoice.mode)
+    pay_if_covered(invoice, at)
+    withdraw_asking_too_much(invoice, at)
 
 
 def _ended(links: "QuerySet[InvoicePayment] | None" = None) -> "QuerySet[InvoicePayment]":

@@ -12,7 +12,11 @@ from datetime import datetime
 from django.db import transaction
 from django.db.models import QuerySet
 
-from apps.billing.invoices.confirming import awaited_payment, next_look
+from apps.billing.invoices.confirming import (
+    awaited_payment,
+    look_before_judging,
+    next_look,
+)
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.models import Invoice
 from apps.billing.periods import REMINDED_AFTER, next_reminder, reminder_moment
@@ -27,6 +31,7 @@ JOB = Job("billing.send_reminders", limit=2000)
 
 def send_reminders() -> int:
     """The sweep over every store, the longest due first; how many invoices were looked at."""
+    look_before_judging()
     rows = Invoice.objects.filter(store__deleted_at=None).order_by("next_letter_at")
     return JOB.walk_due(rows, "next_letter_at", remind, clock.real_now())
 

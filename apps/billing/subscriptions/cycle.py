@@ -14,7 +14,11 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.billing import events
-from apps.billing.invoices.confirming import awaited_payment, next_look
+from apps.billing.invoices.confirming import (
+    awaited_payment,
+    look_before_judging,
+    next_look,
+)
 from apps.billing.invoices.drafts import put_lines
 from apps.billing.invoices.lifecycle import finalize_locked
 from apps.billing.invoices.payment_intents import update_paid_amounts
@@ -57,6 +61,7 @@ RUN_SECONDS_MAX = 200  # a job has 300
 def run_cycles(limit: int = 20 * JOB.limit) -> int:
     """The sweep over every store: bring what is due up to date, the longest due first; how many
     subscriptions there were."""
+    look_before_judging()
     rows = Subscription.objects.filter(store__deleted_at=None)
     ahead = JOB.stores_ahead(Subscription)
     due, due_ahead = clock.is_due_apart("next_step_at", rows, clock.real_now(), ahead)

@@ -6,7 +6,7 @@ A block is asked for by a row, by whoever has a reason; the watcher reads it and
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import structlog
 from django.conf import settings
@@ -24,6 +24,7 @@ from apps.core.errors import Flat
 
 AT_ONCE = 20
 TRIES_MAX = 3
+ASKED_FOR_MAX = timedelta(days=1)
 
 log = structlog.get_logger(__name__)
 
@@ -43,25 +44,44 @@ def ask(chain_id: str, number: int) -> None:
 
 def read_asked(nodes: Nodes, facts: block_records.WatchedChain, at: datetime) -> None:
     """Read what was asked for, the longest untried first. One that can't be read now keeps its row
-    and holds up no other."""
+    and holds up no other, until it is over."""
     rows = BlockToRead.objects.filter(chain=facts.chain).order_by("tried_at", "number")
     for row in rows[:AT_ONCE]:
         try:
             read_again(nodes, facts, [row.number], at)
         except (RpcError, block_records.HeadMoved) as error:
-            BlockToRead.objects.filter(pk=row.pk).update(tried_at=at)
+            is_silent = isinstance(error, RpcError) and not (
+                isinstance(error, Inconsistent) or error.is_refusal
+            )
+            is_over = not is_silent and _is_over(row, at)
+            if is_over:
+                row.delete()
+            else:
+                BlockToRead.objects.filter(pk=row.pk).update(tried_at=at)
             log.warning(
                 "block_not_read_again",
                 chain=facts.chain.pk,
                 block=row.number,
                 error=str(error) or type(error).__name__,
+                is_given_up=is_over,
             )
-            if isinstance(error, RpcError) and not (
-                isinstance(error, Inconsistent) or error.is_refusal
-            ):
-                raise  # nobody answers: the others would be asked in vain
+            if is_silent:
+                raise  # the others would be asked in vain
         else:
             row.delete()
+
+
+def _is_over(row: BlockToRead, at: datetime) -> bool:
+    """Tell whether a block that can't be read never will be: the watcher has passed it without
+    reading it, or for a day no node has had the block that was read. What it held is looked for by
+    what the address holds."""
+    if row.asked_at < at - ASKED_FOR_MAX:
+        return True
+    blocks = Block.objects.filter(chain=row.chain_id, is_canonical=True)
+    return (
+        blocks.filter(number__gt=row.number).exists()
+        and not blocks.filter(number=row.number).exists()
+    )
 
 
 def read_again(

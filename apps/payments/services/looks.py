@@ -7,7 +7,7 @@ other; a chain without an answer delays its own payments.
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -20,7 +20,7 @@ from apps.assets.models import Asset, Chain
 from apps.chain.models import AddressLook, Deposit, Head, UnexplainedBalance
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.selectors import covered_until, is_watched
+from apps.chain.selectors import are_looked_at, covered_until, is_caught_up, is_watched
 from apps.chain.watching import block_records
 from apps.chain.watching.holdings import HoldingsLook, holders_now
 from apps.chain.watching.look_up import watch_again
@@ -39,6 +39,7 @@ UNEXPLAINED_PAUSE = timedelta(seconds=30)
 
 log = structlog.get_logger(__name__)
 _OPEN = (states.PENDING, states.PROCESSING)
+_BY_CLOCK = Q(mode=Mode.TEST) & ~Q(store__test_offset_seconds=0)
 
 
 class Untold(StrEnum):
@@ -52,6 +53,33 @@ class Untold(StrEnum):
 def look_due(payment_ids: Collection[object] | None = None) -> None:
     """Look at the addresses of open payments whose time is past on a chain: of these, else of
     all."""
+    _look(lambda until: _pages(until, payment_ids))
+
+
+def look_until(moments: Mapping[Any, datetime]) -> None:
+    """Look at the addresses of these open payments past a moment that isn't their deadline. Not
+    inside a transaction."""
+    if not moments:
+        return
+    is_open = Payment.objects.filter(pk__in=list(moments), status__in=_OPEN).exclude(_BY_CLOCK)
+    ids = list(is_open.values_list("pk", flat=True))
+    _look(lambda until: iter([{pk: moments[pk] for pk in ids if moments[pk] <= until}]))
+
+
+def is_known(payment: Payment, addresses: Collection[PaymentAddress], moment: datetime) -> bool:
+    """Tell whether everything that came to an open payment by then is booked: each of its chains
+    was read, and its own addresses were looked at past that moment. The addresses come with their
+    assets."""
+    if is_judged_by_clock(payment):
+        return True
+    if not all(is_caught_up(row.asset.chain_id, moment) for row in addresses):
+        return False
+    watched = [row.address_id for row in addresses if is_watched(row.asset.chain_id)]
+    return are_looked_at(watched, moment)
+
+
+def _look(pages: Callable[[datetime], Iterator[dict[object, datetime]]]) -> None:
+    """Of the payments that are due by what the chains have read, each with its moment."""
     heads = {head.chain_id: head for head in Head.objects.all() if is_watched(head.chain_id)}
     if not heads:
         return
@@ -59,7 +87,7 @@ def look_due(payment_ids: Collection[object] | None = None) -> None:
     chains = [_ChainLook(head) for head in heads.values()]
     try:
         until = max(chain.covered_until for chain in chains)
-        for payments in _pages(until, payment_ids):
+        for payments in pages(until):
             rows = _addresses(payments)
             for chain in chains:
                 chain.look(
@@ -183,12 +211,11 @@ def _pages(
     until: datetime, payment_ids: Collection[object] | None
 ) -> Iterator[dict[object, datetime]]:
     """The open payments that are due by then, each with its deadline, oldest first."""
-    by_clock = Q(mode=Mode.TEST) & ~Q(store__test_offset_seconds=0)
     rows: QuerySet[Any] = (
         Payment.objects.filter(status__in=_OPEN, expires_at__lte=until)
         .filter(Q(held_open_until=None) | Q(held_open_until__lte=until))
         .filter(Q() if payment_ids is None else Q(pk__in=list(payment_ids)))
-        .exclude(by_clock)
+        .exclude(_BY_CLOCK)
         .order_by("expires_at", "pk")
         .values_list("pk", "expires_at", "held_open_until")
     )

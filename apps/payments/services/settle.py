@@ -13,7 +13,6 @@ from django.db import transaction
 
 from apps.assets.models import AcceptedAsset
 from apps.chain.models import Deposit
-from apps.chain.selectors import are_looked_at, is_caught_up, is_watched
 from apps.chain.sending import costs
 from apps.core import clock, jobs, money
 from apps.core.money import BASIS_POINTS
@@ -26,7 +25,7 @@ from apps.payments.moments import is_on_time
 from apps.payments.selectors import LateMark, Received, display_step, of_deposits, received_by
 from apps.payments.services import attention, auto_swap, deposit_events, hold, unexpected
 from apps.payments.services.change_status import change_status, locked_payment
-from apps.payments.services.looks import is_judged_by_clock, look_due
+from apps.payments.services.looks import is_known, look_due
 from apps.payments.services.refund import refund_automatically
 from apps.payments.services.refund_shares import has_held
 
@@ -280,7 +279,8 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
             ),
             Fraction(0),
         ),
-        is_past_deadline=payment.deadline <= at and _is_judged(payment, received, at),
+        is_past_deadline=payment.deadline <= at
+        and is_known(payment, [intake.address for intake in received], payment.deadline),
         # What a person has accepted is never too much.
         accepts_overpayments=store.accept_overpayments
         or any(mark.is_counted for intake in received for mark in intake.late.values()),
@@ -292,18 +292,6 @@ def facts_of(payment: Payment, received: list[Received], at: datetime) -> states
         display_step=display_step(received),
         is_under_review=_is_under_review(payment, received),
     )
-
-
-def _is_judged(payment: Payment, received: list[Received], at: datetime) -> bool:
-    """A deadline is judged only once each chain has been read up to it and its own addresses were
-    looked at past it: a watcher that is behind expires nothing, nor does a node that is away."""
-    if is_judged_by_clock(payment):
-        return True
-    addresses = [intake.address for intake in received]
-    if not all(is_caught_up(item.asset.chain_id, payment.deadline) for item in addresses):
-        return False
-    watched = [item.address_id for item in addresses if is_watched(item.asset.chain_id)]
-    return are_looked_at(watched, payment.deadline)
 
 
 def _is_under_review(payment: Payment, received: list[Received]) -> bool:
