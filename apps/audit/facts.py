@@ -202,7 +202,7 @@ FACTS = (
         "store_id mode created_at reference settlement_amount_cents settlement_currency"
         " customer_pays_fee fee_fraction platform_id platform_fee_fraction agent_credential_id"
         " success_url failed_url title description image_url line_items idempotency_caller"
-        " idempotency_key",
+        " idempotency_key created_with",
         _moving(
             HISTORY="status state_reason settlement_status refund_state completed_at updated_at",
             SUMS="reconciliation_status reconciled_at reconciliation_due auto_swap_status",

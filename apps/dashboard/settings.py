@@ -38,6 +38,7 @@ class CheckoutForm(Form):
         "accept_overpayments",
         "accept_underpayments",
         "offers_new_quotes",
+        "publishable_key_amounts",
     )
 
     @classmethod
@@ -61,6 +62,7 @@ class CheckoutForm(Form):
             accept_overpayments=typed["accept_overpayments"] == "on",
             accept_underpayments=typed["accept_underpayments"] == "on",
             offers_new_quotes=typed["offers_new_quotes"] == "on",
+            publishable_key_amounts=typed["publishable_key_amounts"] == "on",
         )
 
 

@@ -55,6 +55,8 @@ class PaymentRequest(Request, frozen=True, kw_only=True):
     metadata: Annotated[dict[str, str], by(Metadata())] = {}
     line_items: Annotated[list[LineItem], by(List(Field(), LINE_ITEMS_MAX))] = []
     customer_pays_fee: bool | None = None
+    # Of a publishable key (services.origin).
+    amount_signature: Annotated[str, by(Text(64))] | None = None
 
 
 class ExtensionRequest(Request, frozen=True, kw_only=True):

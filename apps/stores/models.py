@@ -148,6 +148,8 @@ class Store(models.Model):
     offers_new_quotes = models.BooleanField(
         default=True, db_default=True
     )  # to customers whose payment has expired
+    # In live mode, by themselves: stores from before may (apps.payments.services.origin).
+    publishable_key_amounts = models.BooleanField(default=False, db_default=True)
     fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, default=Decimal("0.01"))
 
     platform = models.ForeignKey(

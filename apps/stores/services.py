@@ -141,6 +141,7 @@ def change_checkout(
     accept_overpayments: bool,
     accept_underpayments: bool,
     offers_new_quotes: bool,
+    publishable_key_amounts: bool,
 ) -> Store:
     """What merchants decide about payments made from now on. Raises Flat when a value is
     malformed."""
@@ -161,6 +162,7 @@ def change_checkout(
         accept_overpayments=accept_overpayments,
         accept_underpayments=accept_underpayments,
         offers_new_quotes=offers_new_quotes,
+        publishable_key_amounts=publishable_key_amounts,
     )
 
 

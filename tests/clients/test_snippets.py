@@ -2,6 +2,7 @@
 it can't be."""
 
 import json
+import re
 import shutil
 import subprocess
 import time
@@ -24,8 +25,8 @@ RUN = {"sh": "bash", "python": "python3", "ts": "node", "php": "php", "ruby": "r
 # What is read, not run.
 SHOWN = {"text", "json", "html", "csv"}
 SECRET = f"whsec_{'0a' * 32}"
-WEBHOOKS, QUICKSTART = (
-    ROOT / "docs" / "guide" / f"{name}.md" for name in ("webhooks", "quickstart")
+WEBHOOKS, QUICKSTART, KEYS = (
+    ROOT / "docs" / "guide" / f"{name}.md" for name in ("webhooks", "quickstart", "keys")
 )
 
 
@@ -42,7 +43,7 @@ CASES = [
     pytest.param(path, language, marks=pytest.mark.whole if language == "ts" else ())
     for path in PAGES
     for language in RUN
-    if path != QUICKSTART and blocks(path, language)
+    if path not in (QUICKSTART, KEYS) and blocks(path, language)
 ]
 
 
@@ -77,7 +78,14 @@ def delivery(secret: str = SECRET, age: int = 0) -> Delivery:
         {
             "id": str(event),
             "type": "payment_intent.completed",
-            "data": {"object": {"id": "K2J9", "order_id": "A-1001"}},
+            "data": {
+                "object": {
+                    "id": "K2J9",
+                    "order_id": "A-1001",
+                    "settlement_amount_cents": 1000,
+                    "settlement_currency": "EUR",
+                }
+            },
         }
     )
     return Delivery(
@@ -125,6 +133,19 @@ def test_the_quickstart_pays_a_payment(language: str, reader: Reader, tmp_path: 
     told = snippets.run(blocks(QUICKSTART, language), reader)
     assert "completed" in told
     assert language == "sh" or "payment_intent.completed" in told, "its receiver has heard of it"
+
+
+@pytest.mark.parametrize("language", ["python", pytest.param("ts", marks=pytest.mark.whole), "php"])
+def test_the_service_takes_an_amount_that_each_language_signs(
+    language: str, reader: Reader, demo: Demo, tmp_path: Path
+) -> None:
+    need(language, tmp_path)
+    told = snippets.run(blocks(KEYS, language), reader)
+    (signature,) = re.findall(r"\b[0-9a-f]{64}\b", told)
+    page = Remote(reader.base_url, demo.info["store"]["keys"]["test"]["publishable"])
+    order = {"amount": "49.00", "currency": "EUR", "order_id": "A-1001"}
+    made = page("POST", "/payments", {"payment_intent": {**order, "amount_signature": signature}})
+    assert made["created_with"] == "signed_amount"
 
 
 # How each language asks its function about a delivery: body and secret in files, the header as an

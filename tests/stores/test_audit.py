@@ -217,6 +217,7 @@ def test_a_person_in_the_dashboard_and_an_operator_are_told_apart(cast: Cast) ->
         accept_overpayments=True,
         accept_underpayments=False,
         offers_new_quotes=True,
+        publishable_key_amounts=False,
     )  # type: ignore[arg-type]
     assert newest().actor_kind == "system"
     browser = Browser(cast.alice)

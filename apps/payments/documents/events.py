@@ -4,7 +4,7 @@ from msgspec.structs import asdict
 
 from apps.core.messages.documents import Document, FreeForm, Id
 from apps.payments.documents.deposits import TransactionDocument
-from apps.payments.documents.values import IntentStatus
+from apps.payments.documents.values import CreatedWith, IntentStatus
 from apps.payments.models import Payment
 from apps.payments.states import PaymentDecision
 
@@ -23,6 +23,7 @@ class IntentEvent(Document, frozen=True, kw_only=True):
     from_status: IntentStatus | None
     to_status: IntentStatus
     order_id: str | None
+    created_with: CreatedWith | None
     metadata: FreeForm
 
 
@@ -45,6 +46,7 @@ def intent_event(payment: Payment, before: str | None, after: PaymentDecision) -
         from_status=before,
         to_status=after.status,
         order_id=payment.order_id,
+        created_with=payment.created_with,
         metadata=payment.metadata,
     )
 

@@ -14,6 +14,7 @@ from apps.core.messages.documents import Decimals, Digits, Document, FreeForm, I
 from apps.payments import states
 from apps.payments.documents.values import (
     AddressStatus,
+    CreatedWith,
     IntentStatus,
     ReconciliationStatus,
     RefundState,
@@ -63,6 +64,7 @@ class PaymentIntentRow(Document, frozen=True, kw_only=True):
     customer_pays_fee: bool
     fee_percentage: Decimals
     platform_fee_percentage: Decimals | None
+    created_with: CreatedWith | None
     order_id: str | None
     title: str | None
     description: str | None
@@ -120,6 +122,7 @@ def row(payment: Payment) -> PaymentIntentRow:
         customer_pays_fee=payment.customer_pays_fee,
         fee_percentage=money.fraction_text(payment.fee_fraction),
         platform_fee_percentage=_fraction(payment.platform_fee_fraction),
+        created_with=payment.created_with,
         order_id=payment.order_id,
         title=payment.title,
         description=payment.description,

@@ -8,6 +8,7 @@ from apps.chain.models import Deposit
 from apps.payments.models import Payment, Refund
 
 IntentStatus = Annotated[str, Meta(extra_json_schema={"enum": Payment.Status.values})]
+CreatedWith = Annotated[str, Meta(extra_json_schema={"enum": Payment.Origin.values})]
 RefundState = Annotated[str, Meta(extra_json_schema={"enum": Payment.RefundState.values})]
 RefundStatus = Annotated[str, Meta(extra_json_schema={"enum": Refund.Status.values})]
 RefundReason = Annotated[str, Meta(extra_json_schema={"enum": Refund.Reason.values})]

@@ -33,6 +33,17 @@ class Payment(Owned):
         FAILED = "failed"
         REFUNDED = "refunded"
 
+    class Origin(models.TextChoices):
+        """What a payment was created with."""
+
+        SECRET_KEY = "secret_key", "Secret key"
+        PUBLISHABLE_KEY = "publishable_key", "Publishable key"
+        SIGNED_AMOUNT = "signed_amount", "Publishable key, with a signed amount"
+        APP = "app", "OAuth app"
+        AGENT = "agent", "Agent"
+        DASHBOARD = "dashboard", "Dashboard"
+        HOSTED_PAGE = "hosted_page", "Payment link or invoice"
+
     class RefundState(models.TextChoices):
         NONE = "none"
         PARTIAL = "partial"
@@ -61,6 +72,8 @@ class Payment(Owned):
     )
     platform_fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, null=True)
     agent_credential_id = models.UUIDField(null=True)
+    # A new quote has that of the first payment; null: made before it was kept.
+    created_with = models.CharField(max_length=15, choices=Origin.choices, null=True)
 
     success_url = models.CharField(max_length=2048, null=True)
     failed_url = models.CharField(max_length=2048, null=True)

@@ -31,6 +31,7 @@ from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.models.payments import REFERENCE_LENGTH
 from apps.payments.requests import PaymentRequest
+from apps.payments.services.origin import origin_of
 from apps.payments.services.prices import amount_cents
 from apps.payments.services.pricing import AssetPrice, price
 from apps.payments.states import CREATED_EVENT, PENDING, PaymentDecision
@@ -75,19 +76,27 @@ class FeesTakeAll(Coded):
 
 
 def create_payment(
-    access: Access, request: PaymentRequest, key: str | None = None, *, id: uuid.UUID | None = None
+    access: Access,
+    request: PaymentRequest,
+    key: str | None = None,
+    *,
+    id: uuid.UUID | None = None,
+    renews: Payment | None = None,
 ) -> tuple[Payment, bool]:
-    """The intent with its addresses, and whether this call made it.
+    """The intent with its addresses, and whether this call made it; `renews` is the one whose place
+    it takes.
 
-    Raises Invalid, UnsupportedCurrency, KycRequired, FeesTakeAll, NoRate, NoAcceptedAsset or
-    AccountClosed.
+    Raises Invalid, UnsupportedCurrency, KycRequired, SignatureRequired, SignatureInvalid,
+    FeesTakeAll, NoRate, NoAcceptedAsset or AccountClosed.
     """
     store = access.store
     cents = amount_cents(request)
     if store.platform_id is not None and store.kyc_confirmed_at is None:
         raise KycRequired
+    created_with = origin_of(access, request) if renews is None else renews.created_with
     real, at = _times(access)
     payment = _payment(access, request, cents, at, key, id)
+    payment.created_with = created_with
     priced = accepted_priced(
         store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode)
     )

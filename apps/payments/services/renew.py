@@ -45,7 +45,7 @@ def renew_payment(payment: Payment) -> Payment:
         if not is_renewable(locked):
             raise NotRenewable
         access = Access.for_public(locked.store, locked.mode)
-        later, _ = create_payment(access, _request(locked))
+        later, _ = create_payment(access, _request(locked), renews=locked)
         Renewal.objects.create(earlier=locked, later=later, created_at=later.created_at)
         return later
 

@@ -10,6 +10,7 @@ import tillgate
 from tillgate.calls import BACKOFF_SECONDS
 from tillgate.webhooks import VerificationError
 
+VECTOR = "2162bf7f12f6bd816ac20ae9920aab256ceebf1d79bee37b16b5841e8457938b"
 PAYMENT = {"id": "5f8c2a30-0000-4000-8000-000000000001", "status": "a_newer_one", "surprise": 1}
 
 
@@ -34,6 +35,14 @@ class Server:
 
     def create(self, **options: Any) -> Any:
         return self.client.payments.create(amount="10.00", currency="EUR", **options)
+
+
+class SignedAmounts(unittest.TestCase):
+    def test_a_signature_is_what_the_service_computes(self) -> None:
+        order = {"amount": "49.00", "currency": "EUR", "order_id": "A-1001"}
+        self.assertEqual(tillgate.sign_amount("svc_sk_test_x", **order), VECTOR)
+        with self.assertRaises(ValueError):
+            tillgate.sign_amount("svc_sk_test_x", amount="49.00", currency="EUR", order_id="")
 
 
 class Retries(unittest.TestCase):

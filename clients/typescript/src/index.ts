@@ -82,6 +82,8 @@ export class Tillgate {
   }
 }
 
+export { signAmount } from "./amounts.js";
+export type { SignedAmount } from "./amounts.js";
 export { TillgateError } from "./errors.js";
 export type { ErrorType } from "./errors.js";
 export { Feed, List } from "./list.js";

@@ -431,6 +431,7 @@ export type IntentEvent = {
     /** @enum {string} */
     to_status: "pending" | "processing" | "completed" | "expired" | "failed" | "refunded";
     order_id: string | null;
+    created_with: ("secret_key" | "publishable_key" | "signed_amount" | "app" | "agent" | "dashboard" | "hosted_page") | null;
     metadata: {
         [key: string]: unknown;
     };
@@ -724,6 +725,7 @@ export type PaymentIntentRow = {
     customer_pays_fee: boolean;
     fee_percentage: string;
     platform_fee_percentage: string | null;
+    created_with: ("secret_key" | "publishable_key" | "signed_amount" | "app" | "agent" | "dashboard" | "hosted_page") | null;
     order_id: string | null;
     title: string | null;
     description: string | null;
@@ -1946,6 +1948,7 @@ export interface Bodies {
                 image_url?: string;
             }[];
             customer_pays_fee?: boolean;
+            amount_signature?: string;
         };
     };
     post_payments_id_extend: {

@@ -92,7 +92,9 @@ class Command(OperatorCommand[StoreResult]):
 
 
 def open_store(store: Store, user: User) -> StoreResult:
-    """Accept every active asset and make the credentials; what `create_store` prints."""
+    """Accept every active asset and make the credentials, each of which can create payments; what
+    `create_store` prints."""
+    change_store(store, publishable_key_amounts=True)
     accept_all_active(store)
     granted = scopes.ALL if store.is_platform else scopes.DEFAULT
     keys: dict[str, dict[str, str]] = {"live": {}, "test": {}}

@@ -9,6 +9,7 @@ payment = client.payments.create(amount="10.00", currency="EUR")
 from typing import TYPE_CHECKING, Any
 
 from . import webhooks
+from .amounts import sign_amount
 from .calls import Feed, Listing, Options, Page
 from .client import Client
 from .errors import (
@@ -48,6 +49,7 @@ __all__ = [
     "Unavailable",
     "__version__",
     "models",
+    "sign_amount",
     "webhooks",
 ]
 

@@ -27,6 +27,7 @@ class PaymentsCreate(TypedDict):
     metadata: NotRequired[dict[str, str]]
     line_items: NotRequired[list[LineItem]]
     customer_pays_fee: NotRequired[bool]
+    amount_signature: NotRequired[str]
 
 
 class PaymentsExtend(TypedDict):

@@ -371,6 +371,7 @@ class HostedInvoiceLine:
 
 @dataclass(frozen=True, kw_only=True)
 class IntentEvent:
+    created_with: Literal['secret_key', 'publishable_key', 'signed_amount', 'app', 'agent', 'dashboard', 'hosted_page'] | None
     from_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded'] | None
     id: str
     metadata: dict[str, Any]
@@ -564,6 +565,7 @@ class PaymentFee:
 class PaymentIntentRow:
     auto_swap_status: str | None
     created_at: str
+    created_with: Literal['secret_key', 'publishable_key', 'signed_amount', 'app', 'agent', 'dashboard', 'hosted_page'] | None
     customer_pays_fee: bool
     description: str | None
     expires_at: str
