@@ -44,6 +44,7 @@ class Reason(models.TextChoices):
     NOT_RESERVED = "not_reserved", "The books have set nothing aside for it"
     ABOVE_ONE = "above_one", "It is above the limit of one transaction"
     ABOVE_DAY = "above_day", "It is above the limit of one day"
+    ABOVE_PAID = "above_paid", "It is more than its payment has brought"
     NO_KEY = "no_key", "The seed has no key for the address"
     MAY_BE_SENT = "may_be_sent", "It may have been sent before the records were restored"
     SENT_BEFORE = "sent_before", "The wallet did the same before the records were restored"

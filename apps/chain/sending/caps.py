@@ -1,21 +1,23 @@
 """How much of an asset leaves for one store before a person looks: in one transaction, and in 24
 hours.
 
-The day's room is the configured one or, when more came in for the store meanwhile, that: nobody
-uses up another's. What goes back to the address that paid it in needs no room. The room of all
-stores together only raises an alarm (chain.outflow).
+The day's room is the configured one or what came in for the store meanwhile. What goes back to who
+paid it needs none, and no refund is more than its payment has brought: the watcher's deposits, in
+blocks that stand. The room of all stores together only raises an alarm (chain.outflow).
 """
 
 import uuid
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from django.conf import settings
 
 from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
+from apps.chain.sending import attempts
 from apps.chain.states import STAYS_OURS, TAKES_NO_TOKENS
 from apps.core.db.sql import Statement, array
 from apps.core.money import atomic_from_decimal
@@ -31,38 +33,75 @@ WHERE asset_id = ANY (%(assets)s::text[])
       AND purpose <> ALL (%(uncounted)s::text[])
 GROUP BY store_id, asset_id
 """)
-# What an address has paid in of an asset, less what went back to it.
-_PAID_IN = Statement("""
-SELECT p.address, p.asset_id,
-       coalesce((SELECT sum(d.amount_atomic) FROM chain_deposit d WHERE d.from_address = p.address
-           AND d.asset_id = p.asset_id
-                 AND d.status = 'confirmed' AND NOT d.is_simulated AND NOT d.is_lost), 0)
-       - coalesce((SELECT sum(o.amount_atomic) FROM chain_outgoingtransaction o
-                   WHERE o.goes_back AND o.to_address = p.address AND o.asset_id = p.asset_id
-                       AND o.status <> 'failed'), 0)
-FROM (SELECT DISTINCT *
-    FROM unnest(%(addresses)s::text[], %(assets)s::text[])) AS p (address, asset_id)
-""")
+# A deposit that stands in a block, as the watcher has written both. `booked` is the movement that
+# has taken it into custody: only the books know for whom.
+_STANDS = """
+JOIN chain_deposit d ON d.id = split_part(booked.key, ':', 2)::uuid AND d.status = 'confirmed'
+    AND NOT d.is_simulated AND NOT d.is_lost
+JOIN chain_block k ON k.chain_id = d.chain_id AND k.number = d.block_number
+    AND k.hash = d.block_hash AND k.is_canonical
+"""
+# Of each refund: what its payment has brought, and of that what came from the refund's recipient;
+# then what was refunded of it before, and of that what went back to that recipient. What staff have
+# corrected for a payment it has brought as well, from nobody.
+_BROUGHT = Statement(f"""
+SELECT asked.id, refunded.reference,
+       coalesce(brought.amount, 0) + coalesce(corrected.amount, 0), coalesce(brought.theirs, 0),
+       coalesce(gone.amount, 0), coalesce(gone.theirs, 0)
+FROM unnest(%(ids)s::uuid[], %(subjects)s::text[], %(stores)s::text[], %(assets)s::text[],
+    %(addresses)s::text[]) AS asked (id, subject, store, asset, address)
+JOIN ledger_movement refunded ON refunded.key = 'refund:' || asked.subject,
+LATERAL (SELECT sum(d.amount_atomic) AS amount,
+        sum(d.amount_atomic) FILTER (WHERE d.from_address = asked.address) AS theirs
+    FROM ledger_movement booked {_STANDS}
+    WHERE booked.reference = refunded.reference AND booked.kind = 'deposit_confirmed'
+        AND d.asset_id = asked.asset
+        AND EXISTS (SELECT 1 FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
+            WHERE e.movement_id = booked.id AND a.kind = 'held'
+                AND a.store_id = nullif(asked.store, '')::uuid AND a.asset_id = asked.asset)
+) AS brought,
+LATERAL (SELECT sum(e.amount_atomic) AS amount
+    FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+    JOIN ledger_account a ON a.id = e.account_id
+    WHERE m.reference = refunded.reference AND m.kind = 'correction' AND a.kind = 'held'
+        AND a.store_id = nullif(asked.store, '')::uuid AND a.asset_id = asked.asset
+) AS corrected,
+LATERAL (SELECT sum(o.amount_atomic) AS amount,
+        sum(o.amount_atomic) FILTER (WHERE o.goes_back AND o.to_address = asked.address) AS theirs
+    FROM ledger_movement m JOIN chain_outgoingtransaction o ON o.purpose = 'refund'
+        AND o.reference = ANY ({attempts.references_sql("split_part(m.key, ':', 2)")})
+    WHERE m.reference = refunded.reference
+        AND m.kind IN ('refund_created', 'transfer_return_created')
+        AND o.asset_id = asked.asset AND o.status <> 'failed' AND o.signed_at IS NOT NULL
+        AND o.id <> asked.id
+) AS gone
+""")  # noqa: S608  # no input in it
 # The books are asked by SQL: chain and ledger don't know each other's code. What a movement left a
-# store with came in: a deposit, its part of a payment, what a swap brought. Entries are counted
-# from the first of the window on, as their index has them.
-_CAME_IN = Statement("""
-SELECT coalesce(sum(greatest(came, 0)), 0) FROM (
-    SELECT sum(e.amount_atomic) AS came FROM ledger_account a
+# store with came in: a deposit, its part of a payment, what a swap brought. In live mode a deposit
+# stands behind it, of the window too and at least as large; swaps are the worker's own. Entries are
+# counted from the first of the window on, as their index has them.
+_CAME_IN = Statement(f"""
+SELECT coalesce(sum(greatest(movement.came, 0)), 0) FROM (
+    SELECT m.id, m.kind, m.mode, m.reference, sum(e.amount_atomic) AS came FROM ledger_account a
         JOIN ledger_entry e ON e.account_id = a.id
         AND e.id >= %(from_id)s
     JOIN ledger_movement m ON m.id = e.movement_id AND m.at > %(since)s
         AND m.kind = ANY (%(kinds)s::text[])
-    WHERE a.store_id = %(store)s AND a.asset_id = %(asset)s GROUP BY e.movement_id
+    WHERE a.store_id = %(store)s AND a.asset_id = %(asset)s GROUP BY m.id
 ) AS movement
-""")
+WHERE movement.came > 0 AND (movement.mode = 'test' OR movement.kind = ANY (%(swaps)s::text[])
+    OR movement.came <= (SELECT sum(d.amount_atomic) FROM ledger_movement booked {_STANDS}
+        WHERE booked.reference = movement.reference AND booked.kind = 'deposit_confirmed'
+            AND (booked.id = movement.id OR movement.kind <> 'deposit_confirmed')
+            AND d.asset_id = %(asset)s AND d.detected_at > %(since)s))
+""")  # noqa: S608  # no input in it
+_SWAPS = ("swap_completed", "swap_exchanged")
 INFLOWS = (
     "deposit_confirmed",
     "payment_settled",
     "overpayment_settled",
     "late_deposit_accepted",
-    "swap_completed",
-    "swap_exchanged",
+    *_SWAPS,
 )
 _BEGAN = Statement("""
 SELECT m.id, m.at, (SELECT min(e.id) FROM ledger_entry e WHERE e.movement_id = m.id)
@@ -91,10 +130,14 @@ class Headroom:
         for store_id, asset_id, amount in _SIGNED.rows(since=self._since, **arguments):
             self._signed[store_id, asset_id] = int(amount)
         self._came_in: dict[tuple[uuid.UUID, str], int] = {}
-        self._paid_in = _paid_in([row for row in rows if row.purpose == _Purpose.REFUND])
+        self._payments = _rooms([row for row in rows if row.purpose == _Purpose.REFUND])
+        self._refunds: dict[tuple[uuid.UUID, str], int] = defaultdict(int)
+        self._returns: dict[tuple[uuid.UUID, str, str], int] = defaultdict(int)
 
     def refusal(self, row: OutgoingTransaction) -> Reason | None:
         """Why a person should look first; None when there is room, which is then taken."""
+        if row.purpose == _Purpose.REFUND and not self._is_of_what_came(row):
+            return Reason.ABOVE_PAID
         row.goes_back = self._takes_back(row)
         if row.purpose in (_Purpose.X402, _Purpose.COLD) or row.goes_back:
             return None
@@ -109,11 +152,26 @@ class Headroom:
         self._signed[row.store_id, row.asset_id] = total
         return None
 
-    def _takes_back(self, row: OutgoingTransaction) -> bool:
-        place = row.to_address, row.asset_id
-        if row.purpose != _Purpose.REFUND or self._paid_in.get(place, 0) < row.amount_atomic:
+    def _is_of_what_came(self, row: OutgoingTransaction) -> bool:
+        """Tell whether its payment has brought this much, besides what was refunded of it."""
+        payment = self._payments.get(row.pk)
+        if payment is None:
             return False
-        self._paid_in[place] -= row.amount_atomic
+        before = payment.refunded_atomic + self._refunds[payment.payment_id, row.asset_id]
+        return before + row.amount_atomic <= payment.amount_atomic
+
+    def _takes_back(self, row: OutgoingTransaction) -> bool:
+        """Tell whether it goes to who has paid that much for its payment; a refund counts as made
+        from then on."""
+        payment = self._payments.get(row.pk)
+        if payment is None:
+            return False
+        self._refunds[payment.payment_id, row.asset_id] += row.amount_atomic
+        place = payment.payment_id, row.asset_id, row.to_address
+        rest = payment.theirs_atomic - payment.returned_atomic - self._returns[place]
+        if rest < row.amount_atomic:
+            return False
+        self._returns[place] += row.amount_atomic
         return True
 
     def _inflow(self, row: OutgoingTransaction) -> int:
@@ -127,6 +185,7 @@ class Headroom:
                 "asset": row.asset_id,
                 "since": self._since,
                 "kinds": array(INFLOWS),
+                "swaps": array(_SWAPS),
             }
             ((came,),) = _CAME_IN.rows(
                 from_id=_first_entry(self._since) if row.mode == "live" else 0, **arguments
@@ -150,15 +209,31 @@ def _first_entry(since: datetime) -> int:
     return first
 
 
-def _paid_in(refunds: Sequence[OutgoingTransaction]) -> dict[tuple[str, str], int]:
+class RefundRoom(NamedTuple):
+    """Of the payment that a refund is of, in atomic units of the refund's asset: what it has
+    brought, what of that came from the refund's recipient, and what of both was refunded before."""
+
+    payment_id: uuid.UUID
+    amount_atomic: int
+    theirs_atomic: int
+    refunded_atomic: int
+    returned_atomic: int
+
+
+def _rooms(refunds: Sequence[OutgoingTransaction]) -> dict[uuid.UUID, RefundRoom]:
+    """By the refund's id; one that the books don't know is missing."""
     if not refunds:
         return {}
     arguments = {
-        "addresses": array(row.to_address for row in refunds),
+        "ids": array(row.pk for row in refunds),
+        "subjects": array(attempts.subject_of(row.reference) for row in refunds),
+        "stores": array(row.store_id or "" for row in refunds),
         "assets": array(row.asset_id for row in refunds),
+        "addresses": array(row.to_address for row in refunds),
     }
     return {
-        (address, asset_id): int(amount) for address, asset_id, amount in _PAID_IN.rows(**arguments)
+        pk: RefundRoom(payment_id, *map(int, amounts))
+        for pk, payment_id, *amounts in _BROUGHT.rows(**arguments)
     }
 
 
