@@ -35,6 +35,7 @@ from apps.payments.selectors import Renewals, confirmations_of
 from apps.payments.services.cancel import CANCELED
 from apps.payments.services.late import ACCEPTED_EVENT
 from apps.payments.services.notes import NOTED
+from apps.payments.services.transaction_lookup import LOST_EVENT
 from apps.payments.snapshot import PaymentSnapshot
 from apps.stores.models import AuditEntry
 from apps.webhooks.models import Delivery
@@ -134,6 +135,7 @@ _EVENT_ICONS = {
     states.EVENTS[states.REFUNDED]: "arrow-uturn-left",
     states.UNDERPAID_EVENT: "exclamation-triangle",
     ACCEPTED_EVENT: "check",
+    LOST_EVENT: "exclamation-circle",
 }
 
 
@@ -152,11 +154,14 @@ _EVENT_RANKS = {
 def _events(story: Story) -> Iterator[TimelineStep]:
     """What the deposits themselves say better is left to them."""
     accepted = iter(story.acts(ACCEPTED_EVENT))
+    nouns = {
+        str(arrival.deposit.pk): _noun(arrival)
+        for arrival in arrivals(story.payment, story.whole.received, story.whole.others)
+    }
     canceled = next(iter(story.acts(CANCELED)), None)
     for event in story.whole.history:
         if event.event_type.startswith("transaction."):
             continue
-        by = story.by(next(accepted, None)) if event.event_type == ACCEPTED_EVENT else ""
         if canceled is not None and event.event_type == states.EVENTS[states.EXPIRED]:
             yield TimelineStep(
                 event.created_at,
@@ -167,17 +172,21 @@ def _events(story: Story) -> Iterator[TimelineStep]:
                 kinds=_BY_PEOPLE,
             )
             continue
-        yield _event(event, by)
+        if event.event_type == ACCEPTED_EVENT:
+            noun = nouns.get(event.payload.get("deposit_id", ""), "Deposit")
+            words = f"{noun} accepted{story.by(next(accepted, None))}"
+        else:
+            words = status_words("payment_event", event.event_type)
+        yield _event(event, words)
 
 
-def _event(event: PaymentEvent, by: str) -> TimelineStep:
-    words = status_words("payment_event", event.event_type)
-    tone = status_tone("payment_event", event.event_type)
+def _event(event: PaymentEvent, words: str) -> TimelineStep:
     return TimelineStep(
         event.created_at,
         _EVENT_ICONS.get(event.event_type, "clock"),
-        tone,
-        f"{words}{by}",
+        status_tone("payment_event", event.event_type),
+        words,
+        code=event.payload.get("tx_hash", "") if event.event_type == LOST_EVENT else "",
         rank=_EVENT_RANKS.get(event.event_type, 4),
         kinds=_BY_PEOPLE if event.event_type == ACCEPTED_EVENT else _OF_MONEY,
     )

@@ -44,10 +44,31 @@ SELECT {_PAYMENT.text},
     AND v.status = '{Verification.Status.APPROVED}'
  ORDER BY v.created_at DESC LIMIT 1),
 (SELECT r.earlier_id FROM payments_renewal r WHERE r.later_id = p.id),
-(SELECT r.later_id FROM payments_renewal r WHERE r.earlier_id = p.id)
+(SELECT r.later_id FROM payments_renewal r WHERE r.earlier_id = p.id),
+(SELECT json_agg(json_build_array(h.asset_id, k.coin_symbol, k.chain_id, k.atomic_decimals,
+    h.payer_address, h.amount_atomic::text, h.status, h.why, h.created_at)
+    ORDER BY h.created_at, h.id)
+ FROM payments_heldrefund h JOIN assets_asset k ON k.id = h.asset_id
+ WHERE h.payment_id = p.id AND h.status IN ('checking', 'waiting'))
 FROM payments_payment p WHERE p.id = %(id)s::uuid AND p.store_id = %(store_id)s
     AND p.mode = %(mode)s
 """)  # noqa: S608  # only names of columns are put in
+
+
+@dataclass(frozen=True)
+class HeldShare:
+    """What a sender paid of an intent that has ended, and hasn't had back: who it was is being
+    checked, or an address is waited for."""
+
+    asset_id: str
+    coin_symbol: str
+    network: str
+    atomic_decimals: int
+    payer_address: str
+    amount_atomic: int
+    status: str
+    why: str
+    held_at: datetime
 
 
 @dataclass(frozen=True)
@@ -63,6 +84,7 @@ class PaymentSnapshot:
     business: Verification | None  # what was last found to be true of it
     renewal_of: UUID | None  # the expired intent whose place it took
     renewed_as: UUID | None  # the intent that took its place
+    held: list[HeldShare]  # oldest first
 
 
 def find_snapshot(viewer: Viewer, store: Store, id: str) -> PaymentSnapshot:
@@ -82,7 +104,7 @@ def snapshot_of(payment: Payment) -> PaymentSnapshot:
 
 
 def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
-    addresses, deposits, late, history, splits, business, renewal_of, renewed_as = parts
+    addresses, deposits, late, history, splits, business, renewal_of, renewed_as, held = parts
     arrived = [_DEPOSIT.row_from_json(cells) for cells in deposits or []]
     rows = [address_of(payment, *cells) for cells in addresses or []]
     received = arranged(rows, arrived, late_marks(late))
@@ -95,7 +117,13 @@ def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
         None if business is None else _BUSINESS.row_from_json(business),
         renewal_of,
         renewed_as,
+        [_held_share(*cells) for cells in held or []],
     )
+
+
+def _held_share(*cells: Any) -> HeldShare:
+    *names, amount, status, why, held_at = cells
+    return HeldShare(*names, int(amount), status, why, datetime.fromisoformat(held_at))
 
 
 def late_marks(cells: list[Any] | None) -> dict[object, LateMark]:

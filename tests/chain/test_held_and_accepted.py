@@ -59,6 +59,7 @@ def test_the_store_has_nothing_to_do_for_it_any_more(
     shown = text(Browser(bakery.owner).get(f"payments/{payment['id']}"))
     assert "Nothing was paid" not in shown and "A late deposit of" not in shown
     assert "was accepted on" in shown
+    assert "Deposit accepted" in shown and "Late deposit accepted" not in shown
 
 
 def test_a_share_whose_sender_is_being_checked_is_taken_too(

@@ -13,7 +13,7 @@ from apps.payments.models import Payment
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.transaction_lookup import LookupResult, find_transaction
 from apps.stores.notification_models import Notification
-from tests import make
+from tests import auditing, make
 from tests.cast import Cast, Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import FORWARDER, LOGGER, LocalChain
@@ -150,6 +150,12 @@ def test_coins_in_the_tokens_own_contract_are_gone_for_customer_and_store(
     found = Browser(cast.alice).post(f"payments/{made['id']}/transaction", transaction=tx_hash)
     assert "It went to the token’s own contract." in text(found)
     assert "Nobody can return these coins" in text(found)
+    body = cast.bakery.test.get(f"/payments/{made['id']}").json()
+    [told] = [line for line in body["timeline"] if line["type"] == "payment.coins_lost"]
+    assert told["payload"] == {"tx_hash": tx_hash, "chain_name": "Ethereum Sepolia"}
+    page = text(Browser(cast.alice).get(f"payments/{made['id']}"))
+    assert page.count("Coins sent to a token’s contract") == 1
+    assert auditing.breaches() == []
 
 
 def test_the_store_reads_a_sentence_of_each_result() -> None:

@@ -226,6 +226,8 @@ def test_a_node_that_is_silent_leaves_the_share_to_the_next_run(
     settings.CHAIN_URLS = {"sepolia": ["http://127.0.0.1:1"]}
     advance_refunds()
     assert [row[3] for row in held(payment)] == ["checking"]
+    [share] = bakery.test.get(f"/payments/{payment['id']}").json()["held_refunds"]
+    assert (share["status"], share["reason"]) == ("checking", None)
     assert refunds(payment) == [] and flag_of(payment) == ""
     settings.CHAIN_URLS = urls
     check_sender(HeldRefund.objects.get().pk)

@@ -7,10 +7,11 @@ from uuid import UUID
 from django.conf import settings
 from msgspec.structs import asdict
 
+from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.clock import iso
-from apps.core.messages.documents import Decimals, Document, Id, Time
+from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.documents.deposits import (
@@ -37,8 +38,9 @@ from apps.payments.documents.history import (
     event,
     timeline_entry,
 )
+from apps.payments.documents.values import HeldRefundReason, HeldRefundStatus
 from apps.payments.models import Payment, PaymentEvent
-from apps.payments.snapshot import PaymentSnapshot
+from apps.payments.snapshot import HeldShare, PaymentSnapshot
 
 
 class MerchantDocument(Document, frozen=True, kw_only=True):
@@ -59,6 +61,21 @@ class LateDepositDocument(TransactionDocument, frozen=True, kw_only=True):
     id: Id
 
 
+class HeldRefundDocument(Document, frozen=True, kw_only=True):
+    """Coins of a payment that has ended, held until it is known where a refund of them can go: of
+    one sender in one asset. `reason` is null while the sender is being checked."""
+
+    asset_id: str
+    coin_symbol: str
+    network: str
+    from_address: str
+    amount_atomic: Digits
+    amount: Decimals
+    status: HeldRefundStatus
+    reason: HeldRefundReason | None
+    created_at: Time
+
+
 class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
     checkout_url: str
     display_image_url: str | None
@@ -73,6 +90,7 @@ class PaymentFacts(parts.PaymentIntentDocument, frozen=True, kw_only=True):
     transactions: list[TransactionDocument]
     late_deposits: list[LateDepositDocument]
     accepted_late_amount: Decimals
+    held_refunds: list[HeldRefundDocument]
     renewal_of: Id | None
     renewed_as: Id | None
     payment_events: list[PaymentEventDocument]
@@ -101,10 +119,25 @@ def detail(snapshot: PaymentSnapshot) -> PaymentFacts:
         transactions=transactions(arrived),
         late_deposits=_late_deposits(snapshot, arrived),
         accepted_late_amount=money.text_from_cents(accepted_cents(received)),
+        held_refunds=[_held_refund(share) for share in snapshot.held],
         renewal_of=_id(snapshot.renewal_of),
         renewed_as=_id(snapshot.renewed_as),
         payment_events=[event(entry) for entry in history],
         timeline=[timeline_entry(entry) for entry in history],
+    )
+
+
+def _held_refund(share: HeldShare) -> HeldRefundDocument:
+    return HeldRefundDocument(
+        asset_id=share.asset_id,
+        coin_symbol=share.coin_symbol,
+        network=share.network,
+        from_address=checksummed(share.payer_address),
+        amount_atomic=str(share.amount_atomic),
+        amount=money.decimal_from_atomic(share.amount_atomic, share.atomic_decimals),
+        status=share.status,
+        reason=share.why or None,
+        created_at=iso(share.held_at),
     )
 
 

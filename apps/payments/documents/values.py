@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from apps.chain.models import Deposit
-from apps.payments.models import Payment, Refund
+from apps.payments.models import HeldRefund, Payment, Refund
 
 IntentStatus = Annotated[str, Meta(extra_json_schema={"enum": Payment.Status.values})]
 CreatedWith = Annotated[str, Meta(extra_json_schema={"enum": Payment.Origin.values})]
@@ -17,6 +17,8 @@ _DEPOSIT_STATUSES = [
     status.value for status in Deposit.Status if status != Deposit.Status.UNMATCHED
 ]
 DepositStatus = Annotated[str, Meta(extra_json_schema={"enum": _DEPOSIT_STATUSES})]
+HeldRefundStatus = Annotated[str, Meta(extra_json_schema={"enum": ["checking", "waiting"]})]
+HeldRefundReason = Annotated[str, Meta(extra_json_schema={"enum": HeldRefund.Why.values})]
 AddressStatus = Annotated[str, Meta(extra_json_schema={"enum": ["pending", "confirmed"]})]
 SettlementStatus = Annotated[
     str, Meta(extra_json_schema={"enum": ["pending", "processing", "completed", "failed"]})

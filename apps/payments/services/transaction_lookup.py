@@ -14,14 +14,17 @@ from django.db import transaction
 from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit, Head, UnmatchedTransfer
 from apps.chain.watching import again, look_up
+from apps.core import clock
 from apps.core.errors import Flat
-from apps.payments.models import Payment, PaymentAddress
+from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import addresses_of, confirmations_of, known_heads
 from apps.payments.services import attention
+from apps.payments.services.change_status import locked_payment
 
 _HASH = re.compile(r"(?<![0-9a-f])(0x[0-9a-f]{64})(?![0-9a-f])", re.ASCII)
 _BARE_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 TEXT_MAX = 500
+LOST_EVENT = "payment.coins_lost"  # told in the payment's history only, once
 
 
 class LookupResult(StrEnum):
@@ -72,7 +75,10 @@ def find_named_transaction(payment: Payment, text: str) -> TransactionLookup:
     """Find it for somebody who can be told at the field that it is no hash. Raises NoHash."""
     if hash_in(text) is None:
         raise NoHash
-    return find_transaction(payment, text)
+    answer = find_transaction(payment, text)
+    if answer.result == LookupResult.TOKEN_CONTRACT:
+        _note_lost(payment, answer)
+    return answer
 
 
 def find_for_customer(payment: Payment, text: str) -> TransactionLookup:
@@ -80,9 +86,28 @@ def find_for_customer(payment: Payment, text: str) -> TransactionLookup:
     else can see."""
     answer = find_transaction(payment, text)
     if answer.result == LookupResult.TOKEN_CONTRACT:
+        _note_lost(payment, answer)
         with transaction.atomic():
             attention.coins_lost(payment, answer.tx_hash, answer.chains[0])
     return answer
+
+
+def _note_lost(payment: Payment, answer: TransactionLookup) -> None:
+    """In the payment's history, once for each payment: whoever has its link can name such
+    transactions."""
+    with transaction.atomic():
+        locked = locked_payment(payment.pk)
+        past = PaymentEvent.objects.filter(payment=locked, event_type=LOST_EVENT)
+        if past.exists():
+            return
+        PaymentEvent.objects.create(
+            payment=locked,
+            event_type=LOST_EVENT,
+            from_status=locked.status,
+            to_status=locked.status,
+            payload={"tx_hash": answer.tx_hash, "chain_name": answer.chains[0]},
+            created_at=clock.now(locked.store, locked.mode),
+        )
 
 
 def find_transaction(payment: Payment, text: str) -> TransactionLookup:

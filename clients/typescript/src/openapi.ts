@@ -406,6 +406,19 @@ export type Financials = {
     exchange_rate: string;
     assets: AssetShares[];
 };
+export type HeldRefund = {
+    asset_id: string;
+    coin_symbol: string;
+    network: string;
+    from_address: string;
+    amount_atomic: string;
+    amount: string;
+    /** @enum {string} */
+    status: "checking" | "waiting";
+    reason: ("contract" | "unproven" | "nobody" | "ours" | "shared" | "refused") | null;
+    /** Format: date-time */
+    created_at: string;
+};
 export type HostedInvoiceCustomer = {
     name: string | null;
     email: string;
@@ -698,6 +711,7 @@ export type PaymentIntentDetail = PaymentIntent & {
     transactions: Transaction[];
     late_deposits: LateDeposit[];
     accepted_late_amount: string;
+    held_refunds: HeldRefund[];
     renewal_of: string | null;
     renewed_as: string | null;
     payment_events: PaymentEvent[];
@@ -1690,6 +1704,7 @@ export interface Schemas {
     ExchangeRates: ExchangeRates;
     FeeEarned: FeeEarned;
     Financials: Financials;
+    HeldRefund: HeldRefund;
     HostedInvoiceCustomer: HostedInvoiceCustomer;
     HostedInvoiceLine: HostedInvoiceLine;
     IntentEvent: IntentEvent;

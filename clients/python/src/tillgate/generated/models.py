@@ -355,6 +355,19 @@ class Financials:
 
 
 @dataclass(frozen=True, kw_only=True)
+class HeldRefund:
+    amount: str
+    amount_atomic: str
+    asset_id: str
+    coin_symbol: str
+    created_at: str
+    from_address: str
+    network: str
+    reason: Literal['contract', 'unproven', 'nobody', 'ours', 'shared', 'refused'] | None
+    status: Literal['checking', 'waiting']
+
+
+@dataclass(frozen=True, kw_only=True)
 class HostedInvoiceCustomer:
     email: str
     name: str | None
@@ -1430,6 +1443,7 @@ class PaymentIntentDetail(PaymentIntent):
     display_image_url: str | None
     fee: PaymentFee | None
     financials: Financials | None
+    held_refunds: list[HeldRefund]
     late_deposits: list[LateDeposit]
     merchant: Merchant
     needs_attention: str | None
