@@ -121,9 +121,20 @@ def _snapshot(payment: Payment, parts: Iterable[Any]) -> PaymentSnapshot:
     )
 
 
-def _held_share(*cells: Any) -> HeldShare:
-    *names, amount, status, why, held_at = cells
-    return HeldShare(*names, int(amount), status, why, datetime.fromisoformat(held_at))
+def _held_share(
+    asset_id: str,
+    symbol: str,
+    network: str,
+    decimals: int,
+    payer: str,
+    amount: str,
+    status: str,
+    why: str,
+    held_at: str,
+) -> HeldShare:
+    moment = datetime.fromisoformat(held_at)
+    share = (asset_id, symbol, network, decimals, payer, int(amount), status, why, moment)
+    return HeldShare(*share)
 
 
 def late_marks(cells: list[Any] | None) -> dict[object, LateMark]:
