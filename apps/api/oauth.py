@@ -272,7 +272,9 @@ class AgentCredentials(OAuthView):
     def post(self, request: Request) -> Response:
         token = self.token(request, scopes.AGENTS)
         raw = request._request.body
-        order = AgentScopes.read(parse_object(raw) if raw else {})
+        body = parse_object(raw) if raw else {}
+        self.check_fields(body, body, AgentScopes)
+        order = AgentScopes.read(body)
         row, secret = oauth_apps.agent_credential(token, order.scopes, clock.real_now())
         return Response(
             agent_with_secret(row, secret), status=201, headers={"Cache-Control": "no-store"}

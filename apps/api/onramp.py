@@ -99,6 +99,7 @@ class OnrampCallback(ApiView):
     """What a network tells about a card payment, signed by it."""
 
     missing = NotFound()
+    body_is_of_others = True
     bodies = {"POST": OnrampCallbackBody}
     answers = {"POST": CallbackRead}
     further = {"POST": {401: Refused("It isn't signed by the network")}}

@@ -27,6 +27,7 @@ _PAUSE = {"payout_schedule": {"active": False}}
 class ScheduleView(ApiView):
     shape: ClassVar[type[Failure]] = Listed
     wrapper = "payout_schedule"
+    refuses_unknown = True  # each is an order for payouts
     missing = NotFound("Payout schedule not found")
 
     def schedule(self, id: str) -> Schedule:

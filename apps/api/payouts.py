@@ -53,7 +53,7 @@ class Payouts(ApiView):
     same, and reserves its coins.
     """
 
-    asks_for_code = is_act = True
+    refuses_unknown = asks_for_code = is_act = True
     query = PayoutFilters
     bodies = {"POST": PayoutBody}
     answers = {"GET": Paginated[PayoutDocument], "POST": PayoutDocument}
@@ -125,7 +125,7 @@ class RetryPayout(ApiView):
     bodies = {"POST": None}
     answers = {"POST": PayoutDocument}
     missing = NotFound("Payout not found")
-    asks_for_code = is_act = True
+    refuses_unknown = asks_for_code = is_act = True
 
     def post(self, request: Request, id: str) -> Response:
         payout = retry_payout(
@@ -137,6 +137,7 @@ class RetryPayout(ApiView):
 class OfframpCallbacks(ApiView):
     """An off-ramp says that something has changed; signed with `Offramp-Signature`."""
 
+    body_is_of_others = True
     bodies = {"POST": OfframpCallbackBody}
     answers = {"POST": CallbackTaken}
     further = {"POST": {401: Refused("It isn't signed by the off-ramp")}}

@@ -14,7 +14,7 @@ class Refunds(PaymentView):
     """Refund a payment (while one is under way, and on a replay, the answer is that one), or list
     its refunds newest first."""
 
-    asks_for_code = is_act = True
+    refuses_unknown = asks_for_code = is_act = True
     wrapper = "refund"
     wrapper_is_optional = True
     bodies = {"POST": RefundRequest}

@@ -35,7 +35,7 @@ class SwapQuote(ApiView):
 class Swaps(ApiView):
     """Swap a part of the balance, or list the swaps newest first."""
 
-    asks_for_second_factor = is_act = True
+    refuses_unknown = asks_for_second_factor = is_act = True
     query = SwapFilters
     bodies = {"POST": SwapBody}
     answers = {"GET": Paginated[SwapDocument], "POST": SwapDocument}

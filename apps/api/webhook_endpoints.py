@@ -51,7 +51,10 @@ class EndpointView(ApiView):
     ) -> tuple[Fields, dict[str, Invalid]]:
         """The fields in the wrapper as what they ask for, and what is wrong about the others.
         Raises Invalid without them."""
-        return document.read_all(self.fields(self.body(request)), WRAPPER)
+        body = self.body(request)
+        fields = self.fields(body)
+        self.check_fields(body, fields, document, WRAPPER)
+        return document.read_all(fields, WRAPPER)
 
     def fields(self, body: Mapping[str, object]) -> object:
         if body.get(WRAPPER) is None:

@@ -50,6 +50,7 @@ class Verify(ApiView):
     """Whether a signed payment could be carried out now."""
 
     shape = Coded
+    body_is_of_others = True
     bodies = {"POST": SignedPaymentRequest.schema()}
     answers = {"POST": documents.VerifyResponseDocument}
 
@@ -68,6 +69,7 @@ class Settle(ApiView):
     such."""
 
     shape = Coded
+    body_is_of_others = True
     bodies = {"POST": SignedPaymentRequest.schema()}
     answers = {"POST": documents.SettleResponseDocument}
 

@@ -6,6 +6,7 @@ Flat: {error: text}. Coded: {error: {message, code}}. Listed: {errors: [text]}.
 
 from collections.abc import Mapping
 from enum import Enum, StrEnum, auto
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 
@@ -33,6 +34,7 @@ class Failure(Exception):
     message: ClassVar[str] = ""
     field: str = ""  # of the request, for forms that show it there
     challenge: ClassVar[str] = ""  # the scheme by which whoever asks has to say who it is
+    hint: Mapping[str, object] = MappingProxyType({})  # keys of the answer beside the sentence
 
     def __init__(
         self,
@@ -56,7 +58,7 @@ class Flat(Failure):
     """A hand-written refusal: `{error: text}`."""
 
     def body(self) -> Mapping[str, object]:
-        return {"error": self.text}
+        return {"error": self.text, **self.hint}
 
 
 class Coded(Failure):
@@ -79,7 +81,8 @@ class Coded(Failure):
         self.extra = extra
 
     def body(self) -> Mapping[str, object]:
-        return {"error": {"message": self.text, "code": self.machine_code, **self.extra}}
+        details = {"message": self.text, "code": self.machine_code, **self.extra, **self.hint}
+        return {"error": details}
 
 
 class Listed(Failure):
@@ -90,7 +93,7 @@ class Listed(Failure):
         self.messages = list(messages)
 
     def body(self) -> Mapping[str, object]:
-        return {"errors": self.messages}
+        return {"errors": self.messages, **self.hint}
 
 
 class NotFound(Coded):

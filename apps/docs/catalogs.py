@@ -12,6 +12,7 @@ from django.conf import settings
 from msgspec import to_builtins
 
 from apps.core.errors import Coded
+from apps.core.messages.invalid import UNKNOWN
 from apps.core.web.refusals import STATUSES
 from apps.docs.fields import FOLDER
 from apps.webhooks.catalogue import EVENTS, PLATFORM_ONLY
@@ -39,6 +40,7 @@ OF_FIELDS = (
     "invalid_currency",
     "invalid_metadata",
     "mandate_ref_required",
+    UNKNOWN,
 )
 _UNSAID = "–"  # each refusal words its own
 

@@ -2,13 +2,16 @@
 is what the model reads.
 
 Amounts are strings. What moves money takes an idempotency_key: the same key is the same act,
-however often it is asked for.
+however often it is asked for. A tool takes no argument that it doesn't list (decision 639).
 """
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
 from urllib.parse import quote
 
 from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
 
 from apps.agents.requests.mandates import (
     DEFAULT_SCOPE,
@@ -18,23 +21,55 @@ from apps.agents.requests.mandates import (
 )
 from apps.agents.requests.payments import AgentPayment, AgentPayout, AgentRefund, TokenChange
 from apps.core.messages.documents import FreeForm
+from apps.core.messages.requests import NAME_MAX, nearest
 from apps.mcp.providers.agent_api import AgentAnswer, AgentApi, PaymentBody
 from apps.payments.requests import EXPIRES_IN_DEFAULT as PAYMENT_EXPIRES_IN
 
 Tool = Callable[..., AgentAnswer]
 
 
+class ToolServer(MCPServer):
+    """Refuses arguments that a tool doesn't list: one that is misspelled may be the amount."""
+
+    def __init__(self, *tools: Tool, instructions: str) -> None:
+        super().__init__("tillgate", instructions=instructions)
+        self._arguments = {
+            tool.__name__: list(inspect.signature(tool).parameters) for tool in tools
+        }
+        for tool in tools:
+            self.add_tool(tool)
+
+    async def list_tools(self) -> list[Any]:
+        tools = await super().list_tools()
+        for tool in tools:
+            tool.input_schema["additionalProperties"] = False
+        return tools
+
+    async def call_tool(
+        self, name: str, arguments: Mapping[str, object], context: Any = None
+    ) -> Any:
+        listed = self._arguments.get(name, [*arguments])
+        unknown = next((argument for argument in arguments if argument not in listed), None)
+        if unknown is not None:
+            near = nearest(unknown, listed)
+            raise ToolError(
+                f"Unknown field: {unknown[:NAME_MAX]}"
+                + (f" (the nearest that it takes is {near})" if near else "")
+            )
+        return await super().call_tool(name, dict(arguments), context)
+
+
 def server(api: AgentApi) -> MCPServer:
     """A server whose tools speak through `api`."""
-    mcp: MCPServer = MCPServer(
-        "tillgate",
+    return ToolServer(
+        *_of_payments(api),
+        *_of_payouts(api),
+        *_of_assets(api),
+        *_of_mandates(api),
         instructions=(
             "Take, send and refund crypto payments within the limits of one agent credential."
         ),
     )
-    for tool in (*_of_payments(api), *_of_payouts(api), *_of_assets(api), *_of_mandates(api)):
-        mcp.add_tool(tool)
-    return mcp
 
 
 def _path(*parts: str) -> str:

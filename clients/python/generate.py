@@ -102,7 +102,13 @@ def body_of(operation: Schema) -> tuple[str, Schema] | None:
 
 
 def wrapped(bodies: dict[str, tuple[str, Schema] | None]) -> dict[str, Schema]:
-    return {name: body[1] for name, body in bodies.items() if body is not None}
+    """The fields of each body. A typed dictionary has no others anyway."""
+    closing = ("additionalProperties", False)
+    return {
+        name: dict(item for item in body[1].items() if item != closing)
+        for name, body in bodies.items()
+        if body is not None
+    }
 
 
 def query_of(operation: Schema) -> Schema:

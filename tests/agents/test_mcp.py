@@ -11,6 +11,7 @@ import anyio
 import pytest
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.server.mcpserver.exceptions import ToolError
 
 from apps.api.agentic.urls import ROUTES
 from apps.mcp.providers.agent_api import AgentApi
@@ -139,6 +140,20 @@ def test_a_tool_sends_what_was_given_and_no_more(
     )
     assert json.loads(request.data or b"{}") == body
     assert json.loads(answer.content[0].text) == {"status": 201, "body": {"done": True}}
+
+
+def test_no_tool_takes_an_argument_that_it_does_not_list(httpserver: Any) -> None:
+    api = AgentApi(httpserver.url_for("").rstrip("/"), "svca_test_x")
+    tools = anyio.run(server(api).list_tools)
+    assert all(tool.input_schema["additionalProperties"] is False for tool in tools)
+    for tool in tools:
+        arguments = dict.fromkeys(tool.input_schema.get("required", []), "1")
+        with pytest.raises(ToolError, match="Unknown field: colour"):
+            anyio.run(server(api).call_tool, tool.name, {**arguments, "colour": "red"})
+    refund = {"payment_id": "a", "idempotency_key": "k", "amount_atomic": "5"}
+    with pytest.raises(ToolError, match=r"amount_atomic \(the nearest .* is amount\)"):
+        anyio.run(server(api).call_tool, "refund_payment", refund)
+    assert not httpserver.log
 
 
 @pytest.mark.parametrize("credential", ["", "svc_sk_test_0000"])

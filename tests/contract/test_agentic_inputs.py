@@ -143,13 +143,12 @@ ORDER: list[tuple[str, dict[str, Any], tuple[int, str | None]]] = [
 
 def test_what_is_wrong_in_two_ways_is_told_in_the_documented_order(shop: Shop) -> None:
     right = {
-        "asset_id": "SETH",
-        "amount_atomic": "10",
-        "total_cap_atomic": "10",
-        "mandate_ref": "books",
+        MANDATES: {"asset_id": "SETH", "total_cap_atomic": "10", "mandate_ref": "books"},
+        DRAWS: {"asset_id": "SETH", "amount_atomic": "10", "mandate_ref": "books"},
+        "/agentic/payouts": {"asset_id": "SETH", "amount_atomic": "10"},
     }
     for path, fields, expected in ORDER:
-        assert refusal(agent(shop).post(path, {**right, **fields}, key="k")) == expected, (
+        assert refusal(agent(shop).post(path, {**right[path], **fields}, key="k")) == expected, (
             path,
             fields,
         )

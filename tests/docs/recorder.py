@@ -27,6 +27,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.told: dict[str, dict[str, Any]] = {}
+        self.answer: Any = None  # the last one
 
     def __call__(
         self,
@@ -52,6 +53,7 @@ class Recorder:
                 **content,
             )
             described.check(method, answer)
+        self.answer = answer
         assert answer.status_code < 300, (method, path, answer.status_code, answer.content)
         is_json = answer.headers.get("Content-Type", "").startswith("application/json")
         told = answer.json() if is_json and getattr(answer, "content", b"") else None

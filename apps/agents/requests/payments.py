@@ -1,8 +1,8 @@
 """What an agent asks for with money that comes in and goes out, and with the coins that customers
 may pay with."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Self
 
 from apps.core.messages.fields import (
     AtomicAmount,
@@ -110,6 +110,8 @@ class Recipient(Text):
 
 class AgentPayout(Request, frozen=True, kw_only=True):
     """Coins to an address that is named in full."""
+
+    also_read: ClassVar[Sequence[str]] = SAVED
 
     asset_id: Annotated[str, by(Text(20))]
     amount_atomic: Annotated[str, by(PositiveInteger())]

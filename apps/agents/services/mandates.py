@@ -24,7 +24,8 @@ from apps.core.db.prepared_reads import Rows
 from apps.core.errors import NotFound
 from apps.core.idempotency import once
 from apps.core.machine import Change, Step
-from apps.core.messages.fields import Invalid, is_uuid
+from apps.core.messages.fields import is_uuid
+from apps.core.messages.invalid import UNKNOWN, Invalid
 from apps.core.rows import Job
 from apps.stores import audit
 
@@ -80,7 +81,11 @@ def answer_unread(access: Access, refusal: Invalid, *, ref: object, asset_id: ob
     )
     if earlier is not None:
         return earlier
-    if isinstance(asset_id, str) and refusal.field not in ("mandate_ref", "asset_id"):
+    if (
+        refusal.rule != UNKNOWN
+        and isinstance(asset_id, str)
+        and refusal.field not in ("mandate_ref", "asset_id")
+    ):
         asset_for(access.mode, asset_id)
     raise refusal
 

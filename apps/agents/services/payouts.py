@@ -20,7 +20,7 @@ from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
 from apps.assets.selectors import listed_assets
 from apps.core.errors import Coded, Flat, RefusalKind
-from apps.core.messages.fields import Invalid
+from apps.core.messages.invalid import UNKNOWN, Invalid
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import Cap, daily_spent, has_store_cap, store_cap
 from apps.payouts.services.create import create_payout
@@ -117,7 +117,7 @@ def send_payout(
 def refuse_unread(access: Access, refusal: Invalid, asset_id: object) -> NoReturn:
     """What is answered to a body that is no AgentPayout: the asset comes before all else that may
     be wrong."""
-    if isinstance(asset_id, str) and refusal.field != "asset_id":
+    if refusal.rule != UNKNOWN and isinstance(asset_id, str) and refusal.field != "asset_id":
         asset_for(access.mode, asset_id)
     raise refusal
 

@@ -27,7 +27,7 @@ from apps.core.db.sql import Statement
 from apps.core.errors import Coded, RefusalKind
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
-from apps.core.messages.fields import Invalid
+from apps.core.messages.invalid import UNKNOWN, Invalid
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 
@@ -120,7 +120,11 @@ def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: objec
     earlier, _ = _start(access, key)
     if earlier is not None:
         return earlier
-    if isinstance(asset_id, str) and refusal.field not in ("amount_atomic", "asset_id"):
+    if (
+        refusal.rule != UNKNOWN
+        and isinstance(asset_id, str)
+        and refusal.field not in ("amount_atomic", "asset_id")
+    ):
         require_active(access.mode, asset_id)
     raise refusal
 

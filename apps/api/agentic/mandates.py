@@ -42,6 +42,7 @@ class MandateView(AgentView):
 class Mandates(MandateView):
     """Ask for an envelope, or list the most recent ones."""
 
+    refuses_unknown = True
     codes = {**NO_REF, "total_cap_atomic": "invalid_cap", "per_call_cap_atomic": "invalid_cap"}
     bodies = {"POST": MandateBody}
     answers = {"GET": Data[MandateDocument], "POST": MandateDocument}
@@ -92,6 +93,7 @@ class SettlementView(AgentView):
 class Settlements(SettlementView):
     """Draw on a mandate, or list the draws newest first."""
 
+    refuses_unknown = True
     codes = {**NO_REF, "amount_atomic": "invalid_amount"}
     query = Paged
     bodies = {"POST": SettlementBody}

@@ -95,6 +95,7 @@ class AgentPaymentCancel(AgentPaymentView):
 class AgentRefunds(AgentPaymentView):
     """Give back what an intent received, or list its refunds newest first."""
 
+    refuses_unknown = True
     codes = {"amount": "invalid_amount"}
     bodies = {"POST": AgentRefund}
     answers = dict.fromkeys(("GET", "POST"), Data[RefundDocument])

@@ -29,6 +29,7 @@ class AgentPayoutView(AgentView):
 class AgentPayouts(AgentPayoutView):
     """Send a payout, or list the credential's own newest first."""
 
+    refuses_unknown = True
     codes = {
         "amount_atomic": "invalid_amount",
         ("destination_address", "required"): "destination_required",

@@ -14,6 +14,7 @@ from apps.agents.providers.base import Envelope
 from apps.api.plumbing.views import ApiView
 from apps.core.errors import Coded, Failure, NotFound
 from apps.core.messages.fields import Invalid, check_storable, is_deeper
+from apps.core.messages.invalid import UNKNOWN
 
 HEADER_BYTES_MAX = 32_768
 DEPTH_MAX = 32
@@ -38,6 +39,8 @@ class AgentView(ApiView):
         return 1
 
     def refusal(self, refusal: Invalid) -> Failure:
+        if refusal.rule == UNKNOWN:
+            return Coded(refusal.text, code=UNKNOWN)
         field = refusal.field.partition(".")[0]
         return Coded(
             refusal.text, code=self.codes.get((field, refusal.rule)) or self.codes.get(field)

@@ -7,7 +7,7 @@ from apps.api.plumbing.routes import PUBLIC, Route
 
 _EXPOSED = (
     "X-Request-Id, Retry-After, Idempotent-Replayed, X-RateLimit-Limit, X-RateLimit-Remaining, "
-    "X-RateLimit-Reset, RateLimit, RateLimit-Policy"
+    "X-RateLimit-Reset, RateLimit, RateLimit-Policy, Ignored-Fields"
 )
 
 

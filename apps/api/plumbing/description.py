@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec import inspect as types
 
 from apps.access.documents import OAuthError
+from apps.api.plumbing import unknown_fields
 from apps.api.plumbing.components import schema_named
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorDocument, ErrorTexts, Refused
@@ -84,7 +85,14 @@ class ViewSchema(AutoSchema):
         return " ".join(words.partition("\n\n")[0].split())
 
     def get_description(self) -> str:  # type: ignore[override]  # as drf-spectacular calls it
-        return " ".join([self._who_may(), *_budgets(self.view.route.budgets(self.method))])
+        words = [self._who_may(), *_budgets(self.view.route.budgets(self.method))]
+        if self._refuses_unknown:
+            words.append("A field that isn't listed is refused, and nothing is done.")
+        return " ".join(words)
+
+    @property
+    def _refuses_unknown(self) -> bool:
+        return self.method in self.view.bodies and self.view.refuses_unknown
 
     def _who_may(self) -> str:
         scope = self.view.route.scopes.get(self.method)
@@ -120,19 +128,39 @@ class ViewSchema(AutoSchema):
         rule = self.view.route.keys.get(self.method)
         if self.method == "GET":
             return [] if self.view.query is None else _parameters(self.view.query)
-        if rule is None:
-            return []
-        return [
-            OpenApiParameter(
-                "Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required"
+        parameters = []
+        if rule is not None:
+            parameters.append(
+                OpenApiParameter(
+                    "Idempotency-Key", str, OpenApiParameter.HEADER, required=rule == "required"
+                )
             )
-        ]
+        if self._names_ignored:
+            parameters.append(
+                OpenApiParameter(
+                    unknown_fields.HEADER,
+                    str,
+                    OpenApiParameter.HEADER,
+                    description="Names of fields that were sent and aren't known here.",
+                    response=list(map(str, self._successes())),
+                )
+            )
+        return parameters
+
+    @property
+    def _names_ignored(self) -> bool:
+        """Whether fields that it doesn't know are ignored and named; a body that others define, a
+        protocol or a provider, has fields of theirs."""
+        is_ours = self.method in self.view.bodies and not self.view.takes_forms
+        return is_ours and not self.view.refuses_unknown and not self.view.body_is_of_others
 
     def get_request_serializer(self) -> Any:
         body = self.view.bodies.get(self.method)
         if body is None:
             return None
         schema = body_schema(body, self.view)
+        if self.view.refuses_unknown:
+            schema = {**schema, "additionalProperties": False}
         return dict.fromkeys(
             ("application/json", FORM) if self.view.takes_forms else ("application/json",), schema
         )

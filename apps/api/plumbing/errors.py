@@ -123,6 +123,9 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
 
 def _shaped(view: Any, refusal: Invalid) -> Failure:
     failure: Failure = view.refusal(refusal)
+    nearest = refusal.params.get("nearest")
+    if nearest is not None:
+        failure.hint = {"nearest": nearest}
     return failure
 
 

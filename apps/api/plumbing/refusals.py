@@ -2,6 +2,8 @@
 
 from typing import Any, NamedTuple
 
+from msgspec import UNSET, UnsetType
+
 from apps.core.messages.documents import Document
 
 
@@ -9,11 +11,13 @@ class ErrorText(Document, frozen=True, kw_only=True):
     """Flat."""
 
     error: str
+    nearest: str | UnsetType = UNSET  # of an unknown field: the known one that was meant
 
 
 class ErrorDetails(Document, frozen=True, kw_only=True):
     message: str
     code: str | None
+    nearest: str | UnsetType = UNSET
 
 
 class ErrorDocument(Document, frozen=True, kw_only=True):
@@ -26,6 +30,7 @@ class ErrorTexts(Document, frozen=True, kw_only=True):
     """Listed."""
 
     errors: list[str]
+    nearest: str | UnsetType = UNSET
 
 
 class Blocker(Document, frozen=True, kw_only=True):

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from apps.access import request_log
 from apps.access.access import Access
 from apps.api.plumbing.routes import Route
+from apps.api.plumbing.unknown_fields import sentence_of
 from apps.core import clock
 from apps.core.logs import redact, request_id
 from apps.core.messages.documents import Data
@@ -26,6 +27,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _WITH_BODY = ("POST", "PATCH", "PUT")
 _MESSAGE_MAX = 200
 _OTHER = "refund_in_progress"
+_IGNORED = "fields_ignored"
 
 
 def note(
@@ -35,14 +37,20 @@ def note(
     route: Route,
     arguments: Mapping[str, object],
     began: float,
+    *,
+    ignored: Sequence[str] = (),
 ) -> None:
-    """One answered call of somebody with a credential."""
+    """One answered call of somebody with a credential; `ignored` are the names of fields that it
+    sent in vain."""
     method = str(request.method)
     key = request.headers.get("Idempotency-Key", "")[:255]
     has_key = bool(key) and method in _WITH_BODY and key.isascii() and key.isprintable()
     path = path_of(route.path, arguments)
     data = getattr(response, "data", None)
     code, message = _error_of(data) if response.status_code >= 400 else _remark_on(data)
+    if ignored:
+        code = code or _IGNORED
+        message = _stored("; ".join(filter(None, (message, sentence_of(ignored)))))
     request_log.note(
         access,
         clock.real_now(),

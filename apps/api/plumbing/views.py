@@ -6,7 +6,7 @@ route line says which.
 
 import hashlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeVar
 from django.db import models
 from django.http import HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
+from msgspec import Struct
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -24,7 +25,7 @@ from apps.access.access import ACT, AGENT, PUBLISHABLE, RECENT, SECRET, Access, 
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
-from apps.api.plumbing import cors, request_log, routes
+from apps.api.plumbing import cors, request_log, routes, unknown_fields
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import Refused
@@ -103,6 +104,11 @@ class ApiView(APIView):
     is_act: ClassVar[bool] = (
         False  # whether the code opens this one call alone: what moves money or opens a way for it
     )
+    body_is_of_others: ClassVar[bool] = False  # whether a protocol or a provider says what is in it
+    refuses_unknown: ClassVar[bool] = (
+        False  # whether its bodies move money: an unknown field is refused, not ignored
+    )
+    ignored: Sequence[str] = ()  # the unknown fields of this call's body
     access: Access
     _taken: buckets.Allowance | None = None
 
@@ -139,6 +145,9 @@ class ApiView(APIView):
             if method in self.asks_on and self.asks(request):
                 self._check_session(request)
         self._take_token(request, method)
+        if method in self.bodies and self.bodies[method] is None:
+            body = unknown_fields.object_in(request._request.body)
+            self.check_fields(body, body, None)
 
     def _authenticate(self, request: Request) -> Access:
         header = request.headers.get("Authorization", "")
@@ -311,8 +320,18 @@ class ApiView(APIView):
             requested_headers,
         ).items():
             response[name] = value
+        if self.ignored:
+            response[unknown_fields.HEADER] = unknown_fields.header_of(self.ignored)
         if self.is_logged and hasattr(self, "access"):
-            request_log.note(request, response, self.access, self.route, self.kwargs, self._began)
+            request_log.note(
+                request,
+                response,
+                self.access,
+                self.route,
+                self.kwargs,
+                self._began,
+                ignored=self.ignored,
+            )
         return response
 
     # --- what views use ---------------------------------------------------------------------------
@@ -325,7 +344,24 @@ class ApiView(APIView):
 
     def read(self, request: Request, document: type[Asked]) -> Asked:
         """The body, or what it has under the wrapper, as what it asks for. Raises Invalid."""
-        return document.read(self._fields(request), self.wrapper or "body")
+        fields = self._fields(request)
+        self.check_fields(self.body(request), fields, document, self.wrapper)
+        return document.read(fields, self.wrapper or "body")
+
+    def check_fields(
+        self,
+        body: Mapping[str, object],
+        fields: object,
+        document: type[Struct] | None,
+        wrapper: str = "",
+    ) -> None:
+        """Note the fields that the document (None: one without fields) doesn't have; raises Invalid
+        with the first where they are refused."""
+        unknown = unknown_fields.unknown_in(body, fields, document, wrapper)
+        if unknown and self.refuses_unknown:
+            is_beside = unknown[0] in unknown_fields.fields_beside(body, fields, wrapper)
+            raise unknown_fields.refusal_of(unknown[0], document, wrapper if is_beside else "")
+        self.ignored = unknown
 
     def _fields(self, request: Request) -> object:
         """What the body has under the wrapper, which may not be an object. Raises Invalid without

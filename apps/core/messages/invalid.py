@@ -5,6 +5,7 @@ Code asks for `field` and `rule` and never reads the sentence; views say `text` 
 the contract wants.
 """
 
+UNKNOWN = "unknown_field"
 SENTENCES = {
     # Any value.
     "required": "{field} is required",
@@ -14,6 +15,7 @@ SENTENCES = {
     "boolean": "{field} must be true or false",
     "object": "{field} must be an object",
     "list": "{field} must be a list",
+    UNKNOWN: "Unknown field: {field}",
     # Text.
     "unstorable": "{field} contains characters that can't be stored",
     "too_long": "{field} is too long (maximum is {maximum} characters)",

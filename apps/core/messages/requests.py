@@ -3,13 +3,15 @@
 A field's rule stands in its type: `title: Annotated[str, by(Text(150))] | None = None`. Null is
 missing, unknown keys are left out, nothing is coerced, and the first broken field is told, in the
 order of declaration (decision 160); `read_all` finds every one. Where a null of a PATCH clears a
-field, `Edits` says so (170).
+field, `Edits` says so (170). `unknown_fields` names the keys that were left out.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from difflib import get_close_matches
 from functools import cache
-from typing import Any, Self, cast
+from itertools import islice
+from typing import Any, ClassVar, Self, cast
 
 import msgspec
 from msgspec import NODEFAULT, UNSET, Meta, Struct
@@ -18,6 +20,8 @@ from msgspec.structs import force_setattr
 
 from apps.core.messages.fields import Boolean, Field, Integer, Invalid, List, Schema, Text
 
+NAMED_MAX = 10  # unknown fields that are named
+NAME_MAX = 64  # characters of a name that is somebody else's
 Values = dict[
     str, Any
 ]  # by field: whatever the field's own rule has made of what was sent; a class has a type for each
@@ -79,8 +83,11 @@ class Shape(Field):
 class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is asked for. Only `read` checks: whoever calls the class has checked, or knows.
 
-    Written as JSON, it leaves out what was left out.
+    Written as JSON, it leaves out what was left out. `also_read` are keys that it has no field for
+    and refuses in its own words.
     """
+
+    also_read: ClassVar[Sequence[str]] = ()
 
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:
@@ -147,6 +154,36 @@ class Edits(Changes, frozen=True, kw_only=True):
         if not isinstance(value, dict):
             raise Invalid(name, "object")
         return {key: field.read(value, key) for key, field in _edited(cls).items() if key in value}
+
+
+def unknown_fields(cls: type[Struct] | None, value: object) -> list[str]:
+    """The keys of an object that a class doesn't have, as they were sent: at most NAMED_MAX, and
+    the way to one that is inside (`line_items[0].color`). A class of None has no fields."""
+    if not isinstance(value, dict):
+        return []
+    fields = {} if cls is None else shape_of(cls).fields
+    also_read = getattr(cls, "also_read", ())
+    names = (name for name in _unknown(fields, value) if name not in also_read)
+    return list(islice(names, NAMED_MAX))
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The one of `names` that somebody who wrote `name` may have meant."""
+    return next(iter(get_close_matches(name[:NAME_MAX], list(names), n=1)), None)
+
+
+def _unknown(fields: Mapping[str, Field], value: Values) -> Iterator[str]:
+    for key, inner in value.items():
+        field = fields.get(key)
+        if field is None:
+            yield key
+        elif isinstance(field, Shape) and isinstance(inner, dict):
+            yield from (f"{key}.{name}" for name in _unknown(field.fields, inner))
+        elif isinstance(field, List) and isinstance(field.item, Shape) and isinstance(inner, list):
+            for index, item in enumerate(inner):
+                if isinstance(item, dict):
+                    names = _unknown(field.item.fields, item)
+                    yield from (f"{key}[{index}].{name}" for name in names)
 
 
 def _sent(fields: Values) -> Values:

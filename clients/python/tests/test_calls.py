@@ -132,6 +132,14 @@ class Answers(unittest.TestCase):
             server.create()
         self.assertEqual(refused.exception.param, "line_items[0].quantity")
 
+    def test_an_unknown_field_is_named_with_the_one_that_may_be_meant(self) -> None:
+        flat = {"error": "Unknown field: amount_atomic", "nearest": "amount"}
+        coded = {"error": {"message": "Unknown field: x", "code": "unknown_field", "nearest": "y"}}
+        for body, param, nearest in ((flat, "amount_atomic", "amount"), (coded, "x", "y")):
+            with self.assertRaises(tillgate.InvalidRequestError) as refused:
+                Server((422, body)).create()
+            self.assertEqual((refused.exception.param, refused.exception.nearest), (param, nearest))
+
     def test_what_a_newer_service_says_breaks_nothing(self) -> None:
         payment = Server((201, PAYMENT)).create()
         self.assertEqual((payment.status, payment.title), ("a_newer_one", None))

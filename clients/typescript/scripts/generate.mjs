@@ -34,7 +34,7 @@ for (const [path, methods] of Object.entries(description.paths)) {
     const { operationId: id, parameters = [], requestBody, responses } = operation;
     const takesKey = parameters.some((one) => one.name === "Idempotency-Key");
     table[id] = { method: method.toUpperCase(), path: path.slice(API.length), takesKey };
-    if (requestBody) components[`Bodies.${id}`] = requestBody.content["application/json"].schema;
+    if (requestBody) components[`Bodies.${id}`] = bodyOf(requestBody);
     const query = parameters.filter((one) => one.in === "query");
     if (query.length > 0) components[`Queries.${id}`] = objectOf(query);
     const answers = successesOf(responses);
@@ -52,6 +52,12 @@ const rows = Object.keys(table).sort().map((id) => `  ${id}: ${JSON.stringify(ta
 mkdirSync(folder, { recursive: true });
 writeFileSync(`${folder}/openapi.ts`, NOTE + (await types()));
 writeFileSync(`${folder}/operations.ts`, `${NOTE}export const OPERATIONS = {\n${rows.join("")}} as const;\n`);
+
+/** The fields of a body. A literal has no others anyway. */
+function bodyOf(requestBody) {
+  const { additionalProperties, ...schema } = requestBody.content["application/json"].schema;
+  return additionalProperties ? { ...schema, additionalProperties } : schema;
+}
 
 function described() {
   const root = fileURLToPath(new URL("../../../", import.meta.url));

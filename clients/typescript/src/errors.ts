@@ -31,6 +31,8 @@ export class TillgateError extends Error {
   readonly code: string | null;
   /** The field that the message names first, if it names one. */
   readonly param: string | null;
+  /** Of an unknown field: the known one that may be meant. */
+  readonly nearest: string | null;
   /** Every sentence of the answer; `message` is all of them. */
   readonly messages: readonly string[];
   /** Tell it to whoever runs the service when something is wrong. */
@@ -46,6 +48,7 @@ export class TillgateError extends Error {
     this.code = facts.code ?? null;
     this.messages = facts.messages ?? [message];
     this.param = facts.type === "invalid_request" ? fieldOf(this.messages[0] ?? "") : null;
+    this.nearest = nearestOf(facts.body);
     this.requestId = facts.requestId ?? null;
     this.retryAfterSeconds = facts.retryAfterSeconds ?? null;
     this.body = facts.body ?? null;
@@ -96,8 +99,16 @@ function read(body: unknown): { messages: string[]; code: string | null } {
   return { messages: [String(message)], code: typeof code === "string" ? code : null };
 }
 
-/** Messages about a field begin with its name: `amount must be greater than zero`. */
+function nearestOf(body: unknown): string | null {
+  const { error, nearest } = (body ?? {}) as Record<string, unknown>;
+  const name = typeof error === "object" && error !== null ? (error as Record<string, unknown>).nearest : nearest;
+  return typeof name === "string" ? name : null;
+}
+
+/** Messages about a field begin with its name (`amount must be greater than zero`) or end with it (`Unknown field: colour`). */
 function fieldOf(message: string): string | null {
+  const unknown = /^Unknown field: (.+)$/.exec(message);
+  if (unknown) return unknown[1] ?? null;
   return /^([a-z][a-z0-9_]*(?:[.[][a-z0-9_\]]+)*) /.exec(message)?.[1] ?? null;
 }
 

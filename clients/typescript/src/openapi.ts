@@ -364,13 +364,16 @@ export type Error = {
 export type ErrorDetails = {
     message: string;
     code: string | null;
+    nearest?: string;
 };
 export type ErrorMaybeWithBlockers = ErrorWithBlockers | Error;
 export type ErrorText = {
     error: string;
+    nearest?: string;
 };
 export type ErrorTexts = {
     errors: string[];
+    nearest?: string;
 };
 export type ErrorWithBlockers = {
     error: BlockedDetails;

@@ -127,6 +127,8 @@ test("every shape of a refusal is read", async () => {
     [{ status: 422, body: { error: "line_items[0].quantity is required" } }, { param: "line_items[0].quantity" }],
     [{ status: 422, body: { error: { message: "No route", code: "no_route" } } }, { code: "no_route", param: null }],
     [{ status: 422, body: { errors: ["Url must be https", "Name is too long"] } }, { message: "Url must be https; Name is too long", param: null }],
+    [{ status: 422, body: { error: "Unknown field: amount_atomic", nearest: "amount" } }, { param: "amount_atomic", nearest: "amount" }],
+    [{ status: 422, body: { error: { message: "Unknown field: x", code: "unknown_field", nearest: "y" } } }, { param: "x", nearest: "y" }],
     [{ status: 422, body: { error: "date_range_too_large", max_days: 366 } }, { code: "date_range_too_large" }],
     [{ status: 400, body: { error: "invalid_grant", error_description: "Unknown code" } }, { code: "invalid_grant", message: "Unknown code" }],
   ];

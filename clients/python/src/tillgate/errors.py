@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any
 
-_FIELD = re.compile(r"([a-z][a-z0-9_]*(?:[.\[][a-z0-9_\]]+)*) ")
+_FIELD = re.compile(r"(?:Unknown field: (.+)|([a-z][a-z0-9_]*(?:[.\[][a-z0-9_\]]+)*) )")
 _CODE = re.compile(r"[a-z]+(_[a-z]+)+")
 
 
@@ -43,9 +43,17 @@ class InvalidRequestError(Error):
 
     @property
     def param(self) -> str | None:
-        """The field that the message begins with, if it begins with one."""
+        """The field that the message names first, if it names one."""
         found = _FIELD.match(self.messages[0]) if self.messages else None
-        return found[1] if found else None
+        return (found[1] or found[2]) if found else None
+
+    @property
+    def nearest(self) -> str | None:
+        """Of an unknown field: the known one that may be meant."""
+        body = self.body if isinstance(self.body, dict) else {}
+        error = body.get("error")
+        name = (error if isinstance(error, dict) else body).get("nearest")
+        return name if isinstance(name, str) else None
 
 
 class AuthenticationError(Error):

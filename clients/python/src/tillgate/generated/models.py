@@ -304,16 +304,19 @@ class DeletedEvent:
 class ErrorDetails:
     code: str | None
     message: str
+    nearest: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorText:
     error: str
+    nearest: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorTexts:
     errors: list[str]
+    nearest: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
