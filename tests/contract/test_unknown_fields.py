@@ -125,8 +125,8 @@ def test_the_description_tells_which_operations_refuse_and_which_name_what_they_
             call = f"{method.upper()} {path.removeprefix('/api/v2')}"
             if method not in ("post", "patch") or not path.startswith("/api/v2"):
                 continue
-            done = [one for status, one in operation["responses"].items() if status < "3"]
-            if any("Ignored-Fields" in one.get("headers", {}) for one in done):
+            done = [answer for status, answer in operation["responses"].items() if status < "3"]
+            if any("Ignored-Fields" in answer.get("headers", {}) for answer in done):
                 names.add(call)
             if "A field that isn't listed is refused" in operation["description"]:
                 refuses.add(call)
