@@ -235,7 +235,8 @@ def _lock(endpoint: Endpoint) -> None:
     """Its status, and whose its secret is, as they stand: an attempt that failed for good may have
     turned it off since it was read."""
     endpoint.refresh_from_db(
-        fields=["status", "is_secret_of_platform"], from_queryset=Endpoint.objects.select_for_update(no_key=True)
+        fields=["status", "is_secret_of_platform"],
+        from_queryset=Endpoint.objects.select_for_update(no_key=True),
     )
 
 
