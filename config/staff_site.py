@@ -14,14 +14,16 @@ from django.shortcuts import render
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
-from apps.access import second_factor, sessions
+from apps.access import second_factor, sessions, staff_code
 from apps.console.staff import groups, home, pages
 from apps.core import clock
 from apps.core.acting import ActorKind, become
 from apps.core.db import tenancy
+from apps.core.errors import Failure
 from apps.core.staff import roles
 from apps.core.staff.labels import LABELS, record_names, sentence
 from apps.core.staff.pages import ReadOnly, may, typed_reason
+from apps.core.web.forms import typographic
 from apps.stores import audit
 from apps.stores.models import Store, User
 from config import proxies
@@ -117,7 +119,7 @@ class StaffSite(AdminSite):
         @wraps(view)
         def answered(request: HttpRequest, *args: Any, **options: Any) -> Any:
             try:
-                return view(request, *args, **options)
+                return self._code_page(request) or view(request, *args, **options)
             except PermissionDenied:
                 return self._problem(
                     request, "Your staff role doesn’t allow this", "forbidden", 403
@@ -126,6 +128,35 @@ class StaffSite(AdminSite):
                 return self._problem(request, "Page not found", "missing", 404)
 
         return super().admin_view(answered, cacheable)
+
+    def _code_page(self, request: HttpRequest) -> HttpResponse | None:
+        """Before an act more than five minutes after the last code: the page that asks for one,
+        with all that the form was sent with. None when nothing is to be asked."""
+        if request.method != "POST" or request.path == reverse("admin:logout"):
+            return None
+        if not staff_code.is_due(request):
+            return None
+        errors = []
+        if request.POST.get("code", "").strip():
+            try:
+                staff_code.take(request)
+            except Failure as refusal:
+                errors = [typographic(refusal.text)]
+            else:
+                return None
+        fields = [
+            (name, value)
+            for name, values in request.POST.lists()
+            for value in values
+            if name not in ("code", "csrfmiddlewaretoken")
+        ]
+        context = {
+            **self.each_context(request),
+            "title": "Enter a code to continue",
+            "fields": fields,
+            "errors": errors,
+        }
+        return render(request, "admin/code.html", context, status=422 if errors else 403)
 
     def _problem(
         self, request: HttpRequest, title: str, template: str, status: int

@@ -1,16 +1,21 @@
 """Chains and rates for staff. Assets themselves: apps.chain.admin; which stores' assets are stopped
 for review: apps.payouts.admin."""
 
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.http import HttpRequest
 
+from apps.assets.confirmations import request_confirmations
 from apps.assets.models import Chain, Rate
+from apps.core import clock
+from apps.core.errors import Failure
 from apps.core.staff import lists, roles
-from apps.core.staff.pages import ReadOnly, Switches
+from apps.core.staff.pages import ReadOnly, Switches, typed_reason
 from apps.core.staff.values import NO_END, number_text
 from apps.core.templatetags.tillgate import moment
-from apps.stores.models import Currency
+from apps.core.web.forms import typographic
+from apps.stores.models import Currency, User
 
 CURRENCIES = Currency.values
 
@@ -24,6 +29,28 @@ class ChainAdmin(Switches):
     code = lists.clipped("id", "ID")
     number = lists.text("chain_id", "Chain ID")
     switches = ("required_confirmations", "explorer_url")
+
+    def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
+        """Confirmations take two members of staff, and are requested."""
+        name = "required_confirmations"
+        is_requested = name in form.changed_data
+        confirmations = obj.required_confirmations
+        form.changed_data = [column for column in form.changed_data if column != name]
+        obj.refresh_from_db(fields=[name])
+        super().save_model(request, obj, form, change)
+        if is_requested:
+            self._request(request, obj, confirmations)
+
+    def _request(self, request: HttpRequest, chain: Chain, confirmations: int) -> None:
+        staff = cast(User, request.user)
+        try:
+            row = request_confirmations(
+                chain, confirmations, typed_reason(request), staff, clock.real_now()
+            )
+        except Failure as refusal:
+            messages.error(request, typographic(refusal.text))
+        else:
+            messages.warning(request, f"{row}: sent for a second approval")
 
 
 def _per_coin(row: Rate) -> str:

@@ -12,7 +12,8 @@ from apps.core.money import AssetId, Unit
 
 
 class Chain(models.Model):
-    """A network. `id` is its network name; blocks are counted against `required_confirmations`."""
+    """A network. `id` is its network name; blocks are counted against `required_confirmations`,
+    which are never fewer than `confirmations_floor`. The database refuses to lower that."""
 
     id = models.CharField(primary_key=True, max_length=20)
     name = models.CharField(max_length=50)
@@ -20,7 +21,19 @@ class Chain(models.Model):
     chain_id = models.PositiveBigIntegerField(unique=True)
     mode = models.CharField(max_length=4, choices=Mode.choices)
     required_confirmations = models.PositiveIntegerField()
+    confirmations_floor = models.PositiveIntegerField(default=1, db_default=1)
     explorer_url = models.URLField(max_length=200, blank=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(
+                    required_confirmations__gte=models.F("confirmations_floor"),
+                    confirmations_floor__gte=1,
+                ),
+                name="chain_confirms_enough",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -37,11 +37,12 @@ class ContractTaken(Flat):
     message = "Another asset has this contract"
 
 
-class NotConfirmations(Flat):
-    message = "Confirmations must be between 1 and 10000"
-
-
 CONFIRMATIONS_MAX = 10_000
+
+
+class NotConfirmations(Flat):
+    def __init__(self, lowest: int) -> None:
+        super().__init__(f"Confirmations must be between {lowest} and {CONFIRMATIONS_MAX}")
 
 
 def change_asset(
@@ -70,8 +71,9 @@ def change_asset(
             raise NoContract
         asset.save(update_fields=["contract_address", "is_active"])
         if required_confirmations is not None:
-            if not 1 <= required_confirmations <= CONFIRMATIONS_MAX:
-                raise NotConfirmations
+            lowest = asset.chain.confirmations_floor
+            if not lowest <= required_confirmations <= CONFIRMATIONS_MAX:
+                raise NotConfirmations(lowest)
             asset.chain.required_confirmations = required_confirmations
             asset.chain.save(update_fields=["required_confirmations"])
         changed = {

@@ -136,7 +136,7 @@ SETTINGS = (
     # A line of any asset of a chain, or of the chain, says its confirmations.
     Logged(
         "chain",
-        ("asset.changed", "staff.changed"),
+        ("asset.changed", "chain.changed", "staff.changed"),
         ("required_confirmations",),
         _of_columns(
             "assets_chain c", "c.id", "''", required_confirmations="c.required_confirmations"

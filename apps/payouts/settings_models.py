@@ -1,5 +1,7 @@
 """What staff have set about a store's payouts, apart from its caps."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from apps.stores.settings_models import StoreSettings
@@ -23,3 +25,10 @@ class PayoutSettings(StoreSettings):
     review_new_destinations = models.BooleanField(default=False)
     # Of a platform: whether it may pay out a sub-merchant's coins to any address.
     platform_may_pay_out = models.BooleanField(default=False)
+
+    terms: ClassVar = (
+        "payout_network_fee",
+        "payout_review_threshold_cents",
+        "review_new_destinations",
+        "platform_may_pay_out",
+    )

@@ -55,13 +55,19 @@ def tell_owners(store: Store, key: str, decision: StaffDecision) -> None:
         )
 
 
-def tell_decision(store: Store, mode: str, key: str, decision: StaffDecision) -> None:
+def tell_decision(
+    store: Store,
+    mode: str,
+    key: str,
+    decision: StaffDecision,
+    kind: str = notification_kinds.VERIFICATION,
+) -> None:
     """In the dashboard, and to the owners what is of live mode; once per key."""
     notifications.record(
         notifications.News(
             store.pk,
             mode,
-            notification_kinds.VERIFICATION,
+            kind,
             key,
             decision.title,
             decision.path,

@@ -4,21 +4,25 @@ and money are not here.
 What takes two is linked to from here, and asked for among the staff requests (apps.console.admin).
 """
 
-from typing import Any, ClassVar
+import uuid
+from typing import Any, ClassVar, cast
 from urllib.parse import urlencode
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.db import transaction
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
+from apps.core import clock
+from apps.core.errors import Failure
 from apps.core.staff import lists, roles
 from apps.core.staff.durations import duration_text
 from apps.core.staff.labels import HELP_TEXTS, field_label
-from apps.core.staff.pages import Part, Switches, SwitchForm
-from apps.stores import staffing
+from apps.core.staff.pages import Part, Switches, SwitchForm, typed_reason
+from apps.core.web.forms import typographic
+from apps.stores import staffing, terms
 from apps.stores.models import Member, Store, User
 from apps.stores.settings import (
     columns_of,
@@ -31,10 +35,18 @@ from apps.stores.settings import (
 
 
 class Members(Part):
+    """Whose role takes two members of staff to change."""
+
     model = Member
-    operation = roles.STORE_SETTINGS
-    fields = ["user", "role", "created_at"]
-    readonly_fields = ["user", "created_at"]
+    fields = ["user", "role", "created_at", "change_role"]
+    readonly_fields = ["user", "role", "created_at", "change_role"]
+    list_select_related = ["user"]
+
+    @admin.display(description="Change")
+    def change_role(self, row: Member) -> str:
+        page = reverse("admin:stores_staffrequest_ask", args=["member_role"])
+        query = {"store": row.store_id, "email": row.user.email, "role": row.role}
+        return format_html('<a href="{}?{}">Change role</a>', page, urlencode(query))
 
 
 class UserForm(SwitchForm):
@@ -202,14 +214,37 @@ class StoreAdmin(Switches):
         return store
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
-        typed = {
-            name: form.cleaned_data[name]
-            for name in form.changed_data
-            if model_of(name) is not None
-        }
+        """What takes two is requested, and all else is changed."""
+        names = [name for name in form.changed_data if name in self.switches]
+        fresh = Store.objects.get(pk=obj.pk)
+        before = values_of(fresh, names)
+        typed = {name: form.cleaned_data[name] for name in names}
+        alone, for_two = terms.split(before, typed)
+        columns = terms.term_columns()
+        stricter = {name: value for name, value in alone.items() if name in columns}
+        lines = terms.lines_of(fresh, stricter)
+        for name in for_two:
+            setattr(obj, name, before[name])
+        # What the history and the audit log say was changed.
+        form.changed_data = [name for name in form.changed_data if name not in for_two]
         with transaction.atomic():
             super().save_model(request, obj, form, change)
-            write_settings(obj, typed)
+            write_settings(obj, {name: v for name, v in alone.items() if model_of(name)})
+            if lines:
+                terms.tell(obj, f"staff_terms:{uuid.uuid4()}", lines)
+        if for_two:
+            self._request(request, obj, for_two)
+
+    def _request(self, request: HttpRequest, store: Store, changes: terms.Changes) -> None:
+        staff = cast(User, request.user)
+        try:
+            row = terms.request_terms(
+                store, changes, typed_reason(request), staff, clock.real_now()
+            )
+        except Failure as refusal:
+            messages.error(request, typographic(refusal.text))
+        else:
+            messages.warning(request, f"{row}: sent for a second approval")
 
     @admin.display(description="Cards and agents")
     def dispatch(self, row: Store) -> str:

@@ -23,12 +23,13 @@ def dispatch_columns() -> list[str]:
     return [*_OF_STORE, *(column for model in settings_models() for column in model.takes_two)]
 
 
-def _field(column: str) -> Any:
+def field_of(column: str) -> Any:
+    """The model's field of a setting."""
     return (model_of(column) or Store)._meta.get_field(column)
 
 
 def _is_switch(column: str) -> bool:
-    return isinstance(_field(column), BooleanField)
+    return isinstance(field_of(column), BooleanField)
 
 
 def request_dispatch(
@@ -47,7 +48,7 @@ def request_dispatch(
         change_store_for(store, reason, differences)
         return None
     lines = [
-        (field_label(column), _column_text(column, before[column]), _column_text(column, value))
+        (field_label(column), column_text(column, before[column]), column_text(column, value))
         for column, value in differences.items()
     ]
     wish = Proposal(
@@ -60,9 +61,9 @@ def request_dispatch(
     return four_eyes.ask(DISPATCH, wish, staff, at)
 
 
-def _column_text(column: str, value: object) -> str:
-    """A choice has its label."""
-    labels = {str(choice): str(label) for choice, label in _field(column).flatchoices}
+def column_text(column: str, value: object) -> str:
+    """A setting in words: a choice has its label."""
+    labels = {str(choice): str(label) for choice, label in field_of(column).flatchoices}
     return labels.get(str(value)) or _text(value)
 
 

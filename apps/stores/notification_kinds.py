@@ -40,6 +40,7 @@ INVOICE_PAID = "invoice_paid"
 SUBSCRIPTION_PAST_DUE = "subscription_past_due"
 ENDPOINT_OFF = "endpoint_off"
 VERIFICATION = "verification"
+STAFF_CHANGE = "staff_change"
 KINDS: Mapping[str, NotificationKind] = {
     PAYMENT_COMPLETED: NotificationKind(
         "Payments completed",
@@ -84,6 +85,12 @@ KINDS: Mapping[str, NotificationKind] = {
     VERIFICATION: NotificationKind(
         "Reviews",
         "The outcome of a review of your business, bank account or coins.",
+        always=_OWNERS,
+    ),
+    STAFF_CHANGE: NotificationKind(
+        "Changes by our staff",
+        "Our staff changed a fee, a review or the role of a team member.",
+        permission=roles.OWN,
         always=_OWNERS,
     ),
 }

@@ -22,6 +22,8 @@ class StoreSettings(models.Model):
 
     # The columns that two members of staff change together (apps.stores.dispatch).
     takes_two: ClassVar[tuple[str, ...]] = ()
+    # Those that decide about the store's money (apps.stores.terms).
+    terms: ClassVar[tuple[str, ...]] = ()
 
     class Meta:
         abstract = True

@@ -2,12 +2,14 @@
 asked nobody."""
 
 import uuid
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.db import connection
 
 from apps.access import second_factor
+from apps.assets.models import Chain
 from apps.core import clock
 from apps.core.acting import Actor, acting
 from apps.core.acting import ActorKind as ActorKind
@@ -15,7 +17,7 @@ from apps.core.staff.roles import StaffRole
 from apps.ledger import movements
 from apps.payouts.models import Payout
 from apps.payouts.services import review
-from apps.stores import staffing
+from apps.stores import audit, staffing
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import change_store
 from tests import make
@@ -126,6 +128,44 @@ def test_a_request_approved_by_its_asker(cast: Cast, people: tuple[User, User]) 
     StaffRequest.objects.update(decided_by=people[0])
     for name in ("corrections_by_two", "staff_requests_by_two", "guards_stand"):
         assert found_of(name), name
+
+
+@pytest.mark.parametrize(
+    ("before", "change", "is_found"),
+    [
+        ({}, {"platform_may_pay_out": True}, True),
+        ({}, {"underpayment_tolerance_bps": 9_900}, True),
+        ({}, {"underpayment_tolerance_bps": 10}, False),
+        ({}, {"payout_review_threshold_cents": 500}, False),
+        ({"payout_review_threshold_cents": 500}, {"payout_review_threshold_cents": None}, True),
+        ({"payout_review_threshold_cents": 500}, {"payout_review_threshold_cents": 900}, True),
+        ({"review_new_destinations": True}, {"review_new_destinations": False}, True),
+        ({}, {"review_new_destinations": True}, False),
+    ],
+)
+def test_terms_that_one_changed(
+    before: dict[str, Any], change: dict[str, Any], is_found: bool, cast: Cast
+) -> None:
+    if before:
+        change_store(cast.bakery.store, **before)
+    with _as_staff():
+        change_store(cast.bakery.store, **change)
+    assert bool(found_of("staff_acts_by_two")) == is_found
+
+
+def test_a_fee_a_role_and_confirmations_that_one_changed(cast: Cast) -> None:
+    with _as_staff():
+        change_store(cast.bakery.store, fee_fraction=Decimal("0.02"))
+    (fee,) = found_of("staff_acts_by_two")
+    assert fee.detail == "one changed its fees or reviews"
+    with _as_staff():
+        audit.record("member.role_changed", store=cast.bakery.store, target=cast.bob)
+        audit.record(
+            "chain.changed",
+            target=Chain.objects.get(pk="polygon"),
+            details={"required_confirmations": [128, 64]},
+        )
+    assert len(found_of("staff_acts_by_two")) == 3
 
 
 def _as_staff() -> Any:

@@ -26,6 +26,9 @@ BESIDE = {
     "second_factor": ["Person", "Last sign-in"],
     "card_network": [],
     "dispatch": ["Store"],
+    "store_terms": ["Store"],
+    "member_role": ["Store", "Person"],
+    "confirmations": ["Network", "Fewest confirmations"],
     "staff_roles": ["Person", "Staff roles"],
     "sending": ["Hold", "A doubt"],
 }

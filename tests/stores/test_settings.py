@@ -73,9 +73,9 @@ def test_staff_read_and_change_them_on_the_page_of_the_store(cast: Cast) -> None
         "underpayment_tolerance_bps": "0.5",
         "overpayment_tolerance_bps": "1",
         "fee_fraction": "1",
-        "payout_network_fee": "merchant",
-        "payout_review_threshold_cents": "",
-        "platform_may_pay_out": "on",
+        "payout_network_fee": "service",
+        "payout_review_threshold_cents": "1000",
+        "review_new_destinations": "on",
         "invoice_due_days": "14",
         "reason": "Their contract",
         "members-TOTAL_FORMS": "0",
@@ -83,17 +83,19 @@ def test_staff_read_and_change_them_on_the_page_of_the_store(cast: Cast) -> None
     }
     assert admins.post(page_of(store), **form).status_code == 302
     payouts = PayoutSettings.objects.get(store=store)
-    assert (payouts.payout_network_fee, payouts.platform_may_pay_out) == ("merchant", True)
-    assert payouts.payout_review_threshold_cents is None
+    assert (payouts.payout_review_threshold_cents, payouts.review_new_destinations) == (
+        100_000,
+        True,
+    )
     assert InvoiceSettings.of(store).invoice_due_days == 14
     line = AuditEntry.objects.get(action="staff.changed", target_id=str(store.pk))
     assert line.reason == "Their contract"
-    assert "Network fee of payouts is paid by" in str(line.details)
+    assert "Payouts are reviewed above" in str(line.details)
 
     assert found_of("settings_logged") == []
     PayoutSettings.objects.filter(store=store).update(payout_review_threshold_cents=1)
     (finding,) = found_of("settings_logged")
-    assert finding.detail == ("payout_review_threshold_cents is 1, and the audit log says not set")
+    assert finding.detail == ("payout_review_threshold_cents is 1, and the audit log says 100000")
 
 
 def test_a_setting_that_no_column_takes_is_refused_at_its_field(cast: Cast) -> None:

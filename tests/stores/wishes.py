@@ -4,10 +4,12 @@ its target changes meanwhile."""
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
-from apps.access import lost_factor, second_factor
-from apps.assets.models import Asset
+from apps.access import lost_factor, member_roles, second_factor
+from apps.assets import confirmations
+from apps.assets.models import Asset, Chain
 from apps.chain.models import SendingHold
 from apps.chain.sending import holds
 from apps.console.staff.kinds import KINDS
@@ -19,9 +21,9 @@ from apps.onramp.services import credentials
 from apps.payments.services import corrections
 from apps.payouts.models import Payout
 from apps.payouts.services import review
-from apps.stores import dispatch, four_eyes, staffing
+from apps.stores import dispatch, four_eyes, staffing, terms
 from apps.stores.four_eyes import RequestKind
-from apps.stores.models import AuditEntry, StaffRequest, Store, User
+from apps.stores.models import AuditEntry, Member, StaffRequest, Store, User
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from tests import make
@@ -120,6 +122,47 @@ def _dispatch(cast: Cast) -> Wish:
     )
 
 
+def _terms(cast: Cast) -> Wish:
+    store = cast.bakery.store
+    return Wish(
+        lambda staff: terms.request_terms(
+            store, {"fee_fraction": Decimal("0.02")}, "Their contract", staff, clock.real_now()
+        ),
+        lambda: AuditEntry.objects.filter(
+            store_id=store.pk, details__fee_fraction=["0.01000000", "0.02"]
+        ).count(),
+        lambda: write_settings(
+            Store.objects.get(pk=store.pk), {"payout_review_threshold_cents": 500}
+        ),
+    )
+
+
+def _member_role(cast: Cast) -> Wish:
+    store = cast.bakery.store
+    return Wish(
+        lambda staff: member_roles.request_role(
+            store, cast.bob, "admin", "The owner is ill", staff, clock.real_now()
+        ),
+        lambda: AuditEntry.objects.filter(
+            store_id=store.pk, details__role=["developer", "admin"]
+        ).count(),
+        lambda: Member.objects.filter(store=store, user=cast.bob).update(role="viewer"),
+    )
+
+
+def _confirmations(cast: Cast) -> Wish:
+    chain = Chain.objects.get(pk="polygon")
+    return Wish(
+        lambda staff: confirmations.request_confirmations(
+            chain, 64, "Blocks are final sooner", staff, clock.real_now()
+        ),
+        lambda: AuditEntry.objects.filter(
+            target_id="polygon", details__required_confirmations=[128, 64]
+        ).count(),
+        lambda: Chain.objects.filter(pk="polygon").update(required_confirmations=100),
+    )
+
+
 def _roles(cast: Cast) -> Wish:
     return Wish(
         lambda staff: staffing.request_roles(
@@ -149,6 +192,9 @@ WISHES: dict[str, Callable[[Cast], Wish]] = {
     "second_factor": _factor,
     "card_network": _network,
     "dispatch": _dispatch,
+    "store_terms": _terms,
+    "member_role": _member_role,
+    "confirmations": _confirmations,
     "staff_roles": _roles,
     "sending": _sending,
 }

@@ -11,7 +11,9 @@ from typing import Any
 from django.urls import reverse
 
 from apps.access import lost_factor
-from apps.assets.models import Asset
+from apps.access.member_roles import MEMBER_ROLE
+from apps.assets.confirmations import CONFIRMATIONS
+from apps.assets.models import Asset, Chain
 from apps.assets.selectors import current_rate
 from apps.chain.models import SendingHold
 from apps.chain.sending import holds
@@ -29,6 +31,7 @@ from apps.stores.four_eyes import Facts
 from apps.stores.models import Member, StaffRequest, Store, User
 from apps.stores.staff_facts import store_section
 from apps.stores.staffing import ROLES
+from apps.stores.terms import TERMS
 
 EARLIER_MAX = 5
 OF_THE_SERVICE = "USD"  # in which coins that are no store's are valued
@@ -129,6 +132,23 @@ def _of_person(target: Facts) -> tuple[str, list[Section]]:
     ]
 
 
+def _of_member(target: Facts) -> tuple[str, list[Section]]:
+    """The store, and the person whose role is changed."""
+    return "", [*_of_store(target)[1], *_of_person(target)[1]]
+
+
+def _chain(target: Facts) -> tuple[str, list[Section]]:
+    chain = Chain.objects.get(pk=target["chain"])
+    assets = chain.assets.filter(is_active=True).values_list("pk", flat=True)
+    facts: Pairs = [
+        ("Mode", chain.get_mode_display()),
+        ("Fewest confirmations", chain.confirmations_floor),
+        ("Active assets", ", ".join(assets) or "None"),
+    ]
+    page = reverse("admin:assets_chain_change", args=[chain.pk])
+    return "", [Section("Network", facts, page, "Open network")]
+
+
 def _sending(target: Facts) -> tuple[str, list[Section]]:
     hold = SendingHold.objects.select_related("chain", "asset__chain", "placed_by").get(
         pk=target["hold"]
@@ -152,6 +172,9 @@ _BY_KIND: dict[str, Callable[[Facts], tuple[str, list[Section]]]] = {
     lost_factor.FACTOR.name: _of_person,
     CARD_NETWORK.name: _of_store,
     DISPATCH.name: _of_store,
+    TERMS.name: _of_store,
+    MEMBER_ROLE.name: _of_member,
+    CONFIRMATIONS.name: _chain,
     ROLES.name: _of_person,
     holds.LIFT.name: _sending,
 }

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils.html import format_html
 
-from apps.access import lost_factor
+from apps.access import lost_factor, member_roles
 from apps.agents.models import AuthorizationProvider
 from apps.agents.requests.policies import PolicyRules
 from apps.assets.models import Asset
@@ -32,7 +32,7 @@ from apps.payments.models import Withdrawal
 from apps.payments.selectors import by_reference
 from apps.payments.services import corrections, withdrawals
 from apps.stores import dispatch, staffing
-from apps.stores.models import StaffRequest, Store, User
+from apps.stores.models import Role, StaffRequest, Store, User
 from apps.stores.settings import values_of
 
 _IN_COINS = "In the unit of the asset, such as 0.5."
@@ -202,6 +202,29 @@ class RolesForm(AskForm):
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
         return staffing.request_roles(
             self.cleaned_data["email"], self.cleaned_data["roles"], self.reason, staff, at
+        )
+
+
+class MemberRoleForm(AskForm):
+    title = "Change the role of a store’s member"
+    what_follows = (
+        "This change needs a second approval. Another member of staff is emailed and has seven"
+        " days to approve it. The store’s owners are notified of the change."
+    )
+    store = forms.CharField(help_text="ID of the store.")
+    email = forms.CharField(help_text="Email of a member of the store.")
+    role = forms.ChoiceField(choices=Role.choices)
+
+    def clean_store(self) -> Store:
+        return _store_of(self.cleaned_data["store"].strip())
+
+    def clean_email(self) -> User:
+        return _person_of(self.cleaned_data["email"])
+
+    def ask(self, staff: User, at: datetime) -> StaffRequest:
+        data = self.cleaned_data
+        return member_roles.request_role(
+            data["store"], data["email"], data["role"], self.reason, staff, at
         )
 
 
@@ -407,5 +430,6 @@ FORMS: dict[str, type[AskForm]] = {
     lost_factor.FACTOR.name: FactorForm,
     dispatch.DISPATCH.name: DispatchForm,
     credentials.CARD_NETWORK.name: CardNetworkForm,
+    member_roles.MEMBER_ROLE.name: MemberRoleForm,
     staffing.ROLES.name: RolesForm,
 }

@@ -2,6 +2,8 @@
 of earnings have their own record."""
 
 from apps.access.lost_factor import FACTOR
+from apps.access.member_roles import MEMBER_ROLE
+from apps.assets.confirmations import CONFIRMATIONS
 from apps.chain.sending.holds import LIFT
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
@@ -9,7 +11,20 @@ from apps.payouts.services.review import RELEASE
 from apps.stores.dispatch import DISPATCH
 from apps.stores.four_eyes import RequestKind
 from apps.stores.staffing import ROLES
+from apps.stores.terms import TERMS
 
 KINDS: dict[str, RequestKind] = {
-    kind.name: kind for kind in (RELEASE, CORRECTION, FACTOR, CARD_NETWORK, DISPATCH, ROLES, LIFT)
+    kind.name: kind
+    for kind in (
+        RELEASE,
+        CORRECTION,
+        FACTOR,
+        CARD_NETWORK,
+        DISPATCH,
+        TERMS,
+        MEMBER_ROLE,
+        CONFIRMATIONS,
+        ROLES,
+        LIFT,
+    )
 }

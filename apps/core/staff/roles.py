@@ -86,7 +86,16 @@ SENDING_HOLD = StaffOperation(
 
 # Admin configures.
 STORE_SETTINGS = StaffOperation(
-    "store.change", "Change a store’s settings and its members’ roles", _ADMIN
+    "store.change", "Change a store’s other settings, or make its reviews stricter", _ADMIN
+)
+TERMS = StaffOperation(
+    "store.change_terms",
+    "Change a store’s fees, tolerances, verification, reviews or rights of a platform",
+    _ADMIN,
+    TWO,
+)
+MEMBER_ROLE = StaffOperation(
+    "member.change_role", "Change the role of a store’s member", _ADMIN, TWO
 )
 DISPATCH = StaffOperation(
     "store.change_dispatch", "Change a store’s settings of cards and agents", _ADMIN, TWO
@@ -99,7 +108,10 @@ CARD_NETWORK = StaffOperation(
 )
 CARD_NETWORK_OFF = StaffOperation("card_network.stop", "Turn off a card network", _ADMIN)
 PAYOUT_CAPS = StaffOperation("payout_cap.change", "Change a store’s payout limits", _ADMIN)
-ASSETS = StaffOperation("asset.change", "Change chains and assets", _ADMIN)
+ASSETS = StaffOperation("asset.change", "Change assets, and how chains are shown", _ADMIN)
+CONFIRMATIONS = StaffOperation(
+    "chain.change_confirmations", "Change a network’s confirmations", _ADMIN, TWO
+)
 ACCOUNT = StaffOperation(
     "account.change", "Rename a person, deactivate or reactivate an account", _ADMIN
 )

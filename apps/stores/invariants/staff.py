@@ -9,6 +9,10 @@ from apps.core.invariant import Invariant
 _SINCE = (
     "(SELECT applied FROM django_migrations WHERE app = 'stores' AND name = '0014_staff_requests')"
 )
+_TERMS_SINCE = (
+    "(SELECT applied FROM django_migrations WHERE app = 'assets'"
+    " AND name = '0007_confirmations_floor')"
+)
 _BY_TWO = (
     "(r.state = 'approved' AND r.decided_by_id IS NOT NULL AND r.decided_by_id <> r.asked_by_id)"
 )
@@ -20,6 +24,15 @@ def _near(kind: str) -> str:
         f"EXISTS (SELECT 1 FROM stores_staffrequest r WHERE r.kind = '{kind}' AND {_BY_TWO} AND"  # noqa: S608  # ours
         f" abs(extract(epoch FROM l.at - r.decided_at)) < 60 AND (r.target_id = l.target_id"
         " OR r.content::jsonb -> 'wanted' ->> 'credential' = l.target_id))"
+    )
+
+
+def _rises(column: str) -> str:
+    """Whether a limit is higher than before by line `l`, or gone."""
+    value = f"l.details -> '{column}'"
+    return (
+        f"(jsonb_typeof({value}) = 'array' AND coalesce(({value} ->> 1)::numeric >"
+        f" ({value} ->> 0)::numeric, {value} ->> 1 IS NULL))"
     )
 
 
@@ -110,8 +123,8 @@ WHERE t.to_status = 'requires_review' AND t.note = ANY (%(held_for_review)s)
     ),
     Invariant(
         "staff_acts_by_two",
-        "No second factor, card network, dispatch or staff role was changed on the staff site"
-        " without a second member of staff",
+        "No second factor, card network, dispatch, staff role, member's role, fee, review or"
+        " confirmations were changed on the staff site without a second member of staff",
         "SELECT count(*) FROM stores_auditentry WHERE actor_kind = 'staff'",
         f"""
 SELECT 'account ' || l.target_name, 'one took off its second factor' FROM stores_auditentry l
@@ -135,6 +148,27 @@ WHERE l.action = 'staff.roles_changed' AND l.actor_kind = 'staff' AND l.at > {_S
     SELECT 1 FROM unnest(ARRAY['admin', 'finance']) AS given
     WHERE strpos(l.details -> 'roles' ->> 1, given) > 0
         AND strpos(l.details -> 'roles' ->> 0, given) = 0)
+UNION ALL SELECT 'store ' || l.store_id, 'one changed the role of ' || l.target_name
+    FROM stores_auditentry l
+WHERE l.action = 'member.role_changed' AND l.actor_kind = 'staff' AND l.at > {_TERMS_SINCE}
+    AND NOT EXISTS (SELECT 1 FROM stores_staffrequest r WHERE r.kind = 'member_role' AND {_BY_TWO}
+        AND r.content::jsonb -> 'wanted' ->> 'user' = l.target_id
+        AND r.content::jsonb -> 'wanted' ->> 'store' = l.store_id::text
+        AND abs(extract(epoch FROM l.at - r.decided_at)) < 60)
+UNION ALL SELECT 'store ' || l.target_id, 'one changed its fees or reviews'
+    FROM stores_auditentry l
+WHERE l.action IN ('store.changed', 'staff.changed') AND l.actor_kind = 'staff'
+    AND l.target_type = 'store' AND l.at > {_TERMS_SINCE} AND NOT {_near("store_terms")}
+    AND (l.details ?| ARRAY['fee_fraction', 'platform_fee_fraction', 'payout_network_fee']
+        OR 'true' IN (l.details -> 'is_platform' ->> 1, l.details -> 'platform_may_pay_out' ->> 1)
+        OR l.details -> 'review_new_destinations' ->> 1 = 'false'
+        OR l.details -> 'kyc_confirmed_at' ->> 1 IS NOT NULL
+        OR {_rises("underpayment_tolerance_bps")} OR {_rises("overpayment_tolerance_bps")}
+        OR {_rises("payout_review_threshold_cents")})
+UNION ALL SELECT 'chain ' || l.target_id, 'one changed its confirmations' FROM stores_auditentry l
+WHERE l.action IN ('chain.changed', 'staff.changed') AND l.actor_kind = 'staff'
+    AND l.target_type = 'chain' AND l.at > {_TERMS_SINCE} AND NOT {_near("confirmations")}
+    AND l.details ? 'required_confirmations'
 """,  # noqa: S608  # our own text
     ),
 )

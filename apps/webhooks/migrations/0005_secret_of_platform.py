@@ -7,6 +7,7 @@ class Migration(migrations.Migration):
     dependencies = [("webhooks", "0004_ready_by_endpoint")]
 
     operations = [
+        migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
         migrations.AddField(
             model_name="endpoint",
             name="is_secret_of_platform",

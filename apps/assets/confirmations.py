@@ -1,0 +1,69 @@
+"""How many blocks a network's deposits wait for: two members of staff change it, never below the
+network's floor, which nothing lowers (decision 616)."""
+
+from datetime import datetime
+
+from apps.assets.models import Chain
+from apps.assets.services import CONFIRMATIONS_MAX
+from apps.core.errors import Flat
+from apps.core.staff import roles
+from apps.stores import audit, four_eyes
+from apps.stores.four_eyes import Facts, Proposal, RequestKind
+from apps.stores.models import StaffRequest, User
+
+
+class ConfirmationsRefused(Flat):
+    """The text says why."""
+
+
+def request_confirmations(
+    chain: Chain, confirmations: int, reason: str, staff: User, at: datetime
+) -> StaffRequest:
+    """Nothing is changed yet. Raises ConfirmationsRefused, or what four_eyes.ask raises."""
+    return four_eyes.ask(CONFIRMATIONS, wish_of(chain, confirmations, reason), staff, at)
+
+
+def wish_of(chain: Chain, confirmations: int, reason: str) -> Proposal:
+    """Raises ConfirmationsRefused."""
+    lowest = chain.confirmations_floor
+    if not lowest <= confirmations <= CONFIRMATIONS_MAX:
+        raise ConfirmationsRefused(
+            f"Choose from {lowest} to {CONFIRMATIONS_MAX} confirmations on {chain.name}"
+        )
+    if confirmations == chain.required_confirmations:
+        raise ConfirmationsRefused("Nothing of it would change")
+    return Proposal(
+        chain.pk,
+        f"Confirmations on {chain.name}",
+        {"chain": chain.pk, "confirmations": confirmations},
+        [("Confirmations", str(chain.required_confirmations), str(confirmations))],
+        reason,
+    )
+
+
+def _before(facts: Facts) -> Facts:
+    chain = Chain.objects.select_for_update().get(pk=facts["chain"])
+    return {"confirmations": chain.required_confirmations, "lowest": chain.confirmations_floor}
+
+
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
+    chain = Chain.objects.get(pk=facts["chain"])
+    before, after = chain.required_confirmations, facts["confirmations"]
+    chain.required_confirmations = after
+    chain.save(update_fields=["required_confirmations"])
+    audit.record(
+        "chain.changed",
+        target=chain,
+        name=chain.name,
+        reason=request.reason,
+        details={"required_confirmations": [before, after]},
+    )
+
+
+CONFIRMATIONS = RequestKind(
+    "confirmations",
+    "A change to a network’s confirmations",
+    roles.CONFIRMATIONS,
+    _before,
+    _carry_out,
+)

@@ -1,0 +1,153 @@
+"""What decides about a store's money: fees, tolerances, verification, reviews, a platform's rights.
+
+Two members of staff change it and the store's owners are told; one makes reviews stricter, or takes
+a right back (decision 615).
+"""
+
+from collections.abc import Mapping
+from copy import copy
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from apps.core import clock
+from apps.core.models import Mode
+from apps.core.staff import roles
+from apps.core.staff.labels import field_label
+from apps.core.staff.values import shown
+from apps.stores import account_emails, four_eyes, notification_kinds
+from apps.stores.account_emails import StaffDecision
+from apps.stores.dispatch import column_text, field_of
+from apps.stores.four_eyes import Facts, Proposal, RequestKind
+from apps.stores.models import StaffRequest, Store, User
+from apps.stores.services import change_store_for
+from apps.stores.settings import lock_settings, settings_models, values_of
+
+_OF_STORE = (
+    "underpayment_tolerance_bps",
+    "overpayment_tolerance_bps",
+    "fee_fraction",
+    "is_platform",
+    "platform_fee_fraction",
+    "kyc_confirmed_at",
+)
+# The columns of which a smaller number lets less happen; None stands for no limit.
+_LIMITS = (
+    "underpayment_tolerance_bps",
+    "overpayment_tolerance_bps",
+    "payout_review_threshold_cents",
+)
+_RIGHTS = ("is_platform", "platform_may_pay_out", "kyc_confirmed_at")
+_DUTIES = ("review_new_destinations",)
+Changes = Mapping[str, Any]
+
+
+def term_columns() -> list[str]:
+    """Of the store, and of every app's settings."""
+    return [*_OF_STORE, *(column for model in settings_models() for column in model.terms)]
+
+
+def is_stricter(column: str, before: Any, after: Any) -> bool:
+    """Whether a change lets less happen than before, so that one member of staff makes it."""
+    if column in _LIMITS:
+        return after is not None and (before is None or after < before)
+    if column in _RIGHTS:
+        return not after
+    return column in _DUTIES and bool(after)
+
+
+def split(before: Changes, changes: Changes) -> tuple[dict[str, object], dict[str, object]]:
+    """What one changes alone of `changes`, and what takes two."""
+    names = term_columns()
+    differences = {column: value for column, value in changes.items() if before[column] != value}
+    for_two = {
+        column: value
+        for column, value in differences.items()
+        if column in names and not is_stricter(column, before[column], value)
+    }
+    alone = {column: value for column, value in differences.items() if column not in for_two}
+    return alone, for_two
+
+
+def request_terms(
+    store: Store, changes: Changes, reason: str, staff: User, at: datetime
+) -> StaffRequest:
+    """Nothing is changed yet. `changes` by column. Raises StaffForbidden, or what four_eyes.ask
+    raises."""
+    wish = Proposal(
+        str(store.pk),
+        f"Fees and reviews of {store.name}",
+        {"store": str(store.pk), "changes": _packed(changes)},
+        lines_of(store, changes),
+        reason,
+    )
+    return four_eyes.ask(TERMS, wish, staff, at)
+
+
+def lines_of(store: Store, changes: Changes) -> list[tuple[str, str, str]]:
+    """Each setting with what it is and what it will be, as people read them."""
+    before = values_of(store, list(changes))
+    return [
+        (field_label(column), _text(store, column, before[column]), _text(store, column, value))
+        for column, value in changes.items()
+    ]
+
+
+def _text(store: Store, column: str, value: Any) -> str:
+    if value is None:
+        return "None"
+    if isinstance(value, datetime):
+        return f"{value:%Y-%m-%d %H:%M} UTC"
+    if isinstance(value, bool) or field_of(column).flatchoices:
+        return column_text(column, value)
+    row = copy(store)
+    setattr(row, column, value)
+    return str(shown(row, column))
+
+
+def tell(store: Store, key: str, lines: list[tuple[str, str, str]]) -> None:
+    """The store's owners, by email and in the dashboard, what staff have changed; once per key."""
+    text = "; ".join(f"{what}: {after}, instead of {before}" for what, before, after in lines)
+    account_emails.tell_decision(
+        store,
+        Mode.LIVE,
+        key,
+        StaffDecision(
+            "Our staff changed your store’s settings",
+            f"{text}. If you didn’t expect this, contact us.",
+            "/dashboard/audit-log",
+            "Open the audit log",
+        ),
+        kind=notification_kinds.STAFF_CHANGE,
+    )
+
+
+def _packed(changes: Changes) -> dict[str, Any]:
+    """As canonical JSON holds them."""
+    return {column: _plain(value) for column, value in changes.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    return clock.iso(value) if isinstance(value, datetime) else value
+
+
+def _before(facts: Facts) -> Facts:
+    return _packed(values_of(lock_settings(facts["store"]), term_columns()))
+
+
+def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
+    store = Store.objects.get(pk=facts["store"])
+    changes = {
+        column: field_of(column).to_python(value) for column, value in facts["changes"].items()
+    }
+    lines = lines_of(store, changes)
+    changed = change_store_for(store, request.reason, changes)
+    tell(changed, f"staff_request:{request.pk}", lines)
+    return changed
+
+
+TERMS = RequestKind(
+    "store_terms", "A change to a store’s fees or reviews", roles.TERMS, _before, _carry_out
+)
