@@ -107,7 +107,7 @@ def _text(store: Store, column: str, value: Any) -> str:
 
 def tell(store: Store, key: str, lines: list[tuple[str, str, str]]) -> None:
     """The store's owners, by email and in the dashboard, what staff have changed; once per key."""
-    text = "; ".join(f"{what}: {after}, instead of {before}" for what, before, after in lines)
+    text = "; ".join(f"{name}: {after}, instead of {before}" for name, before, after in lines)
     account_emails.tell_decision(
         store,
         Mode.LIVE,
@@ -122,7 +122,7 @@ def tell(store: Store, key: str, lines: list[tuple[str, str, str]]) -> None:
     )
 
 
-def _packed(changes: Changes) -> dict[str, Any]:
+def _packed(changes: Changes) -> Facts:
     """As canonical JSON holds them."""
     return {column: _plain(value) for column, value in changes.items()}
 
