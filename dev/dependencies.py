@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """What Tillgate is made of, and what is known against it.
 
-`sbom` writes a bill of materials (CycloneDX 1.6, JSON) from the lock file and the base images: it
-asks nobody. `audit` asks with pip-audit whether an advisory names a locked version. Exit 0: none
-does; 1: some do; 2: nobody could be asked.
+`lock` writes the lock files again for every Python that Tillgate runs on, with the versions that
+they have; it needs the project's environment. `sbom` writes a bill of materials (CycloneDX 1.6,
+JSON) from the lock file and the base images: it asks nobody. `audit` asks with pip-audit whether an
+advisory names a locked version. Exit 0: none does; 1: some do; 2: nobody could be asked.
 """
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 import uuid
 import venv
@@ -18,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from dev import pin_images
+from dev import bootstrap, pin_images, pythons
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = {
@@ -27,6 +30,14 @@ LOCKS = {
     "charts": "requirements/charts.txt",
 }
 TOOL_LOCK = "requirements/audit.txt"
+# Of each lock file what of pyproject.toml it is made from, as uv is told.
+MADE_FROM = {
+    "requirements/dev.txt": ["--group", "dev", "pyproject.toml"],
+    "requirements/base.txt": ["pyproject.toml"],
+    "requirements/redis.txt": ["--no-deps", "--group", "redis"],
+    "requirements/charts.txt": ["--group", "charts"],
+    "requirements/audit.txt": ["--group", "audit"],
+}
 
 
 def locked(path: Path) -> dict[str, dict[str, Any]]:
@@ -44,6 +55,87 @@ def locked(path: Path) -> dict[str, dict[str, Any]]:
         ):
             current["via"].append(match[1])
     return packages
+
+
+def lock(root: Path) -> int:
+    """Write every lock file; the exit status. A version changes where pyproject.toml asks for
+    another, or its lines were taken out before."""
+    # A folder of this machine has some files of a package, and would hide the hashes of the others.
+    index = {
+        name: value
+        for name, value in bootstrap.uv_index().items()
+        if name not in ("UV_INDEX", "UV_FIND_LINKS")
+    }
+    for file, sources in MADE_FROM.items():
+        # What runs beside the tests has the tests' versions; the auditor's environment is its own.
+        before = [root / file, *([root / LOCKS["dev"]] if file != TOOL_LOCK else [])]
+        pins = {
+            name: package["version"]
+            for path in before
+            if path.exists()
+            for name, package in locked(path).items()
+        }
+        command = [str(bootstrap.VENV / "bin" / "uv"), "pip", "compile", "--universal"]
+        command += ["--python-version", ".".join(map(str, pythons.SUPPORTED[0]))]
+        command += ["--generate-hashes", "--no-cache", "--quiet", "--no-header"]
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
+            constraints.write("\n".join(f"{name}=={pin}" for name, pin in pins.items()))
+            constraints.flush()
+            run = subprocess.run(
+                [*command, "--constraints", constraints.name, *sources],
+                cwd=root,
+                env={**os.environ, **index},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        if run.returncode:
+            print(f"{file} could not be made: {run.stderr}", file=sys.stderr)
+            return 1
+        text = re.sub(r"\n    #   -c /.*|(?<=# via) -c /.*", "", of_our_systems(run.stdout))
+        text = f"# Compiled by uv from pyproject.toml, with hashes.\n{text}"
+        (root / file).write_text(text)
+    return 0
+
+
+def of_our_systems(text: str) -> str:
+    """A lock file without the packages of other systems, and without markers that hold on all of
+    ours: CPython on Linux."""
+    from packaging.markers import Marker
+
+    blocks = []
+    for block in re.split(r"\n(?=[a-z0-9])", text):
+        head, newline, rest = block.partition("\n")
+        package, semicolon, marker = head.removesuffix(" \\").partition(" ; ")
+        holds = (
+            {
+                Marker(marker).evaluate(
+                    {
+                        **_SYSTEM,
+                        "python_version": f"{major}.{minor}",
+                        "python_full_version": f"{major}.{minor}.{patch}",
+                    }
+                )
+                for major, minor in pythons.SUPPORTED
+                for patch in (0, 20)
+            }
+            if semicolon
+            else {True}
+        )
+        if holds == {True}:
+            blocks.append(f"{package} \\{newline}{rest}")
+        elif True in holds:
+            blocks.append(block)
+    return "\n".join(blocks)
+
+
+_SYSTEM = {
+    "implementation_name": "cpython",
+    "platform_python_implementation": "CPython",
+    "sys_platform": "linux",
+    "platform_system": "Linux",
+    "os_name": "posix",
+}
 
 
 def bill(root: Path) -> dict[str, Any]:
@@ -189,11 +281,14 @@ def main(arguments: list[str]) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
+    commands.add_parser("lock")
     sbom = commands.add_parser("sbom")
     sbom.add_argument("--output", type=Path, help="a file; else it is printed")
     audit_parser = commands.add_parser("audit")
     audit_parser.add_argument("--lock", choices=LOCKS, action="append", help="may be repeated")
     options = parser.parse_args(arguments)
+    if options.command == "lock":
+        return lock(ROOT)
     if options.command == "sbom":
         text = json.dumps(bill(ROOT), indent=1) + "\n"
         options.output.write_text(text) if options.output else print(text, end="")

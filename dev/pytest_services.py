@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from apps.core import local_chain
-from dev import bootstrap, embedded, machine
+from dev import embedded, machine
 
 os.environ.setdefault("TILLGATE_ENV", "test")
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -27,15 +27,15 @@ def missing() -> dict[str, str]:
     messages = {}
     if not os.environ.get(local_chain.ETHEREUM):
         messages["chain"] = "no local chain: npm brings anvil when it is there"
-    if not bootstrap.chromium():
+    if not machine.chromium():
         messages["browser"] = "no browser: sudo apt-get install -y chromium-headless-shell"
-    if not bootstrap.pgbouncer():
+    if not machine.pgbouncer():
         messages["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
     if not machine.nginx():
         messages["router"] = "no router: sudo apt-get install -y nginx-light"
     if not machine.postgres_with_fdw():
         messages["federated"] = "no postgres_fdw: sudo apt-get install -y postgresql"
-    if not bootstrap.softhsm():
+    if not machine.softhsm():
         messages["token"] = "no token: sudo apt-get install -y softhsm2"  # a marker
     return messages
 

@@ -1,25 +1,141 @@
-"""How the set-up runs other programs and speaks to the person. Standard library only."""
+"""How the set-up runs other programs and speaks to the person. Standard library only.
 
+Each program is in a process group of its own: it ends when this process does, however that ends,
+and at once when it is interrupted.
+"""
+
+import contextlib
+import ctypes
 import os
+import signal
 import subprocess
 import sys
+import threading
+import time
+from pathlib import Path
+
+KILL_SECONDS = 0.4
+_PR_SET_PDEATHSIG = 1
+# Loaded before any fork: a child must not.
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_speaking = threading.RLock()
+_changing = threading.Lock()
+_programs = set["subprocess.Popen[str]"]()
+_interrupted = threading.Event()
+_line = ""  # what stands on the terminal's last line, to be written over
 
 
 class SetupStop(Exception):
     """The set-up can't go on; the message is the line for the person."""
 
 
+class Interrupted(BaseException):
+    """Somebody ended the command while a thread of it was at work; nobody is told anything more."""
+
+
 def say(text: str) -> None:
     """A line for the person, on standard error: standard output belongs to the command. Whole,
     whoever else speaks."""
-    sys.stderr.write(f"{text}\n")
-    sys.stderr.flush()
+    with _speaking:
+        sys.stderr.write(f"{_cleared()}{text}\n{_line}")
+        sys.stderr.flush()
 
 
-def run(*command: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **(env or {})}, check=False
-    )
+def keep_below(line: str) -> None:
+    """The line of a terminal that stands below all others, in place of the one before."""
+    global _line
+    with _speaking:
+        cleared = _cleared()
+        _line = line
+        sys.stderr.write(f"{cleared}{line}")
+        sys.stderr.flush()
+
+
+def _cleared() -> str:
+    return "\r\x1b[K" if _line else ""
+
+
+def is_terminal() -> bool:
+    return sys.stderr.isatty() and os.environ.get("TERM") not in (None, "dumb")
+
+
+def run(
+    *command: str, env: dict[str, str] | None = None, cwd: Path | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """A program and what it said. Raises Interrupted once somebody has interrupted."""
+    if _interrupted.is_set():
+        raise Interrupted
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env={**os.environ, **(env or {})},
+        cwd=cwd,
+        process_group=0,
+        preexec_fn=_end_with_parent,
+    ) as process:
+        with _changing:
+            _programs.add(process)
+        try:
+            output, errors = process.communicate()
+        except BaseException:
+            _end([process])
+            raise
+        finally:
+            with _changing:
+                _programs.discard(process)
+    if _interrupted.is_set():
+        raise Interrupted
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
+def _end_with_parent() -> None:
+    """In the child: the kernel ends it with the thread that waits for it."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def interrupt() -> None:
+    """End what runs; threads that wait for it, and those that start something, are interrupted."""
+    _interrupted.set()
+    with _changing:
+        programs = list(_programs)
+    _end(programs)
+
+
+def resume() -> None:
+    """Programs may be run again: whoever was interrupted has ended."""
+    _interrupted.clear()
+
+
+def is_interrupted() -> bool:
+    return _interrupted.is_set()
+
+
+def _end(programs: "list[subprocess.Popen[str]]") -> None:
+    """Asked first, then made to. A package manager in the middle of a package finishes it."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+        for process in programs:
+            if number != signal.SIGKILL or "apt-get" not in process.args:  # type: ignore[operator]
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(process.pid, number)
+        deadline = time.monotonic() + KILL_SECONDS
+        while time.monotonic() < deadline and any(_runs(process) for process in programs):
+            time.sleep(0.01)
+        if not any(_runs(process) for process in programs):
+            return
+
+
+def _runs(process: "subprocess.Popen[str]") -> bool:
+    """Asked without taking its status, which another thread waits for."""
+    try:
+        fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return fields[0] != "Z"
 
 
 def last_line(finished: "subprocess.CompletedProcess[str]") -> str:

@@ -30,7 +30,7 @@ from urllib.parse import urlsplit
 from django_otp.oath import totp
 from playwright.sync_api import Browser, Error, Page, sync_playwright
 
-from dev import bootstrap, embedded
+from dev import bootstrap, embedded, machine
 from tests import public_pages, seldom
 from tests.browser.judging import AXE, FLAGS, JUDGED, OVERFLOW, WCAG
 from tests.contact_sheets import sheets
@@ -373,7 +373,7 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     stores = options.stores.split(",")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=bootstrap.chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=machine.chromium(), args=FLAGS)
         dashboards(walk, browser, demo, [store for store in stores if store in names_of(demo)])
         if "visitors" in stores:
             visitors(walk, browser, demo["base_url"])

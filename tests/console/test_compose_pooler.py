@@ -21,7 +21,7 @@ from psycopg import sql
 
 from apps.audit.grants import WEB, WORKER
 from config.databases import CONSOLE, DatabaseAddress, address_of
-from dev import bootstrap, pooler, template_database
+from dev import machine, pooler, template_database
 from dev.ports import free_port
 from tests import postgres
 from tests.cast import assemble
@@ -174,7 +174,7 @@ class Deployment:
             stdin=subprocess.PIPE,
             env={
                 **self.files["pooler.env"],
-                "PATH": f"{Path(str(bootstrap.pgbouncer())).parent}:{os.environ['PATH']}",
+                "PATH": f"{Path(str(machine.pgbouncer())).parent}:{os.environ['PATH']}",
                 "POOLER_FOLDER": str(folder),
                 "POOLER_SERVER_HOST": str(self.socket),
                 "POOLER_SERVER_PORT": str(server_port),

@@ -52,6 +52,15 @@ def test_what_is_here_is_new_enough() -> None:
     assert versions.refusals(*versions.MINIMUMS) == []
 
 
+@pytest.mark.parametrize(("version", "ids"), [((3, 13), []), ((3, 14), ["core.E003"])])
+def test_a_python_for_which_the_library_of_keys_has_no_release_is_no_deployments(
+    version: tuple[int, int], ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(versions, "_python", lambda: version)
+    found = run_checks(tags=["security"], include_deployment_checks=True)
+    assert [message.id for message in found if message.id == "core.E003"] == ids
+
+
 def test_a_redis_whose_version_nobody_may_ask_is_taken(settings: Any) -> None:
     from apps.core import buckets
 
