@@ -15,7 +15,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, URLResolver, path, reverse
 
 from apps.access import second_factor, sessions, staff_code
-from apps.console.staff import groups, home, pages
+from apps.console.staff import coins, groups, home, pages
 from apps.core import clock
 from apps.core.acting import ActorKind, become
 from apps.core.db import tenancy
@@ -99,6 +99,7 @@ class StaffSite(AdminSite):
         views = {
             "proxies": proxies.page,
             "sending": pages.sending,
+            "coins": coins.page,
             "jobs": pages.jobs,
             "trial_balance": pages.balance,
             "search": pages.search,

@@ -4,10 +4,12 @@ leaves.
 What waits for a person is settled by `manage.py sending`, never here.
 """
 
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from django import forms
-from django.contrib import admin
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -22,11 +24,14 @@ from apps.chain.models import (
     UnexplainedBalance,
     UnknownTransaction,
 )
+from apps.chain.watching import unexplained
+from apps.core.clock import real_now
 from apps.core.money import amount_text
 from apps.core.staff import lists, roles
 from apps.core.staff.labels import field_label
-from apps.core.staff.pages import ReadOnly, Switches, SwitchForm
+from apps.core.staff.pages import ReadOnly, Switches, SwitchForm, button, typed_reason
 from apps.core.staff.paging import BY_KEY
+from apps.core.staff.roles import StaffMember
 from apps.core.templatetags.tillgate import badge, moment, shorten
 
 
@@ -196,6 +201,7 @@ class UnexplainedBalanceAdmin(Rated):
     address_shown = lists.short("address_id", "Address", chain="chain")
     amount = lists.coins()
     ordering = ["-found_at"]
+    actions = ["accept"]
 
     @admin.display(description="Explained")
     def settled(self, row: UnexplainedBalance) -> str:
@@ -205,3 +211,13 @@ class UnexplainedBalanceAdmin(Rated):
 
     def title_of(self, row: UnexplainedBalance) -> str:
         return f"of {lists.coins_text(row)}"
+
+    @button(roles.COINS_ACCEPT, "Accept without booking")
+    def accept(self, request: HttpRequest, rows: "QuerySet[UnexplainedBalance]") -> None:
+        count = 0
+        for row in rows.filter(settled_at=None):
+            unexplained.accept_for_staff(
+                row, typed_reason(request), cast(StaffMember, request.user), real_now()
+            )
+            count += 1
+        messages.success(request, f"{count} accepted" if count else "None of these is open")

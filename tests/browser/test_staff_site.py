@@ -62,6 +62,7 @@ def pages(cast: Cast) -> list[str]:
         "",
         "proxies/",
         "sending/",
+        "coins/",
         "jobs/",
         "trial-balance/",
         "search/",

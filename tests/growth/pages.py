@@ -160,7 +160,7 @@ def staff(browser: Any) -> Iterator[Ask]:
         row = model._default_manager.order_by("-pk").first()
         if row is not None:
             yield Ask(f"staff {path}<id>", getter(browser.client, f"{path}{row.pk}/change/"))
-    for path in ("/admin/", "/admin/sending/", "/admin/search/?q=Bread"):
+    for path in ("/admin/", "/admin/coins/", "/admin/sending/", "/admin/search/?q=Bread"):
         yield Ask(f"staff {path}", getter(browser.client, path))
 
 

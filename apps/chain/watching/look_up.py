@@ -59,14 +59,15 @@ class Search:
 def search(
     chains: Iterable[Chain],
     tx_hash: str,
-    addresses: Collection[str],
+    addresses: Collection[str] | None,
     native_addresses: Mapping[str, str],
     contracts: Collection[str] = frozenset(),
 ) -> Search:
     """Ask one chain after the other, as long as somebody may be kept waiting. Not inside a
     transaction.
 
-    `native_addresses` are those that take a chain's own coin, by chain; `contracts` are tokens'.
+    Without `addresses` everybody whom it reached is told. `native_addresses` are those that take a
+    chain's own coin, by chain; `contracts` are tokens'.
     """
     deadline = time.monotonic() + TOTAL_SECONDS
     searched_chains: list[Chain] = []
@@ -81,7 +82,7 @@ def search(
                     nodes,
                     chain,
                     tx_hash,
-                    frozenset(addresses),
+                    None if addresses is None else frozenset(addresses),
                     native_addresses.get(chain.pk),
                     frozenset(contracts),
                 )
@@ -108,7 +109,7 @@ def _look(
     nodes: Nodes,
     chain: Chain,
     tx_hash: str,
-    addresses: frozenset[str],
+    addresses: frozenset[str] | None,
     native: str | None,
     contracts: frozenset[str],
 ) -> Seen | None:
@@ -134,16 +135,16 @@ def _look(
 
 
 def _reached(
-    transaction: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str]
+    transaction: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str] | None
 ) -> Iterator[Reached]:
     to = str(transaction.get("to") or "").lower()
-    if to in addresses and int(transaction["value"], 16) > 0:
+    if to and (addresses is None or to in addresses) and int(transaction["value"], 16) > 0:
         yield Reached(to, "")
     for entry in receipt["logs"]:
         topics = entry["topics"]
         if len(topics) == 3 and topics[0].lower() == TRANSFER_TOPIC:
             holder = "0x" + topics[2][-40:].lower()
-            if holder in addresses:
+            if addresses is None or holder in addresses:
                 yield Reached(holder, entry["address"].lower())
 
 

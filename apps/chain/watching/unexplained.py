@@ -7,11 +7,21 @@ from django.db import transaction
 
 from apps.chain.models import UnexplainedBalance
 from apps.core.errors import Flat
+from apps.core.staff import roles
+from apps.core.staff.roles import StaffMember
 from apps.stores import audit
 
 
 class NotAcceptable(Flat):
     """The text says why."""
+
+
+def accept_for_staff(
+    row: UnexplainedBalance, reason: str, staff: StaffMember, at: datetime
+) -> UnexplainedBalance:
+    """Accept it on the staff site. Raises StaffForbidden or NotAcceptable."""
+    roles.check(staff, roles.COINS_ACCEPT)
+    return accept(str(row.pk), reason, at)
 
 
 def accept(row_id: str, reason: str, at: datetime) -> UnexplainedBalance:

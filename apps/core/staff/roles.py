@@ -79,6 +79,15 @@ ASSET_REVIEW = StaffOperation(
     "asset_review.end", "Decide about a store’s asset that was stopped for review", _FINANCE
 )
 
+COINS_ACCEPT = StaffOperation(
+    "unexplained_balance.accept", "Accept coins that nothing explains", _FINANCE
+)
+
+# Whoever is asked by a customer looks: only what the chain has is booked.
+COINS_FIND = StaffOperation(
+    "coins.find", "Find a transaction, and have blocks read again", _READERS
+)
+
 # Whoever sees a reason to stops what leaves.
 SENDING_HOLD = StaffOperation(
     "sending.hold", "Put sending on hold: of an asset, a chain or everything", _FINANCE | _ADMIN

@@ -1,0 +1,128 @@
+"""Staff look for coins that somebody says they have sent: by the hash of a transaction, and by
+blocks that the watcher reads once more. It books what the chain has and the books don't, and
+nothing else.
+
+Each search is in the audit log with its reason.
+"""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Max, Min
+
+from apps.assets.models import Asset, Chain
+from apps.chain.models import Block
+from apps.chain.watching import again, look_up
+from apps.core.errors import Flat
+from apps.core.staff import roles
+from apps.core.staff.roles import StaffMember
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.services.transaction_lookup import (
+    LookupResult,
+    NoHash,
+    find_transaction,
+    hash_in,
+)
+from apps.stores import audit
+
+BLOCKS_MAX = 100
+PAYMENTS_MAX = 10
+
+
+class SearchRefused(Flat):
+    """The text says why."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a transaction is to a payment whose address it reached."""
+
+    payment: Payment
+    result: LookupResult
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What became of a transaction: where it is, and each payment that it reached. Without a chain
+    none of those `asked` has it."""
+
+    tx_hash: str
+    chain: Chain | None
+    asked: tuple[str, ...] = ()
+    has_failed: bool = False
+    is_mined: bool = False
+    lost_to: str = ""  # the token whose own contract got the coins
+    payments: tuple[Found, ...] = ()
+
+
+def ask_for_blocks(chain_id: str, first: int, last: int, reason: str, staff: StaffMember) -> int:
+    """Have the watcher read these blocks again; how many they are. Raises StaffForbidden or
+    SearchRefused."""
+    roles.check(staff, roles.COINS_FIND)
+    _check_reason(reason)
+    chain = Chain.objects.filter(pk=chain_id).first()
+    if chain is None or not look_up.can_ask(chain):
+        raise SearchRefused("This network has no node here")
+    count = last - first + 1
+    if not 1 <= count <= BLOCKS_MAX:
+        raise SearchRefused(f"Enter a range of 1 to {BLOCKS_MAX} blocks, the first one first")
+    blocks = Block.objects.filter(chain=chain, is_canonical=True)
+    read = blocks.aggregate(first=Min("number"), last=Max("number"))
+    if read["first"] is None or not read["first"] <= first <= last <= read["last"]:
+        span = "none" if read["first"] is None else f"{read['first']} to {read['last']}"
+        raise SearchRefused(f"Blocks that were read on {chain.name}: {span}")
+    with transaction.atomic():
+        for number in range(first, last + 1):
+            again.ask(chain.pk, number)
+        audit.record(
+            "blocks.asked_again",
+            target=chain,
+            name=chain.name,
+            reason=reason,
+            details={"first": first, "last": last},
+        )
+    return count
+
+
+def find(text: str, reason: str, staff: StaffMember) -> Finding:
+    """Find a transaction on every network with a node, and have its block read again where it
+    reached a payment that doesn't have it. Not inside a transaction. Raises StaffForbidden,
+    SearchRefused or NoHash."""
+    roles.check(staff, roles.COINS_FIND)
+    _check_reason(reason)
+    tx_hash = hash_in(text)
+    if tx_hash is None:
+        raise NoHash
+    audit.record("transaction.looked_up", name=tx_hash, reason=reason)
+    chains = [
+        row for row in Chain.objects.order_by("mode", "pk") if settings.CHAIN_URLS.get(row.pk)
+    ]
+    result = look_up.search(chains, tx_hash, None, {})
+    asked = tuple(chain.name for chain in result.searched_chains)
+    seen = result.match
+    if seen is None:
+        return Finding(tx_hash, None, asked)
+    tokens = Asset.objects.filter(
+        chain=seen.chain, contract_address__in={item.address for item in seen.reached}
+    )
+    lost_to = tokens.values_list("coin_symbol", flat=True).first() or ""
+    rows = PaymentAddress.objects.filter(address__in={item.address for item in seen.reached})
+    payments = {row.payment_id: row.payment for row in rows.select_related("payment__store")}
+    return Finding(
+        tx_hash,
+        seen.chain,
+        asked,
+        has_failed=seen.has_failed,
+        is_mined=seen.block_number is not None,
+        lost_to=lost_to,
+        payments=tuple(
+            Found(payment, find_transaction(payment, tx_hash).result)
+            for payment in list(payments.values())[:PAYMENTS_MAX]
+        ),
+    )
+
+
+def _check_reason(reason: str) -> None:
+    if not reason.strip():
+        raise SearchRefused("Give a reason")
