@@ -36,7 +36,7 @@ from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
 from apps.payouts.services.bank_reviews import reject_bank, revoke_verification, verify_bank
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import network_name
-from apps.payouts.services.offramp import PURPOSE, reference_of
+from apps.payouts.services.offramp import transfer_of
 from apps.payouts.services.review import approve_payout, needs_two, reject_payout, release_held
 from apps.payouts.staff_facts import (
     bank_sections,
@@ -170,10 +170,9 @@ def _review_facts(payout: Payout) -> list[tuple[str, Any]]:
 
 def _commands(payout: Payout) -> list[str]:
     """What has to be typed before it can be decided: its transaction is in review."""
-    row = OutgoingTransaction.objects.filter(
-        purpose=PURPOSE, reference=reference_of(payout), status=OutgoingTransaction.Status.REVIEW
-    ).first()
-    return [] if row is None else staff_commands.of_outgoing(row)
+    row = transfer_of(payout)
+    is_in_review = row is not None and row.status == OutgoingTransaction.Status.REVIEW
+    return staff_commands.of_outgoing(row) if row is not None and is_in_review else []
 
 
 def _target(payout: Payout) -> str:

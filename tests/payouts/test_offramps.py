@@ -16,7 +16,11 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from apps.assets.models import Asset
+from apps.chain.models import OutgoingTransaction
+from apps.chain.reasons import Reason
+from apps.chain.sending import reservations
 from apps.core import clock
+from apps.ledger.models import Movement
 from apps.payouts.models import OfframpCallback, Payout
 from apps.payouts.providers.base import (
     ACCEPTED,
@@ -29,7 +33,7 @@ from apps.payouts.providers.base import (
 from apps.payouts.providers.http import HttpOfframp
 from apps.payouts.providers.sandbox import OfframpSandbox
 from apps.payouts.services.progress import advance_payouts
-from tests import make
+from tests import auditing, make
 from tests.cast import Shop
 from tests.contract.test_payouts import bank, rich
 
@@ -45,6 +49,7 @@ class Bank:
         self.requests: list[Request] = []
         self.status = 200
         self.looks = 0
+        self.deposit_address = ""
         server.expect_request("/v1/payouts", method="POST").respond_with_handler(self._create)
         server.expect_request("/v1/quotes").respond_with_json(
             {"fiat_amount_cents": 179, "fee_cents": 1, "rate": "0.9"}
@@ -57,7 +62,13 @@ class Bank:
         if self.status != 200:
             return Response("{}", self.status)
         order = self.orders.setdefault(
-            told["reference"], {"id": f"po_{len(self.orders)}", "status": "pending", **told}
+            told["reference"],
+            {
+                "id": f"po_{len(self.orders)}",
+                "status": "pending",
+                "deposit_address": self.deposit_address,
+                **told,
+            },
         )
         return self._tell(order)
 
@@ -260,6 +271,63 @@ def test_a_bank_payout_goes_through_it_once_whatever_is_lost_on_the_way(
         "REF 1",
     )
     assert list(far.orders) == [f"{made['id']}-0"] and done["provider_tx_id"] == "po_0"
+
+
+@pytest.mark.parametrize("is_settled_first", [False, True])
+def test_coins_that_a_stopped_token_kept_back_set_out_again(
+    bakery: Shop, far: Bank, through_http: None, is_settled_first: bool
+) -> None:
+    """Each time under a reference of its own, from what is owed to the off-ramp once."""
+    rich(bakery)
+    far.deposit_address = "0x" + "d" * 40
+    made = make.payout(
+        bakery.live, 2_000_000, asset_id="ETH_USDC", fiat_payout_detail_id=bank(bakery)
+    )
+    advance_payouts()
+    first = f"{made['id']}-0"
+    for number, reference in enumerate([first, *(f"{first}-{again}" for again in range(1, 6))]):
+        row = OutgoingTransaction.objects.get(reference=reference)
+        assert (row.to_address, row.amount_atomic) == (far.deposit_address, 2_000_000)
+        assert OutgoingTransaction.objects.count() == number + 1
+        assert reservations.refusals([row]) == {}
+        if number == 5:
+            break
+        mined = {"nonce": number, "network_fee_atomic": 7, "block_number": 1}
+        OutgoingTransaction.objects.filter(pk=row.pk).update(
+            status="failed", reason_code="token_stopped", **mined
+        )
+        if is_settled_first:
+            far.settle()
+        Payout.objects.update(asked_at=None)
+        advance_payouts()
+        advance_payouts()
+    OutgoingTransaction.objects.filter(pk=row.pk).update(
+        status="confirmed", nonce=5, network_fee_atomic=7
+    )
+    far.settle()
+    Payout.objects.update(asked_at=None)
+    advance_payouts()
+    advance_payouts()
+    payout = Payout.objects.get()
+    assert (payout.status, payout.funds) == ("confirmed", "paid")
+    assert Movement.objects.filter(kind="payout_gas_paid").count() == 6
+    assert Movement.objects.filter(kind="payout_settled").count() == 1
+    assert auditing.found_of("payouts_sent_once", "movements_serve", "movements_balance") == []
+
+
+def test_what_sets_out_again_counts_what_did_not_fail(
+    bakery: Shop, far: Bank, through_http: None
+) -> None:
+    rich(bakery)
+    far.deposit_address = "0x" + "d" * 40
+    make.payout(bakery.live, 2_000_000, asset_id="ETH_USDC", fiat_payout_detail_id=bank(bakery))
+    advance_payouts()
+    first = OutgoingTransaction.objects.all()
+    first.update(status="failed", reason_code="wallet_frozen", nonce=0, network_fee_atomic=7)
+    advance_payouts()
+    [again] = OutgoingTransaction.objects.filter(status="requested")
+    OutgoingTransaction.objects.exclude(pk=again.pk).update(status="submitted")  # a reorg
+    assert reservations.refusals([again]) == {again.pk: Reason.NOT_RESERVED}
 
 
 def test_an_off_ramp_is_asked_more_and_more_rarely_until_it_calls(

@@ -20,6 +20,14 @@ def references(subject: object) -> list[str]:
     return [str(subject), *(f"{subject}-{number}" for number in range(1, ATTEMPTS_MAX))]
 
 
+def until(first: str, number: int) -> list[str]:
+    """Those of the first attempt and the next ones, before the one with that number. Raises
+    ValueError for a number that no attempt has."""
+    if not 0 < number < ATTEMPTS_MAX:
+        raise ValueError(number)
+    return references(first)[:number]
+
+
 def references_sql(subject: str) -> str:
     """These references in SQL, of an expression of a uuid. Never of input."""
     later = (f"{subject} || '-{number}'" for number in range(1, ATTEMPTS_MAX))
@@ -45,10 +53,15 @@ def others(reference: str) -> Sequence[str]:
 
 def next_after(row: OutgoingTransaction) -> str | None:
     """The reference of the attempt that follows one that has failed; None when none does."""
+    return following(row, references(subject_of(row.reference)))
+
+
+def following(row: OutgoingTransaction, every: Sequence[str]) -> str | None:
+    """The one of these references that follows an attempt which its token has stopped."""
     if row.status != OutgoingTransaction.Status.FAILED or row.reason_code not in token_stops.STOPS:
         return None
-    number = number_of(row) + 1
-    return references(subject_of(row.reference))[number] if number < ATTEMPTS_MAX else None
+    number = every.index(row.reference) + 1
+    return every[number] if number < len(every) else None
 
 
 def newest(

@@ -72,8 +72,10 @@ def _of_refund(reference: str) -> list[Reservation]:
 def _of_payout(reference: str) -> list[Reservation]:
     """What the store has set aside, or what the off-ramp is owed for it."""
     payout = reference[:_UUID_LENGTH]
-    attempt = reference[_UUID_LENGTH + 1 :]
+    attempt, _, again = reference[_UUID_LENGTH + 1 :].partition("-")
     earlier = [f"{payout}-{number}" for number in range(int(attempt))]
+    if again:
+        earlier += attempts.until(f"{payout}-{attempt}", int(again))
     ends = [f"payout-{ending}:{payout}" for ending in ("confirmed", "released", "settled")]
     handed_over = f"payout-handed-over:{payout}:{attempt}"
     return [

@@ -15,7 +15,7 @@ from django.db import transaction
 from django.utils.module_loading import import_string
 
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender
+from apps.chain.sending import attempts, sender
 from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.ledger import movements
@@ -86,7 +86,9 @@ def advance_bank_payout(payout: Payout) -> None:
         _hand_over(payout, provider, at)
     elif payout.status == _Status.SUBMITTED:
         _look(payout, provider, at)
+        _send_again(payout, at)
     elif payout.status == _Status.CONFIRMED and payout.funds == _Funds.CLEARING:
+        _send_again(payout, at)
         with transaction.atomic():
             _clear(_locked(payout.pk), at)
 
@@ -140,17 +142,43 @@ def _accept(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
     )
     movements.payout_handed_over(**moves.booking(payout, at), attempt=payout.attempts)
     if outcome.deposit_address and not is_simulated:
-        sender.request(
-            chain_id=payout.asset.chain_id,
-            asset_id=payout.asset_id,
-            to=outcome.deposit_address,
-            amount_atomic=payout.amount_atomic,
-            purpose=PURPOSE,
-            reference=reference_of(payout),
-            mode=payout.mode,
-            store_id=payout.store_id,
-            at=clock.real_now(),
-        )
+        _request(payout, outcome.deposit_address, reference_of(payout))
+
+
+def _request(payout: Payout, to: str, reference: str) -> None:
+    sender.request(
+        chain_id=payout.asset.chain_id,
+        asset_id=payout.asset_id,
+        to=to,
+        amount_atomic=payout.amount_atomic,
+        purpose=PURPOSE,
+        reference=reference,
+        mode=payout.mode,
+        store_id=payout.store_id,
+        at=clock.real_now(),
+    )
+
+
+def _send_again(payout: Payout, at: datetime) -> None:
+    """Coins that a stopped token kept from the off-ramp set out once more (decision 571)."""
+    if _next_transfer(payout) is None:
+        return
+    with transaction.atomic():
+        fresh = _locked(payout.pk)
+        transfer = transfer_of(fresh)
+        reference = _next_transfer(fresh)
+        if transfer is None or reference is None or fresh.funds != _Funds.CLEARING:
+            return
+        moves.book_gas(fresh, transfer, at)
+        sender.mark_handled(transfer)
+        _request(fresh, transfer.to_address, reference)
+
+
+def _next_transfer(payout: Payout) -> str | None:
+    transfer = transfer_of(payout)
+    if transfer is None:
+        return None
+    return attempts.following(transfer, attempts.references(reference_of(payout)))
 
 
 def _is_polled_too_soon(payout: Payout, provider: Offramp, real: datetime) -> bool:
@@ -204,17 +232,18 @@ def _confirm(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
         _clear(payout, at)
 
 
-def _transfer_of(payout: Payout) -> OutgoingTransaction | None:
-    return OutgoingTransaction.objects.filter(
-        purpose=PURPOSE, reference=reference_of(payout)
-    ).first()
+def transfer_of(payout: Payout) -> OutgoingTransaction | None:
+    """The newest transaction of its present attempt."""
+    every = attempts.references(reference_of(payout))
+    rows = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference__in=every)
+    return max(rows, key=lambda row: every.index(row.reference), default=None)
 
 
 def _clear(payout: Payout, at: datetime) -> None:
     """The clearing is even once the coins have left, or when none had to."""
     if payout.funds != _Funds.CLEARING:
         return
-    transfer = _transfer_of(payout)
+    transfer = transfer_of(payout)
     if transfer is not None and transfer.status != _Sent.CONFIRMED:
         return
     movements.payout_settled(
@@ -234,7 +263,7 @@ def _clear(payout: Payout, at: datetime) -> None:
 def _hand_back(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
     """The off-ramp gives the order up. When coins have set out to it, only a person can say where
     they are."""
-    transfer = _transfer_of(payout)
+    transfer = transfer_of(payout)
     if transfer is not None and transfer.status != _Sent.FAILED:
         reason = f"The off-ramp failed it after the coins had set out: {outcome.reason}"[
             : moves.TEXT_MAX

@@ -22,7 +22,7 @@ from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
 from apps.payouts.services.create import is_stopped
-from apps.payouts.services.offramp import PURPOSE, reference_of
+from apps.payouts.services.offramp import transfer_of
 from apps.stores import account_emails, audit, four_eyes
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
@@ -235,13 +235,11 @@ def _locked(payout: Payout) -> Payout:
         raise NotInReview
     if fresh.approval is not None and fresh.approval.status == PayoutApproval.Status.WAITING:
         raise AwaitsApprover
-    transfers = OutgoingTransaction.objects.filter(
-        purpose=PURPOSE, reference=reference_of(fresh)
-    ).first()
+    transfer = transfer_of(fresh)
     if (
         fresh.is_crypto
-        and transfers is not None
-        and transfers.status != OutgoingTransaction.Status.FAILED
+        and transfer is not None
+        and transfer.status != OutgoingTransaction.Status.FAILED
     ):
         raise OutcomeUnknown
     return fresh
