@@ -1,16 +1,18 @@
 """Squashed migrations: databases of before take them as applied, and one that stopped halfway is
 told so."""
 
+import re
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import SystemCheckError
+from django.core.management.base import CommandError, SystemCheckError
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
-from apps.core.db.upgrades import replaced_earlier
+from apps.core.db.upgrades import LAST_BEFORE, replaced_earlier
 
 pytestmark = pytest.mark.django_db
 LOADER = MigrationLoader(None)
@@ -52,6 +54,29 @@ def test_a_database_that_stopped_halfway_is_refused_with_one_sentence(app: str, 
         SystemCheckError, match=f"{app} has migrations up to before {replaced[-1][1]}"
     ):
         call_command("migrate", verbosity=0, skip_checks=False)
+
+
+def test_where_checks_are_skipped_it_is_refused_with_the_same_sentence() -> None:
+    """As a demo and a restore skip them: what follows would end in the middle of a trace."""
+    as_before_they_were_squashed()
+    app, name = SQUASHED[0]
+    replaced = LOADER.disk_migrations[app, name].replaces
+    rows("DELETE FROM django_migrations WHERE app = %s AND name = %s", *replaced[-1])
+    with pytest.raises(CommandError) as refusal:
+        call_command("migrate", verbosity=0)
+    assert str(refusal.value).startswith(f"{app} has migrations up to before {replaced[-1][1]}")
+    assert f"Install release {LAST_BEFORE}" in str(refusal.value)
+
+
+def test_the_release_to_pass_through_is_in_the_changelog() -> None:
+    (commit,) = re.findall(
+        rf"^## \[{re.escape(LAST_BEFORE)}\] - .+\n\n.+\(commit ([0-9a-f]{{8}})\)",
+        (settings.BASE_DIR / "CHANGELOG.md").read_text(),
+        re.MULTILINE,
+    )
+    assert commit
+    notes = (settings.BASE_DIR / "docs/operators.md").read_text()
+    assert f"run `migrate` of release {LAST_BEFORE}" in notes
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,19 @@ from django.db.migrations import Migration
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
+# The last release that has the migrations which these have replaced (CHANGELOG.md).
+LAST_BEFORE = "0.2.0"
+
+
+class UpgradeSkipsRelease(Exception):
+    """The database is older than this release can upgrade; the message says what to do."""
+
+
+def require_upgradable(alias: str) -> None:
+    """Raises UpgradeSkipsRelease: also where checks are skipped, as a restore and a demo do."""
+    for message in _partly(alias):
+        raise UpgradeSkipsRelease(f"{message.msg}. {message.hint}")
+
 
 def check_upgrade(
     app_configs: Any, databases: Sequence[str] | None = None, **_: Any
@@ -46,6 +59,9 @@ def _partly(alias: str) -> list[CheckMessage]:
             text = (
                 f"{key[0]} has migrations up to before {missing[0][1]}, which {key[1]} has replaced"
             )
-            hint = "Upgrade to the last version that has them, run migrate there, then come back."
+            hint = (
+                f"Install release {LAST_BEFORE}, the last that has them, run migrate there, then"
+                " come back (docs/operators.md, Upgrades)."
+            )
             messages.append(Error(text, hint=hint, id="core.E001"))
     return messages

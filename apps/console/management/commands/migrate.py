@@ -65,17 +65,19 @@ class Command(migrate.Command):
             self.stderr.write(f"timeouts: as a role that may change roles, run:\n{error}")
 
     def _refuse_what_is_not_ours(self) -> None:
-        """A server that is too old, and the database of another program. Also where the checks are
-        skipped, as a restore and a demo do."""
+        """A server that is too old, the database of another program, and one of a release that
+        can't be upgraded by this one. Also where the checks are skipped, as a restore and a demo
+        do."""
         from apps.core import versions
-        from apps.core.db import strangers
+        from apps.core.db import strangers, upgrades
 
         try:
             versions.require(versions.POSTGRESQL)
             strangers.require_own_database()
+            upgrades.require_upgradable(connection.alias)
         except versions.VersionTooOld as error:
             raise CommandError(f"{error}. {versions.POSTGRESQL.remedy}") from None
-        except strangers.AnotherProgramsDatabase as error:
+        except (strangers.AnotherProgramsDatabase, upgrades.UpgradeSkipsRelease) as error:
             raise CommandError(str(error)) from None
 
     def _migrate(self, args: tuple[Any, ...], options: dict[str, Any]) -> None:
