@@ -8,12 +8,15 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from apps.agents.models import SignedPayment
-from apps.agents.services.x402_progress import advance_signed_payments
-from apps.assets.models import Asset
+from apps.agents.services.x402_progress import advance_signed_payments, authorization_of
+from apps.agents.states import SIGNED_OPEN
+from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import costs
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import RpcError
+from apps.chain.sending import carried_out, costs, sender
 from apps.chain.sending.authorizations import Authorization, call_data
 from apps.core import clock
 from apps.payments.models import Payment
@@ -22,6 +25,7 @@ from tests import make
 from tests.agents.conftest import DOLLAR, ETHER, TOKEN, Market, Till
 from tests.auditing import found_of
 from tests.chain.local import LocalChain, program
+from tests.chain.proxy import Proxy
 
 pytestmark = pytest.mark.chain
 USED = "invalid_exact_evm_nonce_already_used"
@@ -205,6 +209,39 @@ def test_a_block_that_is_taken_back_leaves_the_rest_to_us(market: Market) -> Non
         2_500_000,
     )
     assert row.tx_hash == OutgoingTransaction.objects.get(purpose="x402").tx_hash
+
+
+@pytest.mark.parametrize(
+    ("method", "answer"), [("eth_getLogs", []), ("eth_getTransactionReceipt", None)]
+)
+def test_what_a_node_leaves_out_is_waited_for(
+    market: Market, settings: Any, method: str, answer: object
+) -> None:
+    """Ours was overtaken, the watcher is behind, and the node doesn't say by whom."""
+    asked = market.ask()
+    body = market.payer.signed(asked)
+    tx_hash = front_run(market, body)
+    market.chain.mine(Chain.objects.get(pk="sepolia").required_confirmations)
+    sender.run_due()
+    assert OutgoingTransaction.objects.get(purpose="x402").status == "failed"
+    row, asset = SignedPayment.objects.get(), Asset.objects.get(pk=TOKEN)
+    with closing(Proxy(market.chain.url)) as proxy:
+        settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [proxy.url]}
+        proxy.lie(method, lambda _: answer)
+        with (
+            closing(nodes_of(Chain.objects.get(pk="sepolia"))) as nodes,
+            pytest.raises(RpcError, match=r"to come|hasn't been read"),
+        ):
+            carried_out.transaction_of(asset, authorization_of(row), nodes)
+        for _ in range(2):
+            advance_signed_payments()
+            row.refresh_from_db()
+            assert row.status in SIGNED_OPEN and not row.failure_reason
+        settings.CHAIN_URLS = {**settings.CHAIN_URLS, "sepolia": [market.chain.url]}
+    market.bury()
+    advance_signed_payments()
+    row.refresh_from_db()
+    assert (row.status, row.tx_hash) == ("settled", tx_hash)
 
 
 def test_a_nonce_that_brought_the_offer_nothing_stays_refused(market: Market) -> None:

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from apps.assets.models import Asset
 from apps.chain.models import Deposit, Head
 from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.rpc.state import At, each_at
 from apps.chain.sending import authorizations
 from apps.chain.sending.authorizations import Authorization
 
@@ -53,7 +54,21 @@ def transaction_of(asset: Asset, authorization: Authorization, nodes: Nodes) -> 
             return tx_hash
     # What isn't in the new blocks was read before, and is in the table by now.
     rows = _deposits(asset, authorization).filter(status__in=_SEEN).order_by("detected_at")
-    return rows.values_list("tx_hash", flat=True).first() or ""
+    booked_hash: str | None = rows.values_list("tx_hash", flat=True).first()
+    if booked_hash is None and not hashes:
+        _check_read(asset, authorization, head, nodes)
+    return booked_hash or ""
+
+
+def _check_read(asset: Asset, authorization: Authorization, head: Head, nodes: Nodes) -> None:
+    """Without a log nobody knows who used it, unless it was used in what has been read. Raises
+    RpcError."""
+    call = authorizations.state_call(asset, authorization)
+    [state] = each_at(nodes, [call], At(head.number, head.hash))
+    if isinstance(state, RpcError):
+        raise state
+    if not authorizations.says_used(state):
+        raise RpcError("The block that used the authorization hasn't been read yet")
 
 
 def is_confirmed(asset: Asset, authorization: Authorization, tx_hash: str) -> bool:
