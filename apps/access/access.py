@@ -45,6 +45,8 @@ class Access:
     proof: str = (
         ""  # RECENT or ACT, as far as the view has seen it; services decide whether it is enough
     )
+    # Until then a new credential sends coins only to addresses that the store knows.
+    sends_anywhere_from: datetime | None = None
 
     @property
     def store_id(self) -> uuid.UUID:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.access import rights
 from apps.access.access import Access
 from apps.access.operations import Operation
 from apps.core import mail
@@ -21,11 +20,13 @@ from apps.stores.models import Member, Role, Store, User
 
 @dataclass(frozen=True)
 class Stop:
-    """Of what has not taken effect yet: until when its link stops it, and the token of that
-    link."""
+    """The link of a letter: its token, and until when what it stops hasn't taken effect. A new
+    credential works already, and `is_revoked` by it; until then it sends coins only to addresses
+    that the store knows, None being anywhere."""
 
-    until: datetime
+    until: datetime | None
     token: str
+    is_revoked: bool = False
 
 
 def tell(
@@ -52,15 +53,6 @@ def tell(
         stop=stop,
         is_live=operation.has_mode,
     )
-
-
-def tell_credential(
-    access: Access | None, operation: Operation, name: str, scopes: Iterable[str], *, mode: str
-) -> None:
-    """Somebody made a credential, or let an app in, that can send money away or open a way for
-    it."""
-    if rights.is_guarded(scopes):
-        tell(access, operation, f"{name}, with the scopes {', '.join(scopes)}", mode=mode)
 
 
 def tell_joined(member: Member, invited_by: User) -> None:
@@ -96,6 +88,7 @@ def _write(
         "person": person.name or person.email,
         "until": stop.until if stop else None,
         "token": stop.token if stop else "",
+        "is_revoked": stop is not None and stop.is_revoked,
         "is_live": is_live,
     }
     for user, is_owner in people.values():

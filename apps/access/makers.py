@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
-from apps.access import credentials, letters, operations, rights
+from apps.access import credentials, operations, rights, waiting_period
 from apps.access.access import Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType, RefreshToken
 from apps.core import clock, mail
@@ -112,16 +112,21 @@ def take_over(access: Access, row: Credential) -> str:
     """
     operations.check(access, operations.TAKE_OVER, mode=row.mode)
     secret, identity = _fresh_secret(row)
+    until = waiting_period.credential_waits(access, operations.TAKE_OVER, row.scopes, row.mode)
     with transaction.atomic():
         rows = type(row).objects.filter(pk=row.pk, revoked_at=None)
-        if not rows.update(user=access.user, last_used_at=None, **identity):
+        if not rows.update(
+            user=access.user, last_used_at=None, sends_anywhere_from=until, **identity
+        ):
             raise NotFound
-        letters.tell(
+        waiting_period.tell_credential(
             access,
             operations.TAKE_OVER,
-            f"{_name(row)}, with the scopes {', '.join(row.scopes)}. It has a new secret; the old"
-            " one no longer works",
+            row.pk,
+            f"{_name(row)}, which has a new secret and no longer works with the old one",
+            row.scopes,
             mode=row.mode,
+            until=until,
         )
         name = "agent_credential" if isinstance(row, AgentCredential) else "api_key"
         audit.record(

@@ -8,7 +8,7 @@ import json
 import secrets
 from binascii import unhexlify
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
@@ -52,7 +52,19 @@ class KeyType(models.TextChoices):
     PUBLISHABLE = "publishable"
 
 
-class ApiKey(Owned):
+class SendingLater:
+    """A credential of which `sends_anywhere_from` may lie ahead."""
+
+    sends_anywhere_from: Any
+
+    @property
+    def new_until(self) -> datetime | None:
+        """Until when it sends coins only to addresses that the store knows; None: anywhere now."""
+        until: datetime | None = self.sends_anywhere_from
+        return until if until is not None and until > clock.real_now() else None
+
+
+class ApiKey(SendingLater, Owned):
     """A merchant's key of one mode. Scopes are fixed when it is made; `user` is who answers for it,
     nobody for the operator's."""
 
@@ -67,6 +79,8 @@ class ApiKey(Owned):
     scopes = ArrayField(models.CharField(max_length=20), default=list)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    # Until then it sends coins only to addresses that the store knows; null: anywhere at once.
+    sends_anywhere_from = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         indexes = [
@@ -76,7 +90,7 @@ class ApiKey(Owned):
         ]
 
 
-class AgentCredential(Owned):
+class AgentCredential(SendingLater, Owned):
     """What a software agent presents on the agent API, and nowhere else.
 
     `user` is who answers for it, or let in the app that made it; nobody for the operator's.
@@ -91,6 +105,7 @@ class AgentCredential(Owned):
     last_used_at = models.DateTimeField(null=True, blank=True)
     expires_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    sends_anywhere_from = models.DateTimeField(null=True, blank=True)  # as of an API key
     application = models.ForeignKey(
         Application,
         on_delete=models.PROTECT,

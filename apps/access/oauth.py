@@ -4,6 +4,7 @@ The grants are oauthlib's; a request is one transaction, so that a code and a re
 by one at a time.
 """
 
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +21,7 @@ from oauthlib.oauth2.rfc6749.grant_types import AuthorizationCodeGrant
 from oauthlib.oauth2.rfc6749.grant_types.authorization_code import code_challenge_method_s256
 from oauthlib.oauth2.rfc6749.tokens import BearerToken
 
-from apps.access import letters, operations, rights, scopes
+from apps.access import operations, rights, scopes, waiting_period
 from apps.access.access import Access
 from apps.access.documents import OAuthError, OAuthTokens
 from apps.access.models import AccessToken, Application, RefreshToken
@@ -202,17 +203,29 @@ def decide(user: User, query: str, store_id: str, decision: str, *, proof: str) 
         )
         access = Access.for_session(user, member.store, consent.mode, member.role, proof)
         operations.check(access, operation)
-    grant = {"user": user, "store": store, "mode": consent.mode}
+    until = waiting_period.credential_waits(
+        access, operations.GUARDED_GRANT, consent.scopes, consent.mode
+    )
+    family = uuid.uuid4()
+    grant = {
+        "user": user,
+        "store": store,
+        "mode": consent.mode,
+        "token_family": family,
+        "sends_anywhere_from": until,
+    }
     with transaction.atomic():
         headers, _, _ = _server().create_authorization_response(
             _uri("authorize", query), "GET", None, {}, list(consent.scopes), grant
         )
-        letters.tell_credential(
+        waiting_period.tell_credential(
             access,
             operations.GUARDED_GRANT,
+            family,
             consent.application.name,
             consent.scopes,
             mode=consent.mode,
+            until=until,
         )
         audit.record(
             "oauth_app.let_in",

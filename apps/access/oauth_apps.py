@@ -169,6 +169,7 @@ def agent_credential(
         "scopes": chosen,
         "revoked_at": None,
         "last_used_at": None,
+        "sends_anywhere_from": token.sends_anywhere_from,
     }
     with transaction.atomic():
         row, _ = AgentCredential.objects.update_or_create(

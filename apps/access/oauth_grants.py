@@ -12,6 +12,7 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.access.models import AccessToken, AgentCredential, Application, Grant, RefreshToken
 from apps.access.oauth_tokens import revoke_family
+from apps.core import clock
 from apps.core.errors import NotFound
 from apps.stores import audit
 from apps.stores.models import User
@@ -77,6 +78,41 @@ def find(access: Access, family: str, at: datetime) -> Granted:
     if grant is None:
         raise NotFound
     return grant
+
+
+def revoke_by_link(family: uuid.UUID, until: datetime) -> bool:
+    """By an owner's link: a consent that a person has given ends, whether its code was used or not.
+    False when it has ended already, or the link is over."""
+    now = clock.real_now()
+    with transaction.atomic():
+        code = (
+            Grant.objects.select_for_update(of=("self",))
+            .select_related("application")
+            .filter(token_family=family)
+            .first()
+        )
+        if code is None or until <= now:
+            return False
+        tokens = AccessToken.objects.filter(token_family=family, revoked_at=None, expires__gt=now)
+        refreshes = RefreshToken.objects.filter(token_family=family, revoked=None)
+        is_open = (
+            (code.used_at is None and code.expires > now)
+            or tokens.exists()
+            or refreshes.filter(replaced_at=None, expires_at__gt=now).exists()
+        )
+        if not is_open:
+            return False
+        if code.used_at is None:
+            Grant.objects.filter(pk=code.pk).update(used_at=now)
+        revoke_family(family, now)
+        audit.record(
+            "oauth_app.let_out",
+            store=code.store_id,
+            mode=code.mode,
+            target=code.application,
+            name=code.application.name,
+        )
+    return True
 
 
 def revoke(access: Access, grant: Granted, at: datetime) -> None:

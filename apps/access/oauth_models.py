@@ -73,6 +73,8 @@ class Grant(AbstractGrant):  # type: ignore[misc]  # oauth2_provider has no type
     mode = models.CharField(max_length=4, choices=Mode.choices)
     token_family = models.UUIDField(default=uuid.uuid4, editable=False)
     used_at = models.DateTimeField(null=True)
+    # Until then the app sends coins only to addresses that the store knows.
+    sends_anywhere_from = models.DateTimeField(null=True)
 
 
 class AccessToken(AbstractAccessToken):  # type: ignore[misc]  # oauth2_provider has no types
@@ -84,6 +86,7 @@ class AccessToken(AbstractAccessToken):  # type: ignore[misc]  # oauth2_provider
     token_family = models.UUIDField(db_index=True, editable=False)
     revoked_at = models.DateTimeField(null=True)
     last_used_at = models.DateTimeField(null=True)
+    sends_anywhere_from = models.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["application", "store", "mode"])]
@@ -102,6 +105,7 @@ class RefreshToken(AbstractRefreshToken):  # type: ignore[misc]  # oauth2_provid
     expires_at = models.DateTimeField()
     replaced_at = models.DateTimeField(null=True)
     successor_seed = models.BinaryField(null=True)
+    sends_anywhere_from = models.DateTimeField(null=True)
 
 
 class IDToken(AbstractIDToken):  # type: ignore[misc]  # oauth2_provider has no types

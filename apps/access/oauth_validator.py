@@ -125,6 +125,8 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
             user=request.user,
             store=request.store,
             mode=request.mode,
+            token_family=request.token_family,
+            sends_anywhere_from=request.sends_anywhere_from,
             code=checksum(code["code"]),
             expires=clock.real_now() + CODE_LIFETIME,
             redirect_uri=request.redirect_uri,
@@ -232,6 +234,7 @@ class Validator(OAuth2Validator):  # type: ignore[misc]  # oauth2_provider has n
             "store": origin.store,
             "mode": origin.mode,
             "token_family": origin.token_family,
+            "sends_anywhere_from": origin.sends_anywhere_from,
         }
         if isinstance(origin, RefreshToken):
             self._replace(origin, now)

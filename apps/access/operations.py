@@ -60,10 +60,10 @@ class Operation:
     an app's token, or an agent, needs (None: they don't do it). `factor` says in which modes a
     person must have a second factor, `code` which proof of it they show: one of the last five
     minutes, or one for this very act, or the password again. What belongs to a store and to no mode
-    counts as live. What `cools` is named by a person in live mode and can't be used until the
-    store's cooling time has passed. `letter` is who is told by email of what a person did, in live
-    mode where it has one (apps.access.letters): the store's owners, the person, or owners and the
-    member whom it concerns.
+    counts as live. What `cools` is named by a person in live mode and can't be used, or as a
+    credential send coins to new addresses, until the store's cooling time has passed. `letter` is
+    who is told by email of what a person did, in live mode where it has one (apps.access.letters):
+    the store's owners, the person, or owners and the member whom it concerns.
     """
 
     name: str
@@ -236,6 +236,7 @@ GUARDED_KEY_CREATE = Operation(
     "Create an API key that can move money or allow it",
     DEVELOP,
     code=ACT,
+    cools=True,
     for_platforms=False,
     letter=OWNERS,
 )
@@ -250,6 +251,7 @@ GUARDED_AGENT_CREATE = Operation(
     "Create an agent that can move money or allow it",
     MOVE_MONEY,
     code=ACT,
+    cools=True,
     for_platforms=False,
     letter=OWNERS,
 )
@@ -301,6 +303,7 @@ GUARDED_GRANT = Operation(
     "Authorize an app that can move money or allow it",
     DEVELOP,
     code=ACT,
+    cools=True,
     for_platforms=False,
     letter=OWNERS,
 )
@@ -315,6 +318,7 @@ TAKE_OVER = Operation(
     "Take over the key or agent of a member with fewer permissions",
     OWN,
     code=ACT,
+    cools=True,
     letter=OWNERS,
 )
 ACT_FOR = Operation("account.act_for", "Act for a sub-merchant", MANAGE, scopes.ACT, factor=NEVER)

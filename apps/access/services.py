@@ -14,7 +14,7 @@ from typing import Any
 
 from django.db import models, transaction
 
-from apps.access import credentials, letters, operations, rights, scopes
+from apps.access import credentials, operations, rights, scopes, waiting_period
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
@@ -86,6 +86,7 @@ def create_api_key(
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_grant(by, mode, chosen, operations.KEY_CREATE, operations.GUARDED_KEY_CREATE)
+    until = waiting_period.credential_waits(by, operations.GUARDED_KEY_CREATE, chosen, mode)
     text = credentials.mint(
         (credentials.SECRET_PREFIXES if is_secret else credentials.PUBLISHABLE_PREFIXES)[mode]
     )
@@ -101,10 +102,17 @@ def create_api_key(
             last_four=text[-4:],
             scopes=chosen,
             created_at=clock.real_now(),
+            sends_anywhere_from=until,
         )
         insert(key)
-        letters.tell_credential(
-            by, operations.GUARDED_KEY_CREATE, name or f"…{key.last_four}", chosen, mode=mode
+        waiting_period.tell_credential(
+            by,
+            operations.GUARDED_KEY_CREATE,
+            key.pk,
+            name or f"…{key.last_four}",
+            chosen,
+            mode=mode,
+            until=until,
         )
         audit.record(
             "api_key.created",
@@ -151,6 +159,7 @@ def create_agent_credential(
     if unknown:
         raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_grant(by, mode, chosen, operations.AGENT_CREATE, operations.GUARDED_AGENT_CREATE)
+    until = waiting_period.credential_waits(by, operations.GUARDED_AGENT_CREATE, chosen, mode)
     text = credentials.mint(credentials.AGENT_PREFIXES[mode])
     with transaction.atomic():
         row = AgentCredential.objects.create(
@@ -164,9 +173,16 @@ def create_agent_credential(
             last_four=text[-4:],
             scopes=chosen,
             created_at=clock.real_now(),
+            sends_anywhere_from=until,
         )
-        letters.tell_credential(
-            by, operations.GUARDED_AGENT_CREATE, name or f"…{row.last_four}", chosen, mode=mode
+        waiting_period.tell_credential(
+            by,
+            operations.GUARDED_AGENT_CREATE,
+            row.pk,
+            name or f"…{row.last_four}",
+            chosen,
+            mode=mode,
+            until=until,
         )
         audit.record(
             "agent_credential.created",
@@ -193,6 +209,22 @@ def revoke_agent_credential(
                 target=row,
                 name=row.name or row.token_prefix,
             )
+
+
+def revoke_by_link(id: uuid.UUID, until: datetime) -> bool:
+    """By an owner's link: a key or agent that a person has made stops working. False when it does
+    not any more, or the link is over."""
+    now = clock.real_now()
+    if until <= now:
+        return False
+    key = ApiKey.objects.filter(pk=id, revoked_at=None).first()
+    if key is not None:
+        revoke_api_key(key, now)
+        return True
+    agent = AgentCredential.objects.filter(pk=id, revoked_at=None).first()
+    if agent is not None:
+        revoke_agent_credential(agent, now)
+    return agent is not None
 
 
 def _chosen(
@@ -262,6 +294,7 @@ def _key_access(credential: str) -> Access:
         credential_id=key.pk,
         maker_id=key.user_id,
         label=key.name or f"…{key.last_four}",
+        sends_anywhere_from=key.sends_anywhere_from,
     )
 
 
@@ -312,6 +345,7 @@ def _token_access(credential: str) -> Access:
         maker_id=token.user_id,
         label=token.application.name,
         role=role,
+        sends_anywhere_from=token.sends_anywhere_from,
     )
 
 
@@ -354,6 +388,7 @@ def _agent_access(credential: str) -> Access:
         credential_id=row.pk,
         maker_id=row.user_id,
         label=row.name or row.token_prefix,
+        sends_anywhere_from=row.sends_anywhere_from,
     )
 
 

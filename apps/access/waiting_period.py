@@ -1,18 +1,20 @@
 """What a person names in live mode can't be used at once: the store's owners are told, and any of
 them can stop it in time.
 
-Keys, apps and the operator wait for nothing. The hours are the store's; a shorter time begins when
+Keys, apps and the operator wait for nothing; a credential that a person has just made sends only to
+addresses that the store knows (decision 617). The hours are the store's; a shorter time begins when
 the present one has passed.
 """
 
 import uuid
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.core import signing
 from django.db import transaction
 
-from apps.access import letters, operations
+from apps.access import letters, operations, rights
 from apps.access.access import Access
 from apps.access.models import WaitingPeriodSettings
 from apps.access.operations import Operation
@@ -42,6 +44,16 @@ class StillWaiting(Flat):
         super().__init__(
             text if until == HELD else f"{subject} can be used from {clock.iso(until)}"
         )
+
+
+class StillNew(Flat):
+    """A credential that a person made lately would send coins to an address that the store doesn't
+    know."""
+
+    field = "destination"
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__(f"This credential can send to new addresses from {clock.iso(until)}")
 
 
 class NotHours(Flat):
@@ -89,6 +101,43 @@ def tell(
             until, signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
         )
     letters.tell(access, operation, subject, stop=stop)
+
+
+def credential_waits(
+    access: Access | None, operation: Operation, scopes: Iterable[str], mode: str
+) -> datetime | None:
+    """From when on a credential with these scopes, which a person makes now, sends coins to
+    addresses that the store doesn't know; None: at once."""
+    return usable_from(access, operation, mode) if rights.is_guarded(scopes) else None
+
+
+def new_until(access: Access) -> datetime | None:
+    """Until when the credential sends coins only to addresses that the store knows; None: anywhere
+    now."""
+    until = access.sends_anywhere_from
+    return until if until is not None and until > clock.real_now() else None
+
+
+def tell_credential(
+    access: Access | None,
+    operation: Operation,
+    target: Any,
+    name: str,
+    scopes: Iterable[str],
+    *,
+    mode: str,
+    until: datetime | None,
+) -> None:
+    """Somebody made a credential, or let an app in, that can send money away or open a way for it:
+    the owners read of it, with a link that revokes it. `target` is its id, or an app's token
+    family."""
+    if not rights.is_guarded(scopes):
+        return
+    over = clock.real_now() + timedelta(hours=HOURS_MAX)
+    token = signing.dumps([operation.name, str(target), over.isoformat()], salt=_SALT)
+    stop = letters.Stop(until, token, is_revoked=True)
+    details = f"{name}, with the scopes {', '.join(scopes)}"
+    letters.tell(access, operation, details, mode=mode, stop=stop)
 
 
 def read(token: str) -> tuple[str, uuid.UUID, datetime]:

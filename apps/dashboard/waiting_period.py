@@ -9,7 +9,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from apps.access import operations, waiting_period
+from apps.access import oauth_grants, operations, services, waiting_period
 from apps.access.models import WaitingPeriodSettings
 from apps.core import clock
 from apps.core.db import tenancy
@@ -24,6 +24,17 @@ from apps.payouts.services.schedules import stop_schedule
 from apps.stores import roles
 from apps.swaps.services.auto import stop_auto_swap
 
+_KEY_REVOKED = "Access revoked. Whatever used it no longer works."
+# What works already, and is revoked rather than stopped.
+REVOKED = frozenset(
+    row.name
+    for row in (
+        operations.GUARDED_KEY_CREATE,
+        operations.GUARDED_AGENT_CREATE,
+        operations.GUARDED_GRANT,
+        operations.TAKE_OVER,
+    )
+)
 Stop = Callable[[UUID, datetime], bool]
 # operation: what stops it, and what has become of it then
 STOPS: dict[str, tuple[Stop, str]] = {
@@ -49,6 +60,10 @@ STOPS: dict[str, tuple[Stop, str]] = {
         waiting_period.stop_change,
         "Change canceled. The waiting period stays the same.",
     ),
+    operations.GUARDED_KEY_CREATE.name: (services.revoke_by_link, _KEY_REVOKED),
+    operations.GUARDED_AGENT_CREATE.name: (services.revoke_by_link, _KEY_REVOKED),
+    operations.TAKE_OVER.name: (services.revoke_by_link, _KEY_REVOKED),
+    operations.GUARDED_GRANT.name: (oauth_grants.revoke_by_link, _KEY_REVOKED),
 }
 _TITLES = {row.name: row.does for row in operations.TABLE}
 
@@ -72,7 +87,12 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
     except NotFound:
         return render(request, "dashboard/cooling/over.html", status=404)
     act, done = STOPS[name]
-    context = {"does": _TITLES[name], "until": until, "is_over": until <= clock.real_now()}
+    context = {
+        "does": _TITLES[name],
+        "until": until,
+        "is_over": until <= clock.real_now(),
+        "is_revoked": name in REVOKED,
+    }
     if request.method == "POST":
         with tenancy.everyone("an email’s link names what it stops"):
             is_stopped = act(target, until)

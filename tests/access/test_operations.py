@@ -42,6 +42,7 @@ ELSEWHERE = {
     "access.waiting_period.stop_change": "by an owner's link, and only closes",
     "payouts.approval_rules.stop_change": "by an owner's link, and only closes",
     "payouts.batches.stop_batch": "by an owner's link, and only closes",
+    "access.oauth_grants.revoke_by_link": "by an owner's link, and only closes",
     "payouts.schedules.stop_schedule": "by an owner's link, and only closes",
     "swaps.auto.stop_auto_swap": "by an owner's link, and only closes",
     "agents.x402_offers.make_offer": "asks a customer for money",

@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 
 from apps.access import operations
 from apps.access.access import Access
+from apps.access.waiting_period import StillNew
 from apps.agents.models import AuthorizationProvider, Mandate, Settlement
 from apps.agents.requests.mandates import SettlementRequest
 from apps.agents.services import authorize
@@ -30,6 +31,7 @@ from apps.core.idempotency import make_once
 from apps.core.messages.invalid import UNKNOWN, Invalid
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
+from apps.payouts.services.destinations import check_credential
 
 NONCE_BYTES = 16
 _NONCE_CONSTRAINT = "settlement_nonce_once"
@@ -161,6 +163,8 @@ def _unsaved(
         raise AssetMismatch
     at = access.now()
     is_dispatched = is_sending and access.is_live and request.amount_atomic > 0
+    if is_dispatched and request.pay_to:
+        _check_recipient(access, request.pay_to.lower())
     return Settlement(
         store=access.store,
         mode=access.mode,
@@ -178,6 +182,15 @@ def _unsaved(
         status=Settlement.Status.PENDING if is_dispatched else Settlement.Status.SUBMITTED,
         idempotency_key=key,
     )
+
+
+def _check_recipient(access: Access, address: str) -> None:
+    """A new agent sends coins only to an address that the store knows. Raises
+    authorize.AuthorizationDenied."""
+    try:
+        check_credential(access, address)
+    except StillNew as refusal:
+        raise authorize.AuthorizationDenied(refusal.text) from None
 
 
 def _draw(settlement: Settlement) -> Settlement:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import structlog
 
-from apps.access import operations
+from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.chain.payers import check_payers
 from apps.chain.providers.base import RpcError
@@ -131,6 +131,7 @@ def _request(
     earlier = _earlier(access, locked, key)
     if earlier is not None:
         return earlier
+    _check_destination(access, locked, request)
     at = clock.now(locked.store, locked.mode)
     shares = shares_to_send(locked, request)
     if agreed is not None and plan_digest(shares) != agreed:
@@ -148,6 +149,20 @@ def _request(
     hold.settle_card_refund(locked, is_sent=bool(refunds))
     _note(locked, refunds)
     return Requested(_answer(locked, refunds), is_new=True)
+
+
+def _check_destination(access: Access, payment: Payment, request: RefundRequest) -> None:
+    """A new credential refunds only to an address that paid. Raises waiting_period.StillNew."""
+    until = waiting_period.new_until(access)
+    if until is None or request.destination_address is None:
+        return
+    payers = {
+        deposit.from_address.lower()
+        for intake in received_by(payment)
+        for deposit in intake.deposits
+    }
+    if request.destination_address.lower() not in payers:
+        raise waiting_period.StillNew(until)
 
 
 def _note(payment: Payment, refunds: Sequence[Refund]) -> None:

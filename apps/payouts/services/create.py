@@ -83,7 +83,7 @@ def create_payout(
     and NotSaved, too."""
     check_may(access, is_bank=isinstance(request.target, Bank))
     if (
-        access.user is not None
+        (access.user is not None or access.sends_anywhere_from is not None)
         and isinstance(request.target, RawAddress)
         and _earlier(access, caller, key) is None
     ):

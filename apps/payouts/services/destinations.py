@@ -254,12 +254,21 @@ def check_usable(destination: Destination | None, at: datetime) -> None:
 
 
 def check_known(access: Access, address: str) -> None:
-    """A raw address that a person names in live mode has been paid, or saved and cooled. Raises
-    NotSaved."""
+    """A raw address that a person, or a credential that a person has just made, names in live mode
+    has been paid, or saved and cooled. Raises NotSaved or waiting_period.StillNew."""
+    check_credential(access, address)
     if waiting_period.usable_from(
         access, operations.DESTINATION_ADD, access.mode
     ) is not None and not usable_addresses(access, {address}):
         raise NotSaved
+
+
+def check_credential(access: Access, address: str) -> None:
+    """A new credential names only an address that the store knows. Raises
+    waiting_period.StillNew."""
+    until = waiting_period.new_until(access)
+    if until is not None and not usable_addresses(access, {address}):
+        raise waiting_period.StillNew(until)
 
 
 def usable_addresses(viewer: Viewer, addresses: set[str]) -> set[str]:

@@ -22,7 +22,7 @@ from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
-from apps.payouts.services.destinations import title
+from apps.payouts.services.destinations import check_credential, title
 from apps.payouts.services.orders import (
     BankNotVerified,
     PayoutKycRequired,
@@ -198,7 +198,7 @@ def _asset(viewer: Viewer, asset_id: str | None) -> Asset:
 
 
 def _apply(
-    viewer: Viewer, store: Store, row: Schedule, request: ScheduleRequest, *, is_new: bool
+    viewer: Access, store: Store, row: Schedule, request: ScheduleRequest, *, is_new: bool
 ) -> None:
     fields = request.sent()
     if is_new or "frequency" in fields:
@@ -228,9 +228,12 @@ def _swap_target(viewer: Viewer, asset: Asset, asset_id: str) -> Asset:
     return target
 
 
-def _target(viewer: Viewer, asset: Asset, request: ScheduleRequest) -> Target:
+def _target(viewer: Access, asset: Asset, request: ScheduleRequest) -> Target:
     try:
-        return find_target(viewer, asset, request.target)
+        target = find_target(viewer, asset, request.target)
+        if target.address is not None and target.destination is None:
+            check_credential(viewer, target.address)
+        return target
     except (Flat, NotFound, Invalid) as refusal:
         raise Listed(refusal.text, field=refusal.field) from None
 
