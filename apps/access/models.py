@@ -48,8 +48,8 @@ __all__ = [
 
 
 class KeyType(models.TextChoices):
-    SECRET = "secret"  # noqa: S105  # a kind of key, not one
-    PUBLISHABLE = "publishable"
+    SECRET = "secret", "Secret"
+    PUBLISHABLE = "publishable", "Publishable"
 
 
 class SendingLater:

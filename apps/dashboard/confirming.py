@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from django.db import transaction
+from django.db.models import TextChoices
 from django.http import HttpResponse, HttpResponseRedirect
 
 from apps.access import passkeys, stepup
@@ -22,6 +23,11 @@ from apps.dashboard.acts import act_at
 from apps.dashboard.plumbing import PageRequest, show
 
 _ANSWER = ("code", "passkey", "act", "csrfmiddlewaretoken")
+
+
+def label_of(choices: type[TextChoices], value: str) -> str:
+    """The words that a form had for a choice; what is none stays as it was typed."""
+    return dict(choices.choices).get(value, value)
 
 
 class LookedAtAnother(Invalid):

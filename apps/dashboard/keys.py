@@ -70,7 +70,7 @@ def create(request: PageRequest) -> HttpResponse:
     try:
         rows = [
             ("Name", form.name),
-            ("Type", form.values["key_type"]),
+            ("Type", confirming.label_of(KeyType, form.values["key_type"])),
             ("Scopes", ", ".join(form.scopes)),
         ]
         confirmation = confirming.ask_about_form(request, rows, make)

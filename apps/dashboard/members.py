@@ -85,7 +85,10 @@ def invite(request: PageRequest) -> HttpResponse:
         )
 
     try:
-        rows = [("Email", form.values["email"]), ("Role", form.values["role"])]
+        rows = [
+            ("Email", form.values["email"]),
+            ("Role", confirming.label_of(Role, form.values["role"])),
+        ]
         confirmation = confirming.ask_about_form(request, rows, send)
         if confirmation is not None:
             return confirmation
@@ -136,7 +139,11 @@ def change_role(request: PageRequest, id: str) -> HttpResponse:
         return _form(request, "role", RoleForm({"role": member.role}), member)
     form = RoleForm.from_post(request.POST)
     role = form.values["role"]
-    rows = [("Member", member.user.email), ("From", member.get_role_display()), ("To", role)]
+    rows = [
+        ("Member", member.user.email),
+        ("From", member.get_role_display()),
+        ("To", confirming.label_of(Role, role)),
+    ]
     try:
         confirmation = confirming.ask_about_form(
             request, rows, lambda: team.change_role(request.access, member, role)

@@ -1,17 +1,45 @@
 """Decisions about an underpaid payment: to take what has arrived, or to give the customer more
 time."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from django.contrib import messages
 from django.http import HttpResponse
 
+from apps.assets.models import Asset
 from apps.core.web.refusals import status_of
 from apps.dashboard.plumbing import PageRequest, Refusals, find, go, sentences, show
-from apps.payments import selectors
+from apps.payments import selectors, states
+from apps.payments.documents.financials import worth
 from apps.payments.models import Payment
+from apps.payments.selectors import Received
 from apps.payments.services.extend import extend_payment
+from apps.payments.services.settle import shares
 from apps.payments.services.shortfall import accept_shortfall
 
 HOURS = (1, 6, 24)
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """One coin of what is accepted, before and after this payment's fees."""
+
+    asset: Asset
+    gross_atomic: int
+    net_atomic: int
+
+
+def _arrived(payment: Payment, received: Sequence[Received]) -> list[Arrived]:
+    is_rejected = payment.status == states.FAILED
+    arrived = []
+    for intake in received:
+        gross = intake.on_time_atomic if is_rejected else intake.confirmed_atomic
+        if gross:
+            parts = shares(payment, intake.address.asset_id, gross)
+            fees = parts["service_fee_atomic"] + parts["platform_fee_atomic"]
+            arrived.append(Arrived(intake.address.asset, gross, gross - fees))
+    return arrived
 
 
 def accept(request: PageRequest, id: str) -> HttpResponse:
@@ -28,7 +56,19 @@ def accept(request: PageRequest, id: str) -> HttpResponse:
         else:
             messages.success(request, "Accepted. What arrived is in your available balance.")
             return go("payment", payment.pk)
-    context = {"payment": payment, "errors": errors}
+    received = selectors.received_by(payment)
+    arrived = _arrived(payment, received)
+    context = {
+        "payment": payment,
+        "errors": errors,
+        "arrived": arrived,
+        "worth_cents": sum(
+            worth(intake, coins.gross_atomic)
+            for intake in received
+            for coins in arrived
+            if coins.asset.pk == intake.address.asset_id
+        ),
+    }
     return show(request, "dashboard/payments/shortfall.html", context, status=status)
 
 

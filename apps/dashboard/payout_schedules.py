@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import Truncator
@@ -293,7 +294,10 @@ def switch(request: PageRequest, id: str) -> HttpResponse:
     try:
         if is_on:
             confirmation = confirming.ask_about_form(
-                request, [("Coin", schedule.asset_id), ("To", _to(schedule))], switched
+                request,
+                [("Coin", _coin(schedule.asset)), ("To", _to(schedule))],
+                switched,
+                back=reverse("dashboard:payout_schedule", args=[schedule.pk]),
             )
             if confirmation is not None:
                 return confirmation

@@ -161,7 +161,10 @@ def _about_failed(request: PageRequest, id: str, act: Any, done: str) -> HttpRes
     try:
         if act is retry_payout:
             confirmation = confirming.ask_about_form(
-                request, rows, lambda: act(payout, by=request.access)
+                request,
+                rows,
+                lambda: act(payout, by=request.access),
+                back=reverse("dashboard:payout", args=[payout.pk]),
             )
             if confirmation is not None:
                 return confirmation

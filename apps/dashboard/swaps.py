@@ -266,7 +266,8 @@ def automatic(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         target = form.values["target_asset_id"] or None
         try:
-            rows = [("Swap incoming payments into", target)]
+            names = {asset.pk: asset.full_name for asset in active_assets(request.access.mode)}
+            rows = [("Swap incoming payments into", names.get(target or "", target))]
             confirmation = (
                 confirming.ask_about_form(
                     request, rows, lambda: set_auto_swap(request.access, target)

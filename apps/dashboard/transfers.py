@@ -3,6 +3,7 @@ person may make of it."""
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.urls import reverse
 
 from apps.chain.addresses import checksummed
 from apps.chain.models import UnmatchedTransfer
@@ -46,7 +47,10 @@ def accept(request: PageRequest, id: str) -> HttpResponse:
     rows = [*_rows(transfer), ("Payment", reference)]
     try:
         confirmation = confirming.ask_about_form(
-            request, rows, lambda: accept_transfer(request.access, id, reference)
+            request,
+            rows,
+            lambda: accept_transfer(request.access, id, reference),
+            back=reverse("dashboard:transfer", args=[transfer.pk]),
         )
         if confirmation is not None:
             return confirmation
@@ -74,7 +78,10 @@ def send_back(request: PageRequest, id: str) -> HttpResponse:
         if not address:
             look_at_sender(request.access, id)
         confirmation = confirming.ask_about_form(
-            request, rows, lambda: send_transfer_back(request.access, id, address)
+            request,
+            rows,
+            lambda: send_transfer_back(request.access, id, address),
+            back=reverse("dashboard:transfer", args=[transfer.pk]),
         )
         if confirmation is not None:
             return confirmation

@@ -58,6 +58,7 @@ COMPLETED = "completed"
 EXPIRED = "expired"
 FAILED = "failed"
 REFUNDED = "refunded"
+_GIVEN_BACK = (FAILED, REFUNDED)
 
 
 @require_safe
@@ -227,7 +228,7 @@ def checkout_context(
             "receipt_sent": query.get("receipt") == "sent",
             "coins_paid": coins_paid(payment, received) if stage in (COMPLETED, REFUNDED) else [],
             "refunded": refunded_of(payment, received) if stage == REFUNDED else None,
-            "refund": part_of(payment, query=query) if stage in (FAILED, REFUNDED) else None,
+            "refund": part_of(payment, query=query) if is_late or stage in _GIVEN_BACK else None,
             "is_late": is_late,
             "is_ending": stages.is_ending(payment, document),
             "ending_seconds": stages.ending_seconds(payment),

@@ -41,7 +41,7 @@ from apps.hosted.checkout import (
     simulated,
 )
 from apps.hosted.plumbing import Context, public_page
-from apps.hosted.stages import is_late
+from apps.hosted.stages import is_late, waiting_for_merchant
 from apps.payments import states
 from apps.payments.documents.checkout import checkout_facts
 from apps.payments.models import Payment
@@ -228,6 +228,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "received": files.received(invoice, now),
         "last": last,
         "is_late": last is not None and is_late(last),
+        "is_undecided": last is not None and bool(waiting_for_merchant(last)),
         "tax_percent": files.percent_text(invoice.tax_rate_bps or 0),
         "discount_percent": (
             invoice.discount_value

@@ -10,7 +10,7 @@ ENDING_SHARE = 5
 
 
 def is_late(document: CheckoutFacts) -> bool:
-    """Whether coins came after the payment had ended, on which nobody has decided yet."""
+    """Coins came after the payment had ended, whatever became of them."""
     return document.status == states.EXPIRED and any(
         transaction.status != "failed" for transaction in document.transactions
     )

@@ -1,6 +1,8 @@
 """A code for an act opens that act alone: on every page that moves money or opens a way for it, and
 on the API with a session."""
 
+import html
+import re
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,7 +12,7 @@ import pytest
 
 from apps.access import passkeys, stepup
 from apps.access.access import Access
-from apps.access.models import AgentCredential, WaitingPeriodSettings
+from apps.access.models import AgentCredential, KeyType, WaitingPeriodSettings
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import Asset
 from apps.core import clock
@@ -250,6 +252,12 @@ def test_an_act_takes_a_code_of_its_own(rich: Cast, alice: Browser, page: str) -
         and "Code from your authenticator app" in text(asked)
         and count() == before
     )
+    shown = asked.content.decode()
+    for cancel in re.findall(r'href="([^"]+)">Cancel</a>', shown):
+        assert alice.client.get(html.unescape(cancel)).status_code in (200, 302, 303), cancel
+    codes = {*Role.values, *KeyType.values, *Asset.objects.values_list("pk", flat=True)}
+    facts = set(re.findall(r"<dd><bdi>(.*?)</bdi>", shown))
+    assert not facts & (codes - {"ETH"}), "a person reads words"
     fields = (
         {**fields, **hidden_fields(asked)}
         if "scopes" not in fields

@@ -1,6 +1,7 @@
 """What the checkout says of coins that came late or in another coin, from the first block on, and
 what a token's code holds."""
 
+import hashlib
 import re
 from datetime import timedelta
 from typing import Any
@@ -11,7 +12,8 @@ from django.test import Client
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.services import accept_all_active
-from apps.payments.models import Payment
+from apps.core import clock
+from apps.payments.models import HeldRefund, Payment, RefundLink
 from apps.payments.services.settle import settle_payment
 from apps.payments.services.transfers import accept_transfer, send_transfer_back
 from tests import make
@@ -166,3 +168,46 @@ def test_a_whole_step_more_than_is_due_is_too_much_without_tolerance(bakery: Sho
     assert (done["status"], done["state_reason"]) == ("failed", "failed_overpaid")
     row = Payment.objects.select_related("store").get(pk=made["id"])
     assert settle_payment(row.pk).updated_at < row.expires_at + timedelta(days=1)
+
+
+def test_late_coins_that_go_back_are_not_said_to_wait_for_the_store(cast: Cast) -> None:
+    made = make.payment(cast.bakery.test, expires_in=300)
+    make.advance(cast.bakery.test, 400)
+    make.late_deposit(made["id"])
+    assert "can accept it or refund it" in page(made)
+    sent = cast.bakery.test.post(f"/payments/{made['id']}/refunds", {}, key="back")
+    assert sent.status_code == 201
+    seen = page(made)
+    assert "Your payment arrived after time was up." in seen and "is being returned to" in seen
+    assert "can accept it" not in seen
+    assert sent.json()[0]["destination_address"] in seen
+
+
+def test_who_comes_by_the_link_of_the_email_to_an_expired_payment_finds_the_form(
+    cast: Cast,
+) -> None:
+    """One sender is known and paid back, another one is asked for an address."""
+    made = make.payment(cast.bakery.test, expires_in=300)
+    make.advance(cast.bakery.test, 400)
+    make.late_deposit(made["id"])
+    payment = Payment.objects.get(pk=made["id"])
+    at = clock.real_now()
+    of_payment = {"payment": payment, "store": cast.bakery.store, "mode": "test", "created_at": at}
+    HeldRefund.objects.create(
+        **of_payment,
+        asset_id="SETH",
+        payer_address="0x" + "c1" * 20,
+        amount_atomic=5,
+        reason="merchant_requested",
+        status="waiting",
+        why="contract",
+        updated_at=at,
+    )
+    RefundLink.objects.create(
+        **of_payment,
+        token_digest=hashlib.sha256(b"x" * 43).hexdigest(),
+        expires_at=at + timedelta(days=1),
+    )
+    seen = page({"reference": f"{made['reference']}/refund/{'x' * 43}"})
+    assert "Send my refund here" in seen
+    assert "Where should your refund go?" in page(made)
