@@ -110,6 +110,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "apps/audit/derived.py": ("chain_address", "payments_paymentaddress"),
         "apps/audit/guards.py": ("ledger_account",),
+        "apps/audit/senders.py": ("chain_deposit", "chain_payer"),
         "apps/audit/logged.py": (
             "agents_agentsettings",
             "assets_asset",

@@ -60,6 +60,8 @@ ELSEWHERE = {
     "payments.renew.renew_payment": "asks a customer for the same money as before",
     "payments.simulate.simulate_deposit": "test mode, coins of nothing",
     "payments.test_wallet.send_test_payment": "test mode, coins of nothing",
+    "payments.transaction_lookup.find_for_customer": "a note of coins that nobody can return",
+    "payments.transaction_lookup.find_named_transaction": "a note of coins that nobody can return",
     "payouts.batches.open_batch": "a list that waits for its release",
     "payouts.callbacks.take_callback": "signed by the off-ramp",
     "platforms.access_requests.request_access": "staff decide",

@@ -60,7 +60,7 @@ def test_what_a_page_created_says_so_everywhere(bakery: Shop, test_page: Api) ->
     events = Event.objects.filter(store=bakery.store, type__startswith="payment_intent.")
     objects = [event.object for event in events]
     assert len(objects) >= 2
-    assert {one["created_with"] for one in objects} == {"publishable_key"}
+    assert {body["created_with"] for body in objects} == {"publishable_key"}
 
 
 def test_each_way_of_creating_a_payment_has_its_word(bakery: Shop) -> None:
@@ -168,8 +168,8 @@ def test_its_page_says_that_a_web_page_set_the_amount(bakery: Shop, test_page: A
     signed = create(test_page, amount_signature=sign).json()
     browser = Browser(bakery.owner)
     pages = [
-        browser.get(f"payments/{one['id']}").content.decode()
-        for one in (made, signed, make.payment(bakery.test))
+        browser.get(f"payments/{body['id']}").content.decode()
+        for body in (made, signed, make.payment(bakery.test))
     ]
     assert [page.count("A web page set the amount") for page in pages] == [1, 0, 0]
     assert "with a signed amount" in pages[1] and "Secret key" in pages[2]

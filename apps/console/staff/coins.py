@@ -57,7 +57,7 @@ class BlocksForm(forms.Form):
         ]
 
 
-class TransactionForm(forms.Form):
+class CoinSearchForm(forms.Form):
     transaction = forms.CharField(
         label="Transaction hash",
         max_length=TEXT_MAX,
@@ -75,7 +75,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
     act = request.POST.get("act", "")
     sent = request.POST if request.method == "POST" else None
     blocks = BlocksForm(sent if act == "blocks" else None, prefix="blocks")
-    finder = TransactionForm(sent if act == "find" else None, prefix="find")
+    finder = CoinSearchForm(sent if act == "find" else None, prefix="find")
     finding = None
     errors = list[str]()
     status = 200

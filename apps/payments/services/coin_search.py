@@ -43,13 +43,13 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Finding:
+class TransactionSearch:
     """What became of a transaction: where it is, and each payment that it reached. Without a chain
-    none of those `asked` has it."""
+    none of the `networks` has it."""
 
     tx_hash: str
     chain: Chain | None
-    asked: tuple[str, ...] = ()
+    networks: tuple[str, ...] = ()
     has_failed: bool = False
     is_mined: bool = False
     lost_to: str = ""  # the token whose own contract got the coins
@@ -85,7 +85,7 @@ def ask_for_blocks(chain_id: str, first: int, last: int, reason: str, staff: Sta
     return count
 
 
-def find(text: str, reason: str, staff: StaffMember) -> Finding:
+def find(text: str, reason: str, staff: StaffMember) -> TransactionSearch:
     """Find a transaction on every network with a node, and have its block read again where it
     reached a payment that doesn't have it. Not inside a transaction. Raises StaffForbidden,
     SearchRefused or NoHash."""
@@ -99,22 +99,22 @@ def find(text: str, reason: str, staff: StaffMember) -> Finding:
         row for row in Chain.objects.order_by("mode", "pk") if settings.CHAIN_URLS.get(row.pk)
     ]
     result = look_up.search(chains, tx_hash, None, {})
-    asked = tuple(chain.name for chain in result.searched_chains)
-    seen = result.match
-    if seen is None:
-        return Finding(tx_hash, None, asked)
+    networks = tuple(chain.name for chain in result.searched_chains)
+    match = result.match
+    if match is None:
+        return TransactionSearch(tx_hash, None, networks)
     tokens = Asset.objects.filter(
-        chain=seen.chain, contract_address__in={item.address for item in seen.reached}
+        chain=match.chain, contract_address__in={item.address for item in match.reached}
     )
     lost_to = tokens.values_list("coin_symbol", flat=True).first() or ""
-    rows = PaymentAddress.objects.filter(address__in={item.address for item in seen.reached})
+    rows = PaymentAddress.objects.filter(address__in={item.address for item in match.reached})
     payments = {row.payment_id: row.payment for row in rows.select_related("payment__store")}
-    return Finding(
+    return TransactionSearch(
         tx_hash,
-        seen.chain,
-        asked,
-        has_failed=seen.has_failed,
-        is_mined=seen.block_number is not None,
+        match.chain,
+        networks,
+        has_failed=match.has_failed,
+        is_mined=match.block_number is not None,
         lost_to=lost_to,
         payments=tuple(
             Found(payment, find_transaction(payment, tx_hash).result)
