@@ -24,7 +24,7 @@ FROM python:3.11-slim-bookworm@sha256:0bee7276f83efd4a1ee05bbbf4281d95ed28e07922
 # which Debian has only in PostgreSQL's own repository.
 RUN apt-get update \
     && apt-get install -y --no-install-recommends \
-        fonts-dejavu-core fonts-noto-cjk fonts-noto-color-emoji libfontconfig1 libharfbuzz-subset0 libpango-1.0-0 libpangoft2-1.0-0 gnupg postgresql-common ca-certificates \
+        fonts-dejavu-core fonts-noto-cjk fonts-noto-color-emoji libfontconfig1 libharfbuzz-subset0 libpango-1.0-0 libpangoft2-1.0-0 libseccomp2 gnupg postgresql-common ca-certificates \
     && /usr/share/postgresql-common/pgdg/apt.postgresql.org.sh -y \
     && apt-get install -y --no-install-recommends postgresql-client-18 \
     && rm -rf /var/lib/apt/lists/* \

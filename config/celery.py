@@ -154,6 +154,7 @@ PERIODIC: dict[str, float] = {
     "reports.generate": 10 * SECOND,
     "reports.sum_bookings": MINUTE,
     "documents.draw": 5 * SECOND,
+    "documents.redraw": MINUTE,
     "test_clocks.advance": 10 * SECOND,
     "agents.advance_settlements": 3 * SECOND,
     "agents.advance_x402": 3 * SECOND,

@@ -2,7 +2,8 @@
 
 A whole body is read on the event loop, with a deadline and a limit, before a thread is taken;
 header values keep their bytes. Each request runs in a thread of its lane (config/lanes.py), and one
-that finds none in time is turned away.
+that finds none in time is turned away. Bodies with files have half of the memory at most, and other
+bodies are small.
 """
 
 import asyncio
@@ -19,13 +20,15 @@ from io import BytesIO
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from config.lanes import LANES, Lane, lane_of
+from config.lanes import LANES, Lane, brings_files, lane_of
 
 log = logging.getLogger(__name__)
 
 BODY_SECONDS = 10.0
-BODY_BYTES_MAX = 4 * 1024 * 1024
+BODY_BYTES_MAX = 4 * 1024 * 1024  # with files
+PLAIN_BYTES_MAX = 1024 * 1024
 HELD_BYTES_MAX = 64 * 1024 * 1024  # bodies of all requests of this process together
+HELD_FILES_BYTES_MAX = HELD_BYTES_MAX // 2
 QUEUE_SECONDS = 10.0
 SEND_SECONDS = 30.0
 PIECE_BYTES = 64 * 1024
@@ -53,6 +56,7 @@ class RequestRefusal:
 TOO_SLOW = RequestRefusal(408, "Request body was not received in time", "request_timeout")
 TOO_LARGE = RequestRefusal(413, "Request body is too large", "body_too_large")
 TOO_BUSY = RequestRefusal(503, "Service temporarily unavailable")
+TOO_MANY_FILES = RequestRefusal(503, "Too many files are being uploaded. Try again in a moment")
 
 
 class _Gone(Exception):
@@ -63,23 +67,33 @@ class _Threads:
     """The threads of a lane; who finds none free waits on the event loop."""
 
     def __init__(self, lane: Lane) -> None:
+        self._waiting_max = lane.waiting_max
+        self._waiting = 0
         self.free = asyncio.Semaphore(lane.threads)
         self.pool = ThreadPoolExecutor(lane.threads, thread_name_prefix=lane.name)
 
     async def take(self) -> bool:
         if not self.free.locked():
             return await self.free.acquire()
+        if self._waiting >= self._waiting_max:
+            return False
+        self._waiting += 1
         try:
             async with asyncio.timeout(QUEUE_SECONDS):
                 return await self.free.acquire()
         except TimeoutError:
             return False
+        finally:
+            self._waiting -= 1
 
 
 class _Body:
     """What has been received of one request."""
 
-    def __init__(self) -> None:
+    def __init__(self, content_type: str) -> None:
+        self.content_type = content_type
+        self.has_files = brings_files(content_type)
+        self.size_max = BODY_BYTES_MAX if self.has_files else PLAIN_BYTES_MAX
         self.pieces: list[bytes] = []
         self.size = 0
 
@@ -95,11 +109,12 @@ class Gateway:
         self._headers_of = headers_of
         self._lanes = [_Threads(lane) for lane in LANES]
         self._held = 0
+        self._held_files = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
-        body = _Body()
+        body = _Body(_header(scope, b"content-type"))
         try:
             refusal = await self._receive(scope, receive, body) or await self._serve(
                 scope, body, send
@@ -107,16 +122,15 @@ class Gateway:
         except _Gone:
             return
         finally:
-            self._held -= body.size
+            self._hold(body, -body.size)
         if refusal is not None:
             await _refuse(scope, refusal, send, self._headers_of(scope))
 
     async def _receive(self, scope: Scope, receive: Receive, body: _Body) -> RequestRefusal | None:
         """Read the whole body, or say why not."""
-        declared = next(
-            (value for name, value in scope["headers"] if name == b"content-length"), b"0"
-        )
-        if not declared.isdigit() or int(declared[:20]) > BODY_BYTES_MAX:
+        declared = _header(scope, b"content-length") or "0"
+        is_number = declared.isascii() and declared.isdigit()
+        if not is_number or int(declared[:20]) > body.size_max:
             return TOO_LARGE
         try:
             async with asyncio.timeout(BODY_SECONDS):
@@ -132,21 +146,28 @@ class Gateway:
             piece = message.get("body", b"")
             body.pieces.append(piece)
             body.size += len(piece)
-            self._held += len(piece)
-            if body.size > BODY_BYTES_MAX:
+            self._hold(body, len(piece))
+            if body.size > body.size_max:
                 return TOO_LARGE
             if self._held > HELD_BYTES_MAX:
                 return TOO_BUSY
+            if body.has_files and self._held_files > HELD_FILES_BYTES_MAX:
+                return TOO_MANY_FILES
             if not message.get("more_body"):
                 return None
+
+    def _hold(self, body: _Body, size: int) -> None:
+        self._held += size
+        if body.has_files:
+            self._held_files += size
 
     async def _serve(self, scope: Scope, body: _Body, send: Send) -> RequestRefusal | None:
         """Run the request in a thread of its lane; the refusal when none came free in time."""
         environ = _environ(scope, b"".join(body.pieces))
-        lane = self._lanes[lane_of(environ["PATH_INFO"])]
+        lane = self._lanes[lane_of(environ["PATH_INFO"], body.content_type)]
         if not await lane.take():
             log.warning("no thread came free in time")
-            return TOO_BUSY
+            return TOO_MANY_FILES if body.has_files else TOO_BUSY
         loop = asyncio.get_running_loop()
         try:
             messages = await loop.run_in_executor(
@@ -202,6 +223,12 @@ class _Sender:
     async def _in_time(self, message: MutableMapping[str, Any]) -> None:
         async with asyncio.timeout(SEND_SECONDS):
             await self._send(message)
+
+
+def _header(scope: Scope, header_name: bytes) -> str:
+    """The first header of the name; empty without one."""
+    value: bytes = next((value for name, value in scope["headers"] if name == header_name), b"")
+    return value.decode("latin-1")
 
 
 def _closing(answer: Any) -> AbstractContextManager[Any]:

@@ -2,7 +2,7 @@
 process.
 
 What waits for others (a chain, a worker, a slow reader) has threads of its own and never takes
-those of everybody else.
+those of everybody else. So has whatever brings files: they are read and opened one at a time.
 """
 
 import re
@@ -13,14 +13,22 @@ from django.conf import settings
 
 @dataclass(frozen=True)
 class Lane:
-    """`paths` is matched from the start of a path; the last lane takes whatever is left."""
+    """`paths` is matched from the start of a path; the last lane takes whatever is left. At most
+    `waiting_max` requests wait for a thread, and one more is turned away at once."""
 
     name: str
     threads: int
     paths: str
+    waiting_max: int = 10_000
+
+
+# By what they say they bring: a path that takes no file may be sent one nevertheless.
+UPLOADS = Lane("uploads", 1, r"(?!)", waiting_max=4)
+_FILES = "multipart/"
 
 
 LANES = (
+    UPLOADS,
     # Whoever watches over the processes hears that this one lives even while a database hangs.
     Lane("alive", 1, r"/healthz$"),
     Lane("ready", 1, r"/(?:readyz(?:/web|/chains)?|metrics)$"),
@@ -41,7 +49,14 @@ LANES = (
 _LANE = re.compile("|".join(f"({lane.paths})" for lane in LANES))
 
 
-def lane_of(path: str) -> int:
+def brings_files(content_type: str) -> bool:
+    """Whether Django would read the body as a form with files."""
+    return content_type.strip().lower().startswith(_FILES)
+
+
+def lane_of(path: str, content_type: str = "") -> int:
     """The number of the lane in which a request for the path runs."""
+    if brings_files(content_type):
+        return LANES.index(UPLOADS)
     match = _LANE.match(path)
     return (match.lastindex if match and match.lastindex else len(LANES)) - 1

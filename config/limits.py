@@ -31,6 +31,9 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "dashboard": {"live": (600, 120), "test": (600, 120)},
     "dashboard_writes": {"live": (240, 120), "test": (240, 120)},
     "visitor_writes": {"live": (120, 60), "test": (120, 60)},
+    # Seconds of the processor, which opening a file may last.
+    "uploads": {"live": (20, 60), "test": (20, 60)},
+    "upload_rows": {"live": (100, 50_000), "test": (100, 50_000)},
     "webhook_tests": {"live": (10, 40), "test": (10, 40)},
     "webhook_tests_host": {"live": (60, 120), "test": (60, 120)},
     "redeliveries": {"live": (60, 60), "test": (60, 60)},

@@ -31,6 +31,7 @@ PDF_LIBRARIES = {
     "libpangoft2-1.0.so.0": "libpangoft2-1.0-0",
     "libharfbuzz-subset.so.0": "libharfbuzz-subset0",
     "libfontconfig.so.1": "libfontconfig1",
+    "libseccomp.so.2": "libseccomp2",
 }
 FONT_PACKAGE = "fonts-dejavu-core"
 # Chinese, Japanese and Korean in PDF documents, and emoji. Seventy megabytes: a demo does without.

@@ -73,6 +73,8 @@ TROUBLES = {
     "receipt_missing": LASTING,
     "receipt_without_what_it_brought": ONCE,
     "replica_not_asked": LASTING,
+    "redrawing_not_closed_in": ONCE,
+    "redrawing_took_too_long": LASTING,
     "report_claim_lost": LASTING,
     "report_failed": ONCE,
     "report_file_lost": ONCE,

@@ -132,8 +132,16 @@ def _documents(row: Verification) -> Section:
             f"{document.get_kind_display()}, {filesizeformat(document.size_bytes)},"
             f" {document.uploaded_at:%Y-%m-%d}"
         )
-        facts.append((about, format_html('<a href="{}" download>{}</a>', page, document.name)))
+        facts.append((about, _link(document, page)))
     return Section("Documents", facts, without="None uploaded, or their retention period is over.")
+
+
+def _link(document: VerificationDocument, page: str) -> str:
+    """To pictures of its pages; the file that was uploaded is opened by nobody."""
+    if document.redrawn_at is not None:
+        return format_html('<a href="{}" download>{}</a>', page, document.name)
+    why = "couldn’t be opened safely, ask for it again" if document.is_refused else "being checked"
+    return format_html("<bdi>{}</bdi> ({})", document.name, why)
 
 
 @admin.register(OnboardingLink)

@@ -1,30 +1,31 @@
 """A store's looks: its name on pages, two colours, and a logo that we have drawn anew from the
 uploaded picture.
 
-Only six hexadecimal digits are a colour; only our own PNG of an upload is ever stored or served.
+Only six hexadecimal digits are a colour. Only a process that can do nothing else opens an upload,
+and only our own PNG of it is ever stored or served.
 """
 
 import hashlib
-import io
 import re
-import warnings
 
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import transaction
 
+from apps.core.documents import redrawing
 from apps.core.errors import Flat
 from apps.core.messages.fields import Text
 from apps.stores.models import Store
 from apps.stores.services import change_store
+from apps.stores.uploads import CheckNotPossible, charge
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 _NAME = Text(100, trim=True)
 LOGO_BYTES_MAX = 1024 * 1024
-LOGO_PIXELS_MAX = 4096 * 4096
-LOGO_SIZE = (800, 400)  # what is kept at most: twice what any page shows
-LOGO_FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+# What is kept at most is twice what any page shows.
+LOGO_BOUNDS = redrawing.Bounds(pixels=2048 * 2048, width=800, height=400, pages=1, cpu_seconds=2)
+LOGO_FORMATS = (redrawing.PNG, redrawing.JPEG, redrawing.WEBP, redrawing.GIF)
 WHITE = "#ffffff"
 # The surface and the ink of dark pages (static/css/tokens.css).
 DARK_SURFACE, DARK_INK = "#151e1a", "#e8efeb"
@@ -41,7 +42,7 @@ class NotAColour(Flat):
 
 class LogoTooLarge(Flat):
     field = "logo"
-    message = "The logo is larger than 1 MB or than 4096 by 4096 pixels"
+    message = "The logo is larger than 1 MB or than 2048 by 2048 pixels"
 
 
 class NotAPicture(Flat):
@@ -110,8 +111,9 @@ def change_branding(
 
 
 def set_logo(store: Store, uploaded: bytes) -> Store:
-    """The store's logo from an uploaded picture. Raises LogoTooLarge or NotAPicture."""
-    drawn = _redrawn(uploaded)
+    """The store's logo from an uploaded picture. Raises LogoTooLarge, NotAPicture, TooManyUploads
+    or CheckNotPossible."""
+    drawn = _redrawn(store, uploaded)
     # A name of its content: it can be kept by caches for good, and another logo has another
     # address.
     name = f"logos/{store.pk}/{hashlib.sha256(drawn).hexdigest()[:32]}.png"
@@ -147,26 +149,18 @@ def _keep(store: Store, name: str, url: str) -> None:
             transaction.on_commit(lambda: default_storage.delete(before))
 
 
-def _redrawn(uploaded: bytes) -> bytes:
+def _redrawn(store: Store, uploaded: bytes) -> bytes:
     """The first frame, upright and without what else the file carried, as PNG."""
-    from PIL import Image, ImageOps  # for those few requests alone
-
     if len(uploaded) > LOGO_BYTES_MAX:
         raise LogoTooLarge
+    if redrawing.kind_of(uploaded) not in LOGO_FORMATS:
+        raise NotAPicture
+    charge(store, LOGO_BOUNDS.cpu_seconds, "logo")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(uploaded), formats=LOGO_FORMATS) as picture:
-                if picture.width * picture.height > LOGO_PIXELS_MAX:
-                    raise LogoTooLarge
-                upright = ImageOps.exif_transpose(picture).convert("RGBA")
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
+        return redrawing.picture(uploaded, LOGO_BOUNDS, is_transparent=True)
+    except redrawing.TooManyPixels:
         raise LogoTooLarge from None
-    except (OSError, ValueError, SyntaxError, EOFError, OverflowError):
+    except redrawing.NotRedrawn:
         raise NotAPicture from None
-    upright.thumbnail(LOGO_SIZE)
-    bare = Image.new("RGBA", upright.size)
-    buffer = io.BytesIO()
-    bare.paste(upright)
-    bare.save(buffer, "PNG", optimize=True)
-    return buffer.getvalue()
+    except redrawing.NotPossible:
+        raise CheckNotPossible(field="logo") from None

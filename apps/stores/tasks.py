@@ -1,5 +1,5 @@
 """The jobs of stores: checkout domains, looked at again, test clocks, seals over the audit log,
-staff requests that nobody decided, notifications whose emails wait."""
+staff requests that nobody decided, notifications whose emails wait, documents to be redrawn."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from celery import shared_task
 
 from apps.core import clock
 from apps.core.rows import Job
-from apps.stores import domains, four_eyes, notifications, seals
+from apps.stores import domains, four_eyes, notifications, seals, verification_documents
 from apps.stores.models import Store
 
 LONGEST_SECONDS = 1800
@@ -32,6 +32,11 @@ def tell_notifications() -> None:
 @shared_task(name="stores.expire_staff_requests")
 def expire_staff_requests() -> None:
     four_eyes.expire_due(clock.real_now())
+
+
+@shared_task(name="documents.redraw")
+def redraw_documents() -> None:
+    verification_documents.redraw_uploaded()
 
 
 @shared_task(name="test_clocks.advance", time_limit=LONGEST_SECONDS)

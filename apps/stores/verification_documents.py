@@ -1,17 +1,13 @@
 """Documents that show who stands behind a store: uploaded, replaced until they are submitted, read
 by staff alone, deleted in time.
 
-What a file is is told by its content. Pictures are drawn anew; nothing is ever served but as a
-download to staff who verify.
+What a file is is told by its content. Only a process that can do nothing else opens it; what is
+kept are pictures of its pages, and nothing else is ever served, as a download to staff who verify.
 """
 
 import hashlib
-import io
 import re
 import uuid
-import warnings
-import zlib
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -24,26 +20,30 @@ from django.db.models import Q
 
 from apps.core import clock
 from apps.core.db.pruning import BATCH
+from apps.core.documents import redrawing
 from apps.core.errors import Flat
 from apps.core.rows import Job
 from apps.stores import audit
 from apps.stores.models import Store, Verification
+from apps.stores.uploads import CheckNotPossible, charge
 from apps.stores.verification_models import VerificationDocument
 
 log = structlog.get_logger(__name__)
 FORGET = Job("stores.forget_documents", limit=BATCH)
+REDRAW = Job("documents.redraw", in_transaction=False)
 BYTES_MAX = 3 * 1024 * 1024
 DOCUMENTS_MAX = 5
-PIXELS_MAX = 4096 * 4096
-SIDE_MAX = 3000
+PAGES_MAX = 20
+BOUNDS = redrawing.Bounds(
+    pixels=4096 * 4096, width=3000, height=3000, pages=PAGES_MAX, cpu_seconds=10
+)
 UNUSED_DAYS = 30  # how long what was never submitted stays
 _Kind = VerificationDocument.Kind
-# Names by which a PDF runs, opens or carries something.
-_ACTIVE = re.compile(
-    rb"/(JavaScript|JS|Launch|EmbeddedFiles?|RichMedia|XFA|Encrypt)(?![A-Za-z0-9])"
-)
-_ESCAPED = re.compile(rb"#([0-9A-Fa-f]{2})")
-INFLATED_MAX = 16 * 1024 * 1024
+_KINDS: dict[str, str] = {
+    redrawing.PDF: _Kind.PDF,
+    redrawing.JPEG: _Kind.JPEG,
+    redrawing.PNG: _Kind.PNG,
+}
 _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$", re.ASCII)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f<>:\"/\\|?*\u202a-\u202e\u2066-\u2069]")
 
@@ -63,12 +63,17 @@ class NotADocument(Flat):
     message = "The file must be a PDF, JPEG or PNG"
 
 
-class ActiveDocument(Flat):
+class UnreadableDocument(Flat):
     field = "document"
     message = (
-        "The PDF is encrypted, or contains scripts or other files. Print it to a new PDF and upload"
-        " that"
+        "The file is damaged, protected by a password or too complex. Print it to a new PDF and"
+        " upload that"
     )
+
+
+class TooManyPages(Flat):
+    field = "document"
+    message = f"The PDF has more than {PAGES_MAX} pages. Upload only those that matter"
 
 
 class TooManyDocuments(Flat):
@@ -98,25 +103,37 @@ def documents_of(verification: Verification) -> list[VerificationDocument]:
 
 
 def add_document(store: Store, name: str, uploaded: bytes) -> VerificationDocument:
-    """Keeps a file for the next submission. Raises NotADocument, ActiveDocument, DocumentTooLarge
-    or TooManyDocuments."""
+    """Keeps pictures of a file's pages for the next submission.
+
+    Raises NoDocument, NotADocument, DocumentTooLarge, TooManyPages, UnreadableDocument,
+    TooManyDocuments, TooManyUploads or CheckNotPossible.
+    """
     if len(drafts(store)) >= DOCUMENTS_MAX:
         raise TooManyDocuments
-    kind, content = _checked(uploaded)
+    kind = _kind_of(uploaded)
+    charge(store, BOUNDS.cpu_seconds, "document")
+    content = _redrawn(uploaded)
     id = uuid.uuid4()
     file_name = storages["private"].save(
         f"verification/{store.pk}/{id}.{_ENDINGS[kind]}", ContentFile(content)
     )
     try:
-        return _record(store, id, _plain(name, kind), kind, content, file_name)
+        return _record(store, id, _plain(name, kind), kind, content, file_name, uploaded)
     except BaseException:
         storages["private"].delete(file_name)
         raise
 
 
 def _record(
-    store: Store, id: uuid.UUID, name: str, kind: str, content: bytes, file_name: str
+    store: Store,
+    id: uuid.UUID,
+    name: str,
+    kind: str,
+    content: bytes,
+    file_name: str,
+    uploaded: bytes,
 ) -> VerificationDocument:
+    at = clock.real_now()
     with transaction.atomic():
         # Two uploads at once are counted one after the other.
         Store.objects.select_for_update(no_key=True).get(pk=store.pk)
@@ -130,14 +147,15 @@ def _record(
             size_bytes=len(content),
             digest=hashlib.sha256(content).hexdigest(),
             file_name=file_name,
-            uploaded_at=clock.real_now(),
+            uploaded_at=at,
+            redrawn_at=at,
         )
         audit.record(
             "verification.document_added",
             store=store,
             target=row,
             name=name,
-            details={"digest": row.digest},
+            details={"digest": row.digest, "uploaded": hashlib.sha256(uploaded).hexdigest()},
         )
     return row
 
@@ -163,7 +181,10 @@ def attach_drafts(verification: Verification) -> int:
 
 
 def open_document(document: VerificationDocument) -> "File[Any] | None":
-    """For whoever decides, which is written down; None when its file is gone."""
+    """For whoever decides, which is written down; None when its file is gone, or is as it was
+    uploaded."""
+    if document.redrawn_at is None:
+        return None
     try:
         file = storages["private"].open(document.file_name)
     except OSError:
@@ -172,6 +193,33 @@ def open_document(document: VerificationDocument) -> "File[Any] | None":
         "verification.document_read", store=document.store_id, target=document, name=document.name
     )
     return file
+
+
+def redraw_uploaded() -> int:
+    """Replace what an earlier release has kept as it was uploaded; how many were tried. What can't
+    be drawn stays closed."""
+    uploaded = VerificationDocument.objects.filter(redrawn_at=None, is_refused=False)
+    return REDRAW.walk(uploaded.order_by("pk"), _redraw)
+
+
+def _redraw(row: VerificationDocument) -> None:
+    rows = VerificationDocument.objects.filter(pk=row.pk, redrawn_at=None)
+    try:
+        with storages["private"].open(row.file_name) as file:
+            content = _redrawn(file.read())
+    except (FileNotFoundError, UnreadableDocument, DocumentTooLarge, TooManyPages):
+        rows.update(is_refused=True)
+        return
+    name = storages["private"].save(
+        f"verification/{row.store_id}/{row.pk}.{_ENDINGS[row.kind]}", ContentFile(content)
+    )
+    was_changed = rows.update(
+        file_name=name,
+        size_bytes=len(content),
+        digest=hashlib.sha256(content).hexdigest(),
+        redrawn_at=clock.real_now(),
+    )
+    storages["private"].delete(row.file_name if was_changed else name)
 
 
 def forget(now: datetime) -> int:
@@ -202,84 +250,28 @@ def _plain(name: str, kind: str) -> str:
 _ENDINGS: dict[str, str] = {_Kind.PDF: "pdf", _Kind.JPEG: "jpg", _Kind.PNG: "png"}
 
 
-def _checked(uploaded: bytes) -> tuple[str, bytes]:
-    """What it is, and what of it is kept."""
+def _kind_of(uploaded: bytes) -> str:
+    """What it is by its size and first bytes; nothing else of it is read here."""
     if not uploaded:
         raise NoDocument
     if len(uploaded) > BYTES_MAX:
         raise DocumentTooLarge
-    if uploaded.startswith(b"%PDF-"):
-        return _Kind.PDF, _plain_pdf(uploaded)
-    return _redrawn(uploaded)
-
-
-def _plain_pdf(uploaded: bytes) -> bytes:
-    """As it is: nothing of it runs, opens anything, or carries another file."""
-    if b"%%EOF" not in uploaded[-2048:]:
+    kind = _KINDS.get(redrawing.kind_of(uploaded))
+    if kind is None:
         raise NotADocument
-    for part in _objects(uploaded):
-        if _ACTIVE.search(_unescaped(part)):
-            raise ActiveDocument
-    return uploaded
+    return kind
 
 
-def _objects(pdf: bytes) -> Iterator[bytes]:
-    """What describes it: all but the contents of streams, and streams that hold such descriptions
-    themselves."""
-    at = 0
-    room = INFLATED_MAX
-    while (begin := pdf.find(b"stream", at)) >= 0:
-        end = pdf.find(b"endstream", begin)
-        if end < 0:
-            break
-        described = pdf[at:begin]
-        yield described
-        if b"/ObjStm" in _unescaped(described[-2048:]):
-            inflated = _inflated(pdf[begin + len(b"stream") : end].lstrip(b"\r\n"), room)
-            room -= len(inflated)
-            yield inflated
-        at = end + len(b"endstream")
-    yield pdf[at:]
-
-
-def _inflated(packed: bytes, room: int) -> bytes:
-    """Raises ActiveDocument for what can't be looked into, or is larger than `room`."""
+def _redrawn(uploaded: bytes) -> bytes:
+    """A file of ours with pictures of the pages."""
+    draw = redrawing.pdf if redrawing.kind_of(uploaded) == redrawing.PDF else redrawing.picture
     try:
-        content = zlib.decompressobj().decompress(packed, room + 1)
-    except zlib.error:
-        raise ActiveDocument from None
-    if len(content) > room:
-        raise ActiveDocument
-    return content
-
-
-def _unescaped(text: bytes) -> bytes:
-    """A name may be written with the numbers of its letters."""
-    return _ESCAPED.sub(lambda match: bytes([int(match[1], 16)]), text)
-
-
-def _redrawn(uploaded: bytes) -> tuple[str, bytes]:
-    """Upright, and without what else the file carried: places, comments, anything behind the
-    picture."""
-    from PIL import Image, ImageOps  # for those few requests alone
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(uploaded), formats=("PNG", "JPEG")) as picture:
-                if picture.width * picture.height > PIXELS_MAX:
-                    raise DocumentTooLarge
-                kind = _Kind.JPEG if picture.format == "JPEG" else _Kind.PNG
-                upright = ImageOps.exif_transpose(picture).convert("RGB")
-    except (Image.DecompressionBombWarning, Image.DecompressionBombError):
+        return draw(uploaded, BOUNDS)
+    except redrawing.TooManyPixels:
         raise DocumentTooLarge from None
-    except (OSError, ValueError, SyntaxError, EOFError, OverflowError):
-        raise NotADocument from None
-    upright.thumbnail((SIDE_MAX, SIDE_MAX))
-    bare = Image.new("RGB", upright.size)
-    buffer = io.BytesIO()
-    bare.paste(upright)
-    bare.save(
-        buffer, kind.upper(), **({"quality": 88} if kind == _Kind.JPEG else {"optimize": False})
-    )
-    return kind, buffer.getvalue()
+    except redrawing.PageLimitExceeded:
+        raise TooManyPages from None
+    except redrawing.NotRedrawn:
+        raise UnreadableDocument from None
+    except redrawing.NotPossible:
+        raise CheckNotPossible(field="document") from None

@@ -332,6 +332,8 @@ TABLE = [
     ("dashboard", (600, 120), (600, 120)),
     ("dashboard_writes", (240, 120), (240, 120)),
     ("visitor_writes", (120, 60), (120, 60)),
+    ("uploads", (20, 60), (20, 60)),
+    ("upload_rows", (100, 50_000), (100, 50_000)),
     ("webhook_tests", (10, 40), (10, 40)),
     ("webhook_tests_host", (60, 120), (60, 120)),
     ("redeliveries", (60, 60), (60, 60)),

@@ -12,6 +12,7 @@ from PIL import Image, PngImagePlugin
 from pypdf import PdfReader
 
 from apps.assets.selectors import accepted_assets
+from apps.core import buckets
 from apps.stores.branding import contrast, ink_on
 from apps.stores.models import AuditEntry, Store
 from tests.cast import Cast
@@ -213,11 +214,29 @@ def test_what_is_no_small_raster_picture_is_refused(cast: Cast) -> None:
         ("svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
         ("cut gif", b"GIF89a\x01"),
         ("bmp", picture(kind="BMP")),
-        ("too many pixels", picture((4097, 4097), mode="1")),
+        ("too many pixels", picture((2049, 2048), mode="1")),
         ("too many bytes", b"\x89PNG" + b"0" * 1024 * 1024),
     ):
         assert upload(browser, content).status_code == 422, name
     assert store(cast).logo_url == "" and not default_storage.exists("logos")
+
+
+def test_a_store_uploads_only_so_much(cast: Cast) -> None:
+    """What isn't a picture at first sight costs nothing; another store has its own budget."""
+    store_id = str(cast.bakery.store.pk)
+    browser = Browser(cast.alice)
+    assert upload(browser, picture()).status_code == 303
+    first = store(cast).logo_name
+    spent = buckets.take("uploads", "live", store_id).remaining
+    assert upload(browser, b"<svg/>").status_code == 422
+    assert buckets.take("uploads", "live", store_id).remaining >= spent - 1
+    buckets.take("uploads", "live", store_id, 55)
+    while not buckets.take("uploads", "live", store_id).is_limited:
+        pass
+    refused = upload(browser, picture((70, 30)))
+    assert refused.status_code == 429 and "Try again in a minute" in refused.content.decode()
+    assert store(cast).logo_name == first
+    assert upload(Browser(cast.charlie), picture()).status_code == 303
 
 
 def test_every_offered_kind_becomes_a_png(cast: Cast) -> None:

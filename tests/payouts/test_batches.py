@@ -4,16 +4,19 @@ its own."""
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from apps.access.access import Access
 from apps.access.operations import RoleForbids
 from apps.chain.models import Address
+from apps.core import buckets
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout, PayoutBatch, PayoutBatchLine, StorePayoutCap
 from apps.payouts.services import batches
-from apps.payouts.services.batch_file import LINES_MAX, Unreadable
+from apps.payouts.services.batch_file import LINES_MAX, ROWS_MAX, Unreadable
 from apps.payouts.services.destinations import add_bank, add_wallet
 from apps.stores.models import Role
+from apps.stores.uploads import TooManyUploads
 from tests import make
 from tests.cast import Cast, signed_in
 from tests.payouts.test_concurrency import together
@@ -245,6 +248,37 @@ def test_reading_a_list_asks_the_database_the_same_few_questions_however_long_it
     body = "".join(f"SETH,0.000001,{address(n)}\n" for n in range(500))
     with django_assert_max_num_queries(20):
         upload(rich, body)
+
+
+def test_only_so_many_lists_wait_for_review(rich: Cast) -> None:
+    body = f"SETH,0.1,{ADDRESS}\n"
+    made = [upload(rich, body, f"{n:032x}") for n in range(batches.REVIEWS_MAX)]
+    with pytest.raises(batches.TooManyReviews):
+        upload(rich, body, "f" * 32)
+    assert upload(rich, body, f"{0:032x}") == made[0]  # the same form again
+    batches.discard_batch(made[0])
+    assert upload(rich, body, "f" * 32).status == "review"
+
+
+def test_a_file_is_paid_for_by_its_rows_before_it_is_read(
+    rich: Cast, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(*_: object) -> None:
+        raise AssertionError("it was read")
+
+    burst = settings.LIMITS["uploads"]["live"][1]
+    upload(rich, "".join(f"SETH,0.1,{address(n)}\n" for n in range(2500)))
+    left = buckets.take("uploads", "live", str(rich.bakery.store.pk)).remaining
+    assert burst - 5 <= left <= burst - 3
+    monkeypatch.setattr(batches, "read_lines", read)
+    with pytest.raises(Unreadable, match="more than 10,000 payouts"):
+        upload(rich, "\n" * (ROWS_MAX + 1), "b" * 32)
+    for policy in ("uploads", "upload_rows"):
+        buckets.client().flushdb()
+        buckets.take(policy, "live", str(rich.bakery.store.pk), 10**9)  # all of it
+        with pytest.raises(TooManyUploads) as refused:
+            upload(rich, "".join(f"SETH,0.1,{address(n)}\n" for n in range(2500)), "c" * 32)
+        assert refused.value.retry_after is not None and refused.value.field == "file"
 
 
 def test_two_workers_release_a_list_without_doubling_a_line(committed: Cast) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from config.lanes import LANES, lane_of
+from config.lanes import LANES, UPLOADS, lane_of
 
 UUID = "00000000-0000-4000-8000-000000000000"
 WAITING = {
@@ -83,3 +83,17 @@ def test_every_export_and_every_document_has_a_lane_of_its_own() -> None:
     ]
     assert len(paths) > 12
     assert [path for path in paths if lane_of(path) == len(LANES) - 1] == []
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["multipart/form-data; boundary=x", " Multipart/Form-Data;boundary=x", "multipart/mixed"],
+)
+def test_whatever_brings_files_has_a_lane_with_one_thread_and_few_places(content_type: str) -> None:
+    """On every path: one that takes no files reads them nevertheless."""
+    for path in (*ORDINARY, *WAITING, "/dashboard/verification", "/dashboard/settings/logo"):
+        assert LANES[lane_of(path, content_type)] is UPLOADS
+    assert (UPLOADS.threads, UPLOADS.waiting_max) == (1, 4)
+    assert LANES[lane_of("/dashboard/verification", "application/x-www-form-urlencoded")].name == (
+        "requests"
+    )

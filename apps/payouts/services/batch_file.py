@@ -28,6 +28,7 @@ from apps.payouts.services.orders import BankNotVerified, Target, check_order
 from apps.stores.models import Store
 
 LINES_MAX = 10_000
+ROWS_MAX = 2 * LINES_MAX  # with empty ones, and cells of several lines
 BYTES_MAX = 2 * 1024 * 1024
 COLUMNS = ("asset_id", "amount", "destination")
 LABEL_COLUMN = "label"
@@ -68,6 +69,17 @@ def read_lines(viewer: Viewer, store: Store, raw: bytes) -> list[PayoutBatchLine
     return lines
 
 
+def rows_of(raw: bytes) -> int:
+    """How many rows it has at most, without reading them: empty ones count. Raises Unreadable when
+    they are too many, or the file is too large."""
+    if len(raw) > BYTES_MAX:
+        raise Unreadable("file", "file_size", maximum=BYTES_MAX // 1024 // 1024)
+    rows = max(raw.count(b"\n"), raw.count(b"\r"))
+    if rows > ROWS_MAX:
+        raise Unreadable("file", "too_many_lines", maximum=f"{LINES_MAX:,}")
+    return rows
+
+
 def digest_of(lines: Iterable[PayoutBatchLine]) -> str:
     """What the valid lines would send and where to, as a short text that a person agrees to."""
     digest = hashlib.sha256()
@@ -83,8 +95,6 @@ def digest_of(lines: Iterable[PayoutBatchLine]) -> str:
 
 def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
     """(line of the file, cells by column); the header is line 1, and empty lines are left out."""
-    if len(raw) > BYTES_MAX:
-        raise Unreadable("file", "file_size", maximum=BYTES_MAX // 1024 // 1024)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -29,17 +29,20 @@ from apps.payouts.models import PayoutApproval, PayoutBatch, PayoutBatchLine
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
 from apps.payouts.services import approval_decisions, approval_rules
 from apps.payouts.services.approvals import Maker, Wish, in_words, judge, maker_of
-from apps.payouts.services.batch_file import digest_of, read_lines
+from apps.payouts.services.batch_file import digest_of, read_lines, rows_of
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import usable_addresses
 from apps.payouts.states import BATCH, LINE
 from apps.stores import audit
 from apps.stores.models import Store, User
+from apps.stores.uploads import charge
 
 CALLER = "batch"
 JOB = Job("payouts.release_lines", limit=500)
 STOPPED = "An owner stopped the list"
 INSERT_SIZE = 1000
+REVIEWS_MAX = 20
+ROWS_PER_SECOND = 1000  # what reading so many takes of the processor, at most
 NAME_MAX = 100
 PROBLEM_MAX = 200
 _Status = PayoutBatch.Status
@@ -49,6 +52,11 @@ _MAY_GO = Q(batch__approval=None) | Q(batch__approval__status=PayoutApproval.Sta
 
 class NotUnderReview(Flat):
     message = "This list has been released or discarded already"
+
+
+class TooManyReviews(Flat):
+    field = "file"
+    message = f"There are {REVIEWS_MAX} lists under review already. Send or discard one first"
 
 
 class NothingToPay(Flat):
@@ -86,14 +94,21 @@ class AssetTotal:
 def open_batch(
     viewer: Viewer, store: Store, person: User, *, filename: str, raw: bytes, form_key: str
 ) -> PayoutBatch:
-    """Read a file and keep it for review. The same form makes one list. Raises Unreadable."""
+    """Read a file and keep it for review. The same form makes one list. Raises Unreadable,
+    TooManyReviews or TooManyUploads."""
     rows = PayoutBatch.objects.visible_to(viewer).filter(form_key=form_key)
     earlier: PayoutBatch | None = rows.first()
     if earlier is not None:
         return earlier
+    _check_room(viewer)
+    row_count = rows_of(raw)
+    charge(store, 1 + row_count // ROWS_PER_SECOND, "file", rows=row_count)
     lines = read_lines(viewer, store, raw)
 
     def create() -> PayoutBatch:
+        # Two files at once are counted one after the other.
+        Store.objects.select_for_update(no_key=True).get(pk=store.pk)
+        _check_room(viewer)
         batch: PayoutBatch = PayoutBatch.objects.create(
             store=store,
             mode=viewer.mode,
@@ -110,6 +125,13 @@ def open_batch(
 
     batch: PayoutBatch = once(rows, create)[0]
     return batch
+
+
+def _check_room(viewer: Viewer) -> None:
+    """Raises TooManyReviews."""
+    reviews = PayoutBatch.objects.visible_to(viewer).filter(status=_Status.REVIEW)
+    if len(reviews.values_list("pk", flat=True)[:REVIEWS_MAX]) == REVIEWS_MAX:
+        raise TooManyReviews
 
 
 def totals_of(batch: PayoutBatch) -> list[AssetTotal]:
