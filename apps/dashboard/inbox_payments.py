@@ -67,7 +67,7 @@ def of_held_refund(held: HeldRefund) -> Notice:
         f"{_name(held.payment)} · {HeldRefund.Why(held.why).label}"
         + (" · Somebody entered an address" if entered else ""),
         held.updated_at,
-        f"Refund {coins}",
+        "Refund to an address",
         f"{url_of('refund', held.payment_id)}?{urlencode(query)}",
         coins,
         "exclamation-triangle",

@@ -193,7 +193,7 @@ def test_one_press_on_the_payments_page_accepts_it(cast: Cast) -> None:
     assert "Accept what arrived" in shown and "Give more time" in shown
     asked = re.sub(r"<[^>]+>|\s+", " ", text(browser.get(f"payments/{payment_id}/shortfall")))
     assert re.search(r"Arrived +€5.00 ", asked), asked
-    assert re.search(r"[0-9.]+ +ETH +[0-9.]+ +ETH +after fees", asked), asked
+    assert re.search(r"[0-9.]+ +ETH +After fees +[0-9.]+ +ETH", asked), asked
     answer = browser.post(f"payments/{payment_id}/shortfall")
     assert answer.headers["Location"] == f"/dashboard/payments/{payment_id}"
     assert Payment.objects.get(pk=payment_id).state_reason == "completed_underpaid"

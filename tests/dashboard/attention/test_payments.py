@@ -205,7 +205,7 @@ def test_a_rejected_payment_of_an_unknown_sender_is_refunded_to_an_address_that_
     browser = Browser(cast.alice)
     line = only(browser)
     assert line.notice.title == "Refund needs an address"
-    assert line.notice.action == f"Refund {line.notice.amount}"
+    assert (line.notice.action, line.notice.amount[-3:]) == ("Refund to an address", "ETH")
     assert "asset_id=SETH" in line.notice.url
     review = reviewed(browser, made, destination_address=make.fresh_address())
     confirmed(browser, made, review)
