@@ -173,6 +173,7 @@ PERIODIC: dict[str, float] = {
     "access.prune": 10 * MINUTE,
     "webhooks.prune": 10 * MINUTE,
     "core.prune": 10 * MINUTE,
+    "stores.prune": 10 * MINUTE,
     "payments.prune": 10 * MINUTE,
 }
 

@@ -64,21 +64,25 @@ PDF_TOKENS_PER_DRAWING = 10
 
 
 class LetterLimit(NamedTuple):
-    """Letters of these templates to one mailbox in 24 hours: in one store's name, and in all."""
+    """Letters of these templates to one mailbox in 24 hours: in one store's name, and in all. Of
+    one that `is_never_silent`, a letter an hour comes even then."""
 
     templates: tuple[str, ...]
     by_store: int
     in_all: int
+    is_never_silent: bool = False
 
 
 # What others can have sent to an address. A letter that stands in no line, such as a notice about
 # an account, is never dropped.
 LETTER_LIMITS: dict[str, LetterLimit] = {
-    "password_reset": LetterLimit(("password_reset",), 10, 10),
-    "email_change": LetterLimit(("email_change",), 10, 10),
-    "invitation": LetterLimit(("invitation",), 10, 10),
-    "sign_up": LetterLimit(("sign_up_code", "sign_up_known", "sign_up_invitation"), 10, 10),
-    "destination_named": LetterLimit(("destination_named",), 20, 20),
+    "password_reset": LetterLimit(("password_reset",), 10, 10, is_never_silent=True),
+    "email_change": LetterLimit(("email_change",), 10, 10, is_never_silent=True),
+    "invitation": LetterLimit(("invitation",), 10, 10, is_never_silent=True),
+    "sign_up": LetterLimit(
+        ("sign_up_code", "sign_up_known", "sign_up_invitation"), 10, 10, is_never_silent=True
+    ),
+    "destination_named": LetterLimit(("destination_named",), 20, 20, is_never_silent=True),
     "new_sign_in": LetterLimit(("new_sign_in",), 20, 20),
     "notification": LetterLimit(("notification", "daily_summary"), 100, 200),
     "refund_address": LetterLimit(("refund_address",), 5, 20),
@@ -93,3 +97,27 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
     ),
     "payment_receipt": LetterLimit(("payment_receipt",), 10, 20),
 }
+# Beside what stores send in their name: these leave after letters about accounts.
+BULK_LETTERS = frozenset(
+    {"notification", "daily_summary", "webhook_endpoint_off", "review_outcome"}
+)
+
+
+class StoreLetters(NamedTuple):
+    """Live letters in a store's name that leave in a day: of a store that opened today, more for
+    each day of its age, at most."""
+
+    first: int
+    per_day_of_age: int
+    most: int
+
+
+# By whether the business was verified. More wait, up to a week of them.
+STORE_LETTERS: dict[bool, StoreLetters] = {
+    False: StoreLetters(50, 10, 500),
+    True: StoreLetters(1000, 200, 20_000),
+}
+STORE_LETTERS_PER_MINUTE = 60
+STORE_LETTERS_DAYS_AHEAD = 7
+# Letters of a store's test mode in a day, sent or shown.
+TEST_LETTERS_PER_DAY = 500

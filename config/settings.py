@@ -226,6 +226,8 @@ STORAGES = {
 WHITENOISE_USE_FINDERS = not IS_PRODUCTION
 if EMAIL_BACKEND.startswith("anymail."):
     INSTALLED_APPS.append("anymail")
+# Of test mode: where mail is written to a folder, none of it reaches anybody.
+TEST_MAIL_TO_EVERYBODY = EMAIL_BACKEND == "apps.core.mailbox.Folder"
 EMAIL_FILE_PATH = str(VAR_DIR / "mailbox")
 EMAIL_TIMEOUT = 10
 OTP_TOTP_ISSUER = OTP_WEBAUTHN_RP_NAME = "Tillgate"

@@ -240,8 +240,8 @@ def _renew(invitation: Invitation, token: str, at: datetime) -> None:
 
 def _send(invitation: Invitation, token: str) -> None:
     context = {
-        "store": invitation.store.name,
-        "inviter": invitation.invited_by.name or invitation.invited_by.email,
+        "store": emails.shown_name(invitation.store.name),
+        "inviter": emails.greeting_name(invitation.invited_by.name) or invitation.invited_by.email,
         "role": invitation.get_role_display(),
         "email": invitation.email,
         "token": token,

@@ -379,7 +379,7 @@ ELSEWHERE = {
         " chain_balancecheck chain_unexplainedbalance core_drawing core_heartbeat"
         " core_lease core_outgoingmail core_rowfailure core_rowturn onramp_callback"
         " onramp_fundingsession payments_paymentemail payouts_offrampcallback reports_report"
-        " stores_notification webhooks_attempt webhooks_host",
+        " stores_notification stores_testletter webhooks_attempt webhooks_host",
         _DRAFT: "billing_invoice billing_invoicechange billing_invoiceline"
         " billing_subscriptionitem",
         _DJANGO: "auth_group auth_group_permissions auth_permission django_admin_log"

@@ -4,6 +4,7 @@ them.
 Two spellings that a person may take for one address have one canonical form, or can't both be kept.
 """
 
+import re
 import unicodedata
 
 import idna
@@ -32,6 +33,36 @@ def masked(text: str) -> str:
     """Enough to recognize an address that one knows: `a…@example.com`."""
     local, _, domain = text.rpartition("@")
     return f"{local[:1]}…@{domain}"
+
+
+# A scheme, "www." and whatever has a path: what makes a link of a name.
+_LINK = re.compile(r"(?i)\b[a-z][a-z0-9+.-]*:/\S*|\b(?:mailto|tel):\S+|\bwww\.\S+|\S+\.\S+/\S*")
+_CONTROL = ("Cc", "Cf", "Zl", "Zp")
+NAME_SHOWN_MAX = 60
+_GREETED_WORDS_MAX = 5
+_GREETED_DIGITS_MAX = 4
+_GREETED_SIGNS = frozenset(" '’&,·-.")
+
+
+def shown_name(text: str) -> str:
+    """A name that somebody chose, for letters: on one line, without links, and not longer than
+    names are."""
+    line = "".join(" " if unicodedata.category(sign) in _CONTROL else sign for sign in text)
+    return " ".join(_LINK.sub(" ", line).split())[:NAME_SHOWN_MAX].strip()
+
+
+def greeting_name(text: str) -> str:
+    """The same for a greeting, where a stranger's text could be read as ours; empty when it isn't
+    plainly a name."""
+    name = " ".join(text.split())
+    is_name = (
+        all(unicodedata.category(sign)[0] in "LMN" or sign in _GREETED_SIGNS for sign in name)
+        and all(len(word.rstrip(".")) == len(word.replace(".", "")) for word in name.split())
+        and shown_name(name) == name
+        and len(name.split()) <= _GREETED_WORDS_MAX
+        and sum(letter.isdigit() for letter in name) <= _GREETED_DIGITS_MAX
+    )
+    return name if is_name else ""
 
 
 def for_account(text: str) -> str:

@@ -1,18 +1,19 @@
 """The one way to send mail: a row queued in the caller's transaction, sent by a worker, tried again
 when that fails.
 
-A key's mail is sent once, whoever asks how often. The letter is sealed while it waits and wiped
-when it has left or was given up. What others can have sent to a person is bounded per day
-(settings.LETTER_LIMITS).
+A key's mail is sent once. The letter is sealed while it waits and wiped when it has left or was
+given up. What others can have sent to a person is bounded (settings.LETTER_LIMITS), what a store
+sends as well (StoreAllowance), and what is about an account leaves before everything else.
 """
 
 import json
 import smtplib
 import uuid
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from email.utils import parseaddr
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import structlog
 from django.conf import settings
@@ -39,6 +40,9 @@ _LEASE = timedelta(
 _BATCH = 100
 _DAY = timedelta(days=1)
 _ABOUT_MAX = 200
+_UNNAMED = "Store"  # whose name is nothing but a link
+# Beyond a limit, what people wait for still comes as often.
+_NEVER_SILENT = timedelta(hours=1)
 _Status = OutgoingMail.Status
 # The row is the whole story of a letter, and is forgotten with it.
 OUTGOING_MAIL = Machine[OutgoingMail, Step](
@@ -47,9 +51,37 @@ OUTGOING_MAIL = Machine[OutgoingMail, Step](
         _Status.SENT: (),
         _Status.FAILED: (),
         _Status.DROPPED: (),
+        _Status.SHOWN: (),
     },
     has_history=False,
 )
+
+
+@dataclass(frozen=True)
+class ReadableLetter:
+    """What a reader sees."""
+
+    sender: str
+    subject: str
+    text: str
+    html: str
+
+
+class StoreAllowance(NamedTuple):
+    """How many letters in a store's name leave in a day, and in a minute. More wait for their
+    turn; more than `days_ahead` days of them are dropped."""
+
+    per_day: int
+    per_minute: int
+    days_ahead: int
+
+    def wait(self, queued: int, recent: int) -> timedelta | None:
+        """How long one more has to wait, behind those in the queue and those that left in a day;
+        None: there are too many."""
+        days = (queued + recent) // self.per_day
+        if days > self.days_ahead:
+            return None
+        return timedelta(days=days, minutes=queued // self.per_minute)
 
 
 class Sender(Protocol):
@@ -68,6 +100,8 @@ def send(
     template: str,
     context: Mapping[str, Any],
     store: Sender | None = None,
+    allowance: StoreAllowance | None = None,
+    is_shown: bool = False,
     zone: tzinfo = UTC,
     language: str = "",
     unsubscribe_path: str = "",
@@ -75,15 +109,65 @@ def send(
     """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was
     used before does nothing.
 
-    False when it is dropped, because others have had too many of them sent there in a day.
+    False when it is dropped, because others have had too many of them sent there in a day, or the
+    store has sent too many.
 
     `key` says which letter it is ("invoice_open:<id>"). With `store` it goes out in the store's
-    name, answers to its support address. Templates also get `base_url` and `sender`; times are in
+    name, answers to its support address, and `allowance` is how many of these leave (for the
+    store's own code: apps.stores.customer_mail). One that `is_shown` leaves no machine: it was
+    shown elsewhere, and is only noted. Templates also get `base_url` and `sender`; times are in
     `zone`, words in `language`. Never waits for a mail server and never fails because of one.
     """
     at = real_now()
     id = uuid.uuid4()
-    sender = (store.brand_name or store.name) if store is not None else _own_name()
+    written = compose(template, context, store=store, zone=zone, language=language)
+    letter = {"subject": written.subject, "text": written.text, "html": written.html}
+    if unsubscribe_path:
+        letter["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
+    mailbox = emails.mailbox(to)
+    in_name_of = store.pk if store is not None else None
+    limit = None if is_shown else _limit_reached(template, mailbox, in_name_of, at)
+    wait: timedelta | None = timedelta(0)
+    if limit is None and allowance is not None:
+        wait = _wait(in_name_of, allowance, at)
+        limit = "store" if wait is None else None
+    leaves = limit is None and not is_shown
+    row = OutgoingMail(
+        id=id,
+        key=key,
+        to=to,
+        mailbox=mailbox,
+        in_name_of=in_name_of,
+        template=template,
+        lane=_lane(template, store),
+        status=_Status.QUEUED if leaves else _Status.SHOWN if is_shown else _Status.DROPPED,
+        sender_name=written.sender,
+        reply_to=store.support_email if store is not None else "",
+        sealed_letter=crypto.encrypt(json.dumps(letter), OutgoingMail.place_of(id))
+        if leaves
+        else "",
+        created_at=at,
+        next_attempt_at=at + wait if leaves and wait is not None else None,
+    )
+    if limit is not None and not OutgoingMail.objects.filter(key=key).exists():
+        log.warning("mail_dropped", template=template, limit=limit)
+    OutgoingMail.objects.bulk_create([row], ignore_conflicts=True)
+    if leaves:
+        jobs.enqueue("core.send_mail")
+    return limit is None
+
+
+def compose(
+    template: str,
+    context: Mapping[str, Any],
+    *,
+    store: Sender | None = None,
+    zone: tzinfo = UTC,
+    language: str = "",
+) -> ReadableLetter:
+    """The letter as it is read. Names of stores are shown without links."""
+    name = (store.brand_name or store.name) if store is not None else _own_name()
+    sender = emails.shown_name(name) or _UNNAMED
     values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
     # Of the reader, and never of whoever causes the letter.
     with (
@@ -94,33 +178,36 @@ def send(
         text = _render(f"email/{template}.txt", values, is_html=False)
         html = _render(f"email/{template}.html", values, is_html=True)
     subject, _, body = text.partition("\n")
-    letter = {"subject": _line(subject), "text": body.strip() + "\n", "html": html}
-    if unsubscribe_path:
-        letter["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
-    mailbox = emails.mailbox(to)
-    in_name_of = store.pk if store is not None else None
-    limit = _limit_reached(template, mailbox, in_name_of, at)
-    row = OutgoingMail(
-        id=id,
-        key=key,
-        to=to,
-        mailbox=mailbox,
+    return ReadableLetter(sender, _line(subject), body.strip() + "\n", html)
+
+
+def _lane(template: str, store: Sender | None) -> int:
+    """Letters about an account go first, whatever stores send."""
+    is_bulk = store is not None or template in settings.BULK_LETTERS
+    return OutgoingMail.Lane.BULK if is_bulk else OutgoingMail.Lane.ACCOUNT
+
+
+def _wait(in_name_of: Any, allowance: StoreAllowance, at: datetime) -> timedelta | None:
+    """How long a store's next letter waits. Counting ends where the answer is known."""
+    most = allowance.per_day * (allowance.days_ahead + 1)
+    ((queued, recent),) = _OF_STORE.rows(
         in_name_of=in_name_of,
-        template=template,
-        status=_Status.QUEUED if limit is None else _Status.DROPPED,
-        sender_name=_line(sender),
-        reply_to=store.support_email if store is not None else "",
-        sealed_letter=crypto.encrypt(json.dumps(letter), OutgoingMail.place_of(id))
-        if limit is None
-        else "",
-        created_at=at,
-        next_attempt_at=at if limit is None else None,
+        since=at - _DAY,
+        oldest=at - _DAY * (allowance.days_ahead + 2),
+        most=most,
     )
-    if limit is not None and not OutgoingMail.objects.filter(key=key).exists():
-        log.warning("mail_dropped", template=template, limit=limit)
-    OutgoingMail.objects.bulk_create([row], ignore_conflicts=True)
-    jobs.enqueue("core.send_mail")
-    return limit is None
+    return allowance.wait(queued, recent)
+
+
+_OF_STORE = Statement("""
+SELECT count(*) FILTER (WHERE status = 'queued'), count(*) FILTER (WHERE status = 'sent')
+FROM (
+    SELECT status FROM core_outgoingmail
+    WHERE in_name_of = %(in_name_of)s::uuid AND created_at > %(oldest)s
+        AND (status = 'queued' OR status = 'sent' AND sent_at > %(since)s)
+    LIMIT %(most)s
+) counted
+""")
 
 
 def was_asked(key: str) -> bool:
@@ -134,22 +221,24 @@ def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -
     for name, limit in settings.LETTER_LIMITS.items():
         if template not in limit.templates:
             continue
-        ((in_all, by_store),) = _COUNTED.rows(
+        ((in_all, by_store, newest),) = _COUNTED.rows(
             mailbox=mailbox,
             since=at - _DAY,
             templates=array(limit.templates),
             in_name_of=in_name_of,
         )
-        if in_all >= limit.in_all or by_store >= limit.by_store:
+        is_over = in_all >= limit.in_all or by_store >= limit.by_store
+        if is_over and not (limit.is_never_silent and at - newest >= _NEVER_SILENT):
             return name
     return None
 
 
 _COUNTED = Statement("""
-SELECT count(*), count(*) FILTER (WHERE in_name_of IS NOT DISTINCT FROM %(in_name_of)s::uuid)
+SELECT count(*), count(*) FILTER (WHERE in_name_of IS NOT DISTINCT FROM %(in_name_of)s::uuid),
+    coalesce(max(created_at), %(since)s)
 FROM core_outgoingmail
 WHERE mailbox = %(mailbox)s AND created_at > %(since)s AND template = ANY (%(templates)s::text[])
-    AND status <> 'dropped'
+    AND status NOT IN ('dropped', 'shown')
 """)
 
 
@@ -188,7 +277,10 @@ def _claim(now: datetime) -> OutgoingMail | None:
             status=OutgoingMail.Status.QUEUED, next_attempt_at__lte=now
         )
         row: OutgoingMail | None = (
-            due.defer(None).select_for_update(skip_locked=True).order_by("next_attempt_at").first()
+            due.defer(None)
+            .select_for_update(skip_locked=True)
+            .order_by("lane", "next_attempt_at")
+            .first()
         )
         if row is not None:
             row.attempts = row.attempts + 1

@@ -127,7 +127,14 @@ class OutgoingMail(models.Model):
         QUEUED = "queued"
         SENT = "sent"
         FAILED = "failed"
-        DROPPED = "dropped"  # the person had enough of them that day
+        DROPPED = "dropped"  # the person had enough of them that day, or the store sent too many
+        SHOWN = "shown"  # of test mode, to somebody else: in the dashboard instead
+
+    class Lane(models.IntegerChoices):
+        """In which order letters that are due leave."""
+
+        ACCOUNT = 0
+        BULK = 1
 
     id = IdField()
     key = models.CharField(max_length=200, unique=True)
@@ -137,6 +144,7 @@ class OutgoingMail(models.Model):
     )  # emails.mailbox
     in_name_of = models.UUIDField(null=True, editable=False)  # the store
     template = models.CharField(max_length=100)
+    lane = models.SmallIntegerField(default=Lane.ACCOUNT, db_default=0, editable=False)
     sender_name = models.CharField(max_length=200)
     reply_to = models.CharField(max_length=254, blank=True)
     sealed_letter = models.TextField(blank=True)
@@ -154,9 +162,14 @@ class OutgoingMail(models.Model):
         base_manager_name = "objects"
         indexes = [
             models.Index(
-                fields=["next_attempt_at"],
+                fields=["lane", "next_attempt_at"],
                 condition=models.Q(status="queued"),
-                name="outgoing_mail_due",
+                name="outgoing_mail_in_turn",
+            ),
+            models.Index(
+                fields=["in_name_of", "created_at"],
+                condition=models.Q(in_name_of__isnull=False),
+                name="outgoing_mail_of_store",
             ),
             models.Index(fields=["mailbox", "created_at"], name="outgoing_mail_of_mailbox"),
             models.Index(

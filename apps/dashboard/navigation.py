@@ -125,6 +125,7 @@ SECTIONS: tuple[MenuSection, ...] = (
             MenuEntry("Apps", "oauth_grants", roles.INSPECT, pages=("oauth_apps",)),
             MenuEntry("Request log", "request_log", roles.INSPECT),
             MenuEntry("Test clock", "test_clock", roles.INSPECT),
+            MenuEntry("Test emails", "test_emails", roles.INSPECT),
         ),
         is_divided=True,
     ),

@@ -404,7 +404,8 @@ _EMAILED = {
     OutgoingMail.Status.QUEUED: (WAIT, "waiting to be emailed"),
     OutgoingMail.Status.SENT: (GOOD, "emailed"),
     OutgoingMail.Status.FAILED: (BAD, "could not be emailed"),
-    OutgoingMail.Status.DROPPED: (QUIET, "not emailed: the address had too many that day"),
+    OutgoingMail.Status.DROPPED: (QUIET, "not emailed: too many were sent that day"),
+    OutgoingMail.Status.SHOWN: (QUIET, "shown under Test emails, not sent"),
 }
 
 

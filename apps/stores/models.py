@@ -19,6 +19,7 @@ from apps.core.staff.roles import StaffRole
 from apps.stores.audit_words import action_words
 from apps.stores.count_models import CountedMerchant as CountedMerchant  # a model of this app
 from apps.stores.count_models import MerchantCount as MerchantCount
+from apps.stores.mail_models import TestLetter as TestLetter  # a model of this app
 from apps.stores.notification_models import Notification as Notification  # a model of this app
 from apps.stores.notification_models import NotificationChoice as NotificationChoice
 from apps.stores.staff_models import StaffRequest as StaffRequest  # a model of this app

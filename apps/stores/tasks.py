@@ -1,5 +1,6 @@
 """The jobs of stores: checkout domains, looked at again, test clocks, seals over the audit log,
-staff requests that nobody decided, notifications whose emails wait, documents to be redrawn."""
+staff requests that nobody decided, notifications whose emails wait, documents to be redrawn,
+and what is forgotten."""
 
 from collections.abc import Sequence
 
@@ -7,11 +8,23 @@ from celery import shared_task
 
 from apps.core import clock
 from apps.core.rows import Job
-from apps.stores import domains, four_eyes, notifications, seals, verification_documents
+from apps.stores import (
+    customer_mail,
+    domains,
+    four_eyes,
+    notifications,
+    seals,
+    verification_documents,
+)
 from apps.stores.models import Store
 
 LONGEST_SECONDS = 1800
 CLOCKS = Job("test_clocks.advance", in_transaction=False)
+
+
+@shared_task(name="stores.prune")
+def prune() -> None:
+    customer_mail.forget(clock.real_now())
 
 
 @shared_task(name="stores.check_domains")

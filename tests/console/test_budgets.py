@@ -97,7 +97,7 @@ STARTS = {
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
         1140,
-        1608,
+        1610,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
@@ -109,13 +109,13 @@ STARTS = {
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
         845,
-        1028,
+        1029,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | HTTP | KEYS,
         1050,
-        1861,
+        1865,
     ),
     "migrate": Start(
         (

@@ -1,16 +1,19 @@
 """The test wallet: for test payments only, within its cap and allowance, and never when it is
 empty."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.conf import settings as project
 
 from apps.chain.models import HotWallet, OutgoingTransaction
-from apps.core import local_chain
+from apps.core import clock, local_chain
 from apps.payments.services.test_wallet import DAILY_ATOMIC, PER_PAYMENT_ATOMIC
+from apps.stores.services import change_store
 from tests import make
-from tests.cast import Shop
+from tests.cast import Cast, Shop, shop_of
 
 WALLET = "0x2222222222222222222222222222222222222222"
 
@@ -70,4 +73,38 @@ def test_the_allowance_is_the_stores_for_any_24_hours(
     assert OutgoingTransaction.objects.filter(purpose="test_payment").count() == 5
     make.advance(bakery.test, 86_401)
     fresh = make.payment(bakery.test)
-    assert ask(bakery, fresh, amount_atomic="1").status_code == 202
+    assert code(ask(bakery, fresh, amount_atomic="1")) == (429, "test_payment_allowance_exhausted")
+    with time_machine.travel(clock.real_now() + timedelta(seconds=86_401)):
+        fresh = make.payment(bakery.test)
+        assert ask(bakery, fresh, amount_atomic="1").status_code == 202
+
+
+def used_up(shop: Shop, times: int = 5) -> None:
+    payment = make.payment(shop.test, amount="100000.00")
+    for _ in range(times):
+        assert ask(shop, payment, amount_atomic=str(PER_PAYMENT_ATOMIC)).status_code == 202
+
+
+def test_stores_of_one_owner_have_two_allowances_together(
+    cast: Cast, funded_test_wallet: None
+) -> None:
+    shops = [cast.bakery, *(shop_of(cast.alice, f"Shop {number}") for number in range(2))]
+    for shop in shops[:2]:
+        used_up(shop)
+    refused = ask(shops[2], make.payment(shops[2].test), amount_atomic="1")
+    assert code(refused) == (429, "test_payment_allowance_exhausted")
+    used_up(cast.strangers, 1)
+
+
+def test_a_platform_and_its_sub_merchants_have_two_allowances_together(
+    cast: Cast, funded_test_wallet: None
+) -> None:
+    platform = cast.bakery
+    change_store(platform.store, is_platform=True)
+    for number in range(3):
+        merchant = shop_of(cast.strangers.owner, f"Stall {number}", is_kyc_confirmed=True)
+        change_store(merchant.store, platform_id=platform.store.pk)
+        if number < 2:
+            used_up(merchant)
+    refused = ask(merchant, make.payment(merchant.test), amount_atomic="1")
+    assert code(refused) == (429, "test_payment_allowance_exhausted")

@@ -19,7 +19,8 @@ from apps.platforms.requests import AccountRequest
 from apps.platforms.services.accounts import create_account
 from apps.reports.requests import ReportRequest
 from apps.reports.services.request import request_report
-from apps.stores import roles
+from apps.stores import customer_mail, roles
+from apps.stores.mail_models import TestLetter
 from apps.stores.models import Member, Role, User
 from apps.stores.services import change_store
 from apps.webhooks.models import Delivery
@@ -74,6 +75,21 @@ def report(cast: Cast) -> dict[str, str]:
         report_type="merchant_statement", start_date="2026-01-01", end_date="2026-01-02"
     )
     return {"id": str(request_report(cast.bakery.access(), asked).pk)}
+
+
+def shown_email(cast: Cast) -> dict[str, str]:
+    access = cast.bakery.access()
+    customer_mail.send(
+        access.store,
+        access.mode,
+        key="k",
+        to="ann@example.com",
+        template="portal_link",
+        context={"name": "", "email": "", "portal_url": "", "is_test": True},
+    )
+    row = TestLetter.objects.visible_to(access).first()
+    assert row is not None
+    return {"id": str(row.pk)}
 
 
 def endpoint(cast: Cast) -> dict[str, str]:
@@ -196,6 +212,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "subscriptions": billed_by(billing.subscribe, act="pause"),
     "swaps": lambda cast: {"id": swapped(cast.bakery)},
     "transfers": lambda cast: {"id": str(stray_transfer(payment(cast.bakery.test)["id"]))},
+    "test-emails": shown_email,
     "team": lambda cast: {"id": str(cast.bob.pk)},
     "unsubscribe": lambda cast: {"token": "unknown"},
     "webhooks": endpoint,

@@ -12,8 +12,9 @@ from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.models import Customer, Invoice, Subscription
 from apps.billing.services.languages import language_of
 from apps.billing.services.portal import portal_url
-from apps.core import mail
+from apps.core import emails
 from apps.core.clock import iso, real_now
+from apps.stores import customer_mail
 from apps.stores.models import Store
 
 _HOUR = 3600
@@ -136,17 +137,18 @@ def _post(
     customer: Customer, store: Store, template: str, key: str, context: Mapping[str, object]
 ) -> None:
     shared = {
-        "name": customer.name,
+        "name": emails.greeting_name(customer.name or ""),
         "email": customer.email,
         "portal_url": portal_url(customer) if customer.deleted_at is None else "",
         "is_test": not customer.is_live,
     }
-    mail.send(
+    customer_mail.send(
+        store,
+        customer.mode,
         key=key,
         to=customer.email,
         template=template,
         context={**shared, **context},
-        store=store,
         language=language_of(customer),
     )
 

@@ -11,13 +11,14 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 
-from apps.core import emails, mail
+from apps.core import emails
 from apps.core.clock import real_now
 from apps.core.errors import Flat, RefusalKind
 from apps.core.messages.fields import Invalid, check_storable
 from apps.core.models import OutgoingMail
 from apps.payments.documents.receipt import receipt_of
 from apps.payments.models import Payment
+from apps.stores import customer_mail
 
 TEMPLATE = "payment_receipt"
 MAILBOXES_MAX = 5
@@ -54,12 +55,13 @@ def email_receipt(payment: Payment, email: str, language: str = "") -> None:
     key = f"{prefix}{mailbox}:{int(real_now().timestamp()) // _HOUR}"
     context = {"receipt": receipt, "email": to, "is_test": receipt.is_test}
     with transaction.atomic():
-        if not mail.send(
+        if not customer_mail.send(
+            payment.store,
+            payment.mode,
             key=key,
             to=to,
             template=TEMPLATE,
             context=context,
-            store=payment.store,
             language=language,
         ):
             raise TooManyReceipts

@@ -18,6 +18,7 @@ from django.core.validators import validate_email
 from apps.core import clock, emails, mail
 from apps.payments.documents.held import held_coins
 from apps.payments.models import Payment, RefundLink
+from apps.stores import customer_mail
 
 TEMPLATE = "refund_address"
 LINK_LIFETIME = timedelta(days=7)
@@ -73,19 +74,20 @@ def ask_customer(payment: Payment, language: str = "") -> bool:
         created_at=real,
         expires_at=real + LINK_LIFETIME,
     )
-    mail.send(
+    customer_mail.send(
+        payment.store,
+        payment.mode,
         key=key,
         to=email,
         template=TEMPLATE,
         context={
             "payment": payment,
-            "merchant": payment.store.brand_name or payment.store.name,
+            "merchant": emails.shown_name(payment.store.brand_name or payment.store.name),
             "coins": coins,
             "is_test": not payment.is_live,
             "url": f"{settings.PUBLIC_URL}/pay/{payment.reference}/refund/{token}",
             "days": LINK_LIFETIME.days,
         },
-        store=payment.store,
         language=language,
     )
     return True

@@ -1,18 +1,23 @@
 """Paying a test intent from the service's own wallet on the test chain, within a cap per payment
-and a daily allowance per store."""
+and daily allowances: of the store, and of all stores of each of its owners.
+
+A day is the machine's. A store moves its test clock as it likes, and the coins are on a chain.
+"""
 
 import uuid
-from datetime import timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Sum
+from django.db.models import Q, Sum
 
 from apps.access.access import Access
 from apps.assets.models import TokenStandard
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender
 from apps.core import clock, jobs
+from apps.core.db import tenancy
 from apps.core.errors import Coded, RefusalKind
 from apps.core.messages.documents import Digits, Document
 from apps.core.rows import Job
@@ -21,10 +26,12 @@ from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress, TestPayment
 from apps.payments.requests import WalletPaymentRequest
 from apps.payments.selectors import addresses_of
-from apps.stores.models import Store
+from apps.stores.models import Member, Role, Store
 
 PER_PAYMENT_ATOMIC = 50_000_000_000_000_000
 DAILY_ATOMIC = 250_000_000_000_000_000
+# Of all stores that a person owns, and of a platform with its sub-merchants.
+DAILY_TOGETHER_ATOMIC = 2 * DAILY_ATOMIC
 WINDOW = timedelta(hours=24)
 JOB = Job("payments.book_test_payments", limit=100)
 REQUESTING = Job("payments.request_test_payments", limit=100)
@@ -130,22 +137,43 @@ def _amount(request: WalletPaymentRequest, required_atomic: int) -> int:
 
 @transaction.atomic
 def _take(access: Access, payment: Payment, amount: int) -> int:
-    """Count it against the allowance, under the store's lock, and wake the worker; what is left of
-    the allowance."""
-    store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
-    at = clock.now(store, access.mode)
-    recent = TestPayment.objects.filter(store=store, created_at__gt=at - WINDOW)
+    """Count it against the allowances, and wake the worker; what is left of them."""
+    at = clock.real_now()
+    family = _family(access.store)
+    # Always in one order, so that two requests at once are counted one after the other.
+    stores = Store.objects.select_for_update(no_key=True).filter(pk__in=family).order_by("pk")
+    with tenancy.also(stores, [access.mode]):
+        remaining = min(
+            _left([access.store_id], DAILY_ATOMIC, amount, at),
+            _left(family, DAILY_TOGETHER_ATOMIC, amount, at),
+        )
+    TestPayment.objects.create(
+        store=access.store, mode=access.mode, created_at=at, payment=payment, amount_atomic=amount
+    )
+    jobs.enqueue("payments.book_test_payments")
+    return remaining
+
+
+def _family(store: Store) -> list[uuid.UUID]:
+    """The store, all others of its owners, closed ones too, and of a platform all its accounts."""
+    owners = Member.objects.filter(store_id=store.platform_id or store.pk, role=Role.OWNER)
+    owned = Member.objects.filter(user__in=owners.values("user"), role=Role.OWNER)
+    top = {store.pk, store.platform_id or store.pk, *owned.values_list("store", flat=True)}
+    return list(
+        Store.objects.filter(Q(pk__in=top) | Q(platform__in=top)).values_list("pk", flat=True)
+    )
+
+
+def _left(stores: Sequence[uuid.UUID], daily_atomic: int, amount: int, at: datetime) -> int:
+    """What remains of a day for these stores after this one. Raises AllowanceExhausted."""
+    recent = TestPayment.objects.filter(store__in=stores, created_at__gt=at - WINDOW)
     remaining = (
-        DAILY_ATOMIC - int(recent.aggregate(total=Sum("amount_atomic"))["total"] or 0) - amount
+        daily_atomic - int(recent.aggregate(total=Sum("amount_atomic"))["total"] or 0) - amount
     )
     if remaining < 0:
         oldest = recent.order_by("created_at").values_list("created_at", flat=True).first()
         wait = int((oldest + WINDOW - at).total_seconds()) + 1 if oldest is not None else 60
         raise AllowanceExhausted(retry_after=max(1, wait))
-    TestPayment.objects.create(
-        store=store, mode=access.mode, created_at=at, payment=payment, amount_atomic=amount
-    )
-    jobs.enqueue("payments.book_test_payments")
     return remaining
 
 

@@ -6,6 +6,7 @@ from apps.access import pruning as access
 from apps.access import sessions
 from apps.core import clock, mail
 from apps.payments import pruning as payments
+from apps.stores import customer_mail
 from apps.stores.command import OperatorCommand, Result
 from apps.webhooks import pruning as webhooks
 
@@ -31,5 +32,6 @@ class Command(OperatorCommand[PruneResult]):
                 **webhooks.prune_all(now),
                 **payments.prune_all(now),
                 **mail.forget(now),
+                **customer_mail.forget(now),
             }
         )
