@@ -7,6 +7,7 @@ What others would have got is shown in the dashboard.
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.conf import settings
@@ -33,21 +34,22 @@ def send(
     language: str = "",
 ) -> bool:
     """Queue a letter to a customer, or show it. False when it is dropped (core.mail.send)."""
-    options: dict[str, Any] = {
-        "key": key,
-        "to": to,
-        "template": template,
-        "context": context,
-        "store": store,
-        "language": language,
-    }
+    queue = partial(
+        mail.send,
+        key=key,
+        to=to,
+        template=template,
+        context=context,
+        store=store,
+        language=language,
+    )
     if mode == Mode.LIVE:
-        return mail.send(**options, allowance=allowance_of(store, real_now()))
+        return queue(allowance=allowance_of(store, real_now()))
     at = real_now()
     if _is_used_up(store, at):
         return False
     is_sent = leaves(store, mode, to)
-    if not mail.send(**options, is_shown=not is_sent):
+    if not queue(is_shown=not is_sent):
         return False
     letter = mail.compose(template, context, store=store, language=language)
     row = TestLetter(
