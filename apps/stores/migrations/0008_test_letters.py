@@ -8,7 +8,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('stores', '0005_publishable_key_amounts'),
+        ('stores', '0007_documents_as_uploaded'),
     ]
 
     operations = [
