@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.test import Client
 
 from apps.assets.models import AcceptedAsset
@@ -242,6 +242,9 @@ def test_more_time_is_bounded_and_asked_twice_is_one(bakery: Shop) -> None:
         "extension_too_long",
         "A payment can be open for three days at most",
     )
+    row = Payment.objects.filter(pk=payment_id)
+    with pytest.raises(IntegrityError, match="within_limits"), transaction.atomic():
+        row.update(expires_at=row.get().created_at + timedelta(days=3, seconds=1))
     for wrong in (299, 86401, "x"):
         answer = ask(bakery, payment_id, "extend", {"expires_in": wrong})
         assert answer.status_code == 422 and "expires_in" in answer.json()["error"]["message"]

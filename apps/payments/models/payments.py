@@ -5,7 +5,7 @@ services.change_status.
 """
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
@@ -17,6 +17,7 @@ from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.stores.models import Currency
 
 REFERENCE_LENGTH = 16
+EXTENDED_MAX = timedelta(days=3)  # from when it was made to its latest deadline (decision 538)
 PART_LENGTH = 3  # the letters of a reference that its index takes together
 PART_PLACES = range(1, REFERENCE_LENGTH - PART_LENGTH + 2)
 _OTHER_AMOUNT = frozenset({"processing_underpaid", "completed_underpaid", "completed_overpaid"})
@@ -125,6 +126,11 @@ class Payment(Owned):
                 condition=models.Q(first_expires_at=None)
                 | models.Q(first_expires_at__lt=models.F("expires_at")),
                 name="payment_is_extended_forward",
+            ),
+            models.CheckConstraint(
+                condition=models.Q(first_expires_at=None)
+                | models.Q(expires_at__lte=models.F("created_at") + EXTENDED_MAX),
+                name="payment_is_extended_within_limits",
             ),
             models.CheckConstraint(
                 condition=models.Q(

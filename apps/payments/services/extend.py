@@ -14,12 +14,12 @@ from apps.core.clock import iso
 from apps.core.errors import Coded
 from apps.payments import states
 from apps.payments.models import Payment, PaymentEvent
+from apps.payments.models.payments import EXTENDED_MAX
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.settle import settle_locked
 from apps.stores import audit
 
 EXTENDED = "payment.extended"
-EXTENDED_MAX = timedelta(days=3)
 WATCHED_FOR = timedelta(days=1)
 
 
