@@ -20,7 +20,7 @@ from io import BytesIO
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from config.lanes import LANES, Lane, brings_files, lane_of
+from config.lanes import LANES, UPLOADS_LANE, Lane, brings_files, lane_of
 
 log = logging.getLogger(__name__)
 
@@ -72,10 +72,15 @@ class _Threads:
         self.free = asyncio.Semaphore(lane.threads)
         self.pool = ThreadPoolExecutor(lane.threads, thread_name_prefix=lane.name)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether another request would be turned away."""
+        return self.free.locked() and self._waiting >= self._waiting_max
+
     async def take(self) -> bool:
         if not self.free.locked():
             return await self.free.acquire()
-        if self._waiting >= self._waiting_max:
+        if self.is_full:
             return False
         self._waiting += 1
         try:
@@ -132,6 +137,8 @@ class Gateway:
         is_number = declared.isascii() and declared.isdigit()
         if not is_number or int(declared[:20]) > body.size_max:
             return TOO_LARGE
+        if body.has_files and self._lanes[UPLOADS_LANE].is_full:
+            return TOO_MANY_FILES  # without a byte of it
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 return await self._read(receive, body)

@@ -46,6 +46,7 @@ LANES = (
     Lane("downloads", 2, r"/files/|/dashboard/(?:.+\.csv|reports/[^/]+/file)$"),
     Lane("requests", settings.WEB_THREADS, r""),
 )
+UPLOADS_LANE = LANES.index(UPLOADS)
 _LANE = re.compile("|".join(f"({lane.paths})" for lane in LANES))
 
 
@@ -57,6 +58,6 @@ def brings_files(content_type: str) -> bool:
 def lane_of(path: str, content_type: str = "") -> int:
     """The number of the lane in which a request for the path runs."""
     if brings_files(content_type):
-        return LANES.index(UPLOADS)
+        return UPLOADS_LANE
     match = _LANE.match(path)
     return (match.lastindex if match and match.lastindex else len(LANES)) - 1

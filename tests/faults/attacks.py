@@ -4,14 +4,17 @@ service's gas, over and over.
 A refusal is the right answer to most of them; what each was told is counted and printed.
 """
 
+import io
 import secrets
 import socket
 import threading
+import zlib
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
 import requests
+from PIL import Image
 
 from apps.core import local_chain
 from dev.demo.chain import DemoWallet
@@ -20,6 +23,10 @@ from tests.webhooks.receivers import RawReceiver
 
 FUNDS_EUR = "5000.00"
 PATIENCE_SECONDS = 120.0
+PASSWORD = "pw-0123456789"
+UPLOADERS = 4
+LINES = 10_000
+UPLOAD_BYTES = 4_000_000
 UNFINISHED = 24
 ENDPOINTS = 40
 READERS = 6
@@ -50,8 +57,11 @@ class Mallory:
         self.live.until(sale["id"], "completed", PATIENCE_SECONDS)
         local_chain.call(wallet.url, "anvil_setCode", TRAP_ADDRESS, GAS_TRAP)
         self.invoice = self._invoice()
+        self.dashboard = self._signed_in()
+        self.files = files()
         self._ended = threading.Event()
         self.black_hole = RawReceiver(lambda _: self._hold())
+        self.endpoint = self._endpoint()
         self._threads: list[threading.Thread] = []
 
     def _invoice(self) -> str:
@@ -64,6 +74,36 @@ class Mallory:
         made = self.test("POST", "/billing/invoices", {"invoice": body})
         found = self.test("POST", f"/billing/invoices/{made['id']}/finalize", {})
         return str(found["public_token"])
+
+    def _signed_in(self) -> dict[str, str]:
+        """The cookies of a session in the dashboard."""
+        page = f"{self.base_url}/dashboard/sign-in"
+        browser = requests.Session()
+        browser.get(page, timeout=40)
+        fields = {"email": self.email, "password": PASSWORD}
+        fields["csrfmiddlewaretoken"] = browser.cookies.get("csrftoken") or ""
+        answer = browser.post(page, data=fields, timeout=40, allow_redirects=False)
+        assert answer.status_code == 302, answer.text[:500]
+        browser.get(f"{self.base_url}/dashboard/", timeout=40)
+        return dict(browser.cookies)
+
+    def _endpoint(self) -> str:
+        """An endpoint at a host that nobody has proved."""
+        body = {"url": self.black_hole.url, "subscribed_events": ["invoice.paid"]}
+        return str(self.test("POST", "/webhook_endpoints", {"webhook_endpoint": body})["id"])
+
+    def upload(self, path: str, field: str, name: str, **typed: str) -> str:
+        """A file in a form of the dashboard, as a browser sends it."""
+        fields = {**typed, "csrfmiddlewaretoken": self.dashboard.get("csrftoken", "")}
+        answer = requests.post(
+            f"{self.base_url}/dashboard/{path}",
+            data=fields,
+            files={field: (name, self.files[name])},
+            cookies=self.dashboard,
+            timeout=40,
+            allow_redirects=False,
+        )
+        return str(answer.status_code)
 
     def start(self) -> None:
         for name, (attack, times) in ATTACKS.items():
@@ -104,6 +144,32 @@ class Mallory:
 
 
 Attack = Callable[[Mallory], str]
+
+
+def files() -> dict[str, bytes]:
+    """Small files that take much when they are opened: by name."""
+    pictures = {}
+    for side in (4096, 2048):
+        made = io.BytesIO()
+        Image.new("RGB", (side, side), "#0a6b4c").save(made, "PNG")
+        pictures[f"{side}.png"] = made.getvalue()
+    drawing = zlib.compress(b"0 0 90 90 re f\n" * 2_000_000)
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 900 900]/Contents 4 0 R>>"
+    heavy = (
+        b"%PDF-1.4\n1 0 obj\n<</Type/Catalog/Pages 2 0 R>>\nendobj\n"
+        b"2 0 obj\n<</Type/Pages/Kids[3 0 R]/Count 1>>\nendobj\n3 0 obj\n" + page + b"\nendobj\n"
+        b"4 0 obj\n<</Filter/FlateDecode/Length "
+        + str(len(drawing)).encode()
+        + b">>\nstream\n"
+        + drawing
+        + b"\nendstream\nendobj\ntrailer\n<</Root 1 0 R>>\n%%EOF\n"
+    )
+    lines = "".join(f"SETH,0.001,0x{number + 1:040x}\n" for number in range(LINES))
+    return {
+        **pictures,
+        "heavy.pdf": heavy,
+        "payouts.csv": f"asset_id,amount,destination\n{lines}".encode(),
+    }
 
 
 def small_payouts(of: Mallory) -> str:
@@ -190,6 +256,38 @@ def sign_ins(of: Mallory) -> str:
     return str(visitor.post(page, data=fields, timeout=40).status_code)
 
 
+def logos(of: Mallory) -> str:
+    """A picture of a few kilobytes that takes 64 MB when it is decoded, and one that is just small
+    enough."""
+    return of.upload("settings/logo", "logo", secrets.choice(("4096.png", "2048.png")))
+
+
+def business_documents(of: Mallory) -> str:
+    """A page that takes seconds to draw."""
+    return of.upload("verification", "document", "heavy.pdf", add="1")
+
+
+def payout_lists(of: Mallory) -> str:
+    return of.upload("payouts/batches/new", "file", "payouts.csv", form_key=secrets.token_hex(16))
+
+
+def uploads_of_strangers(of: Mallory) -> str:
+    """Megabytes where no file is asked for, by nobody."""
+    file = {"file": ("a.bin", bytes(UPLOAD_BYTES))}
+    answer = requests.post(f"{of.base_url}/dashboard/sign-in", files=file, timeout=40)
+    return str(answer.status_code)
+
+
+def events_by_hand(of: Mallory) -> str:
+    """Test events to a stranger's host."""
+    return of.ask("POST", f"/api/v2/webhook_endpoints/{of.endpoint}/send_test", of.key(of.test), {})
+
+
+def customers(of: Mallory) -> str:
+    body = {"customer": {"email": f"{secrets.token_hex(8)}@example.com"}}
+    return of.ask("POST", "/api/v2/billing/customers", of.key(of.test), body)
+
+
 # name: what is done, and by how many at once
 ATTACKS: dict[str, tuple[Attack, int]] = {
     "small payouts": (small_payouts, 2),
@@ -202,4 +300,10 @@ ATTACKS: dict[str, tuple[Attack, int]] = {
     "endpoints at a stranger": (endpoints, 1),
     "poisoned metadata": (poison, 1),
     "wrong passwords": (sign_ins, 1),
+    "logos": (logos, UPLOADERS),
+    "business documents": (business_documents, UPLOADERS),
+    "lists of payouts": (payout_lists, UPLOADERS),
+    "uploads of strangers": (uploads_of_strangers, UPLOADERS),
+    "events by hand": (events_by_hand, 2),
+    "customers": (customers, 2),
 }

@@ -22,7 +22,7 @@ import requests
 
 from apps.core import local_chain
 from dev.demo.chain import DemoWallet
-from tests.faults.attacks import ATTACKS, Mallory
+from tests.faults.attacks import ATTACKS, PASSWORD, Mallory
 from tests.stack import Demo, Remote, wait_for
 from tests.webhooks.receivers import Receiver
 
@@ -36,7 +36,6 @@ FLOOR_SECONDS = 0.25
 PATIENCE_SECONDS = 120.0
 DRAINED_SECONDS = 300.0
 UNDER_WAY = ("pending", "submitted", "retrying")
-PASSWORD = "pw-0123456789"
 PAYOUT_WEI = 2 * 10**15
 FUNDS_WEI = 6 * 10**17
 SEEN_EVENT = "payment_intent.completed"
