@@ -41,6 +41,12 @@ def prepare(command: str) -> None:
         pythons.hand_over(sys.argv)
     from dev import bootstrap, shell
 
+    if command == "demo":
+        from dev import demo_environment
+
+        options = demo_environment.read(sys.argv[2:])
+        if not bootstrap.VENV.exists():
+            demo_environment.check_port(options.port)
     bootstrap.hand_over(command)
     if command in bootstrap.WITH_CHAINS:
         try:
@@ -52,8 +58,6 @@ def prepare(command: str) -> None:
 
         sys.exit(checks.main(sys.argv[2:]))
     if command == "demo":
-        from dev import demo_environment
-
         demo_environment.prepare(sys.argv[2:])
     elif command not in WITHOUT_SERVICES:
         from dev import embedded

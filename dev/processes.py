@@ -14,20 +14,23 @@ from typing import Any
 from dev import waiting
 
 STOP_SECONDS = 4.0
+# How the records of a service end, and of a program with all that it starts.
+SERVICE = ".process"
+GROUP = ".group"
 
 
 class StartFailed(RuntimeError):
     """An embedded service did not come up; the message names it and its log."""
 
 
-def _record(path: Path, name: str) -> Path:
-    return path / f".{name.removesuffix('_URL').lower()}.process"
+def _record(path: Path, name: str, kind: str = SERVICE) -> Path:
+    return path / f".{name.removesuffix('_URL').lower()}{kind}"
 
 
-def published(path: Path, name: str) -> dict[str, Any]:
+def published(path: Path, name: str, kind: str = SERVICE) -> dict[str, Any]:
     """What is known of a running service: its process and address; empty when there is none."""
     try:
-        record: dict[str, Any] = json.loads(_record(path, name).read_text())
+        record: dict[str, Any] = json.loads(_record(path, name, kind).read_text())
     except (OSError, ValueError):
         return {}
     return record if _started_at(record["pid"]) == record["started_at"] else {}
@@ -52,10 +55,31 @@ def spawn(path: Path, name: str, command: list[str], url: str = "") -> "subproce
             start_new_session=True,
             cwd=path,
         )
-    _record(path, name).write_text(
-        json.dumps({"pid": process.pid, "started_at": _started_at(process.pid), "url": url})
-    )
+    publish(path, name, process.pid, url=url)
     return process
+
+
+def publish(path: Path, name: str, pid: int, kind: str = SERVICE, url: str = "") -> None:
+    record = {"pid": pid, "started_at": _started_at(pid), "url": url}
+    _record(path, name, kind).write_text(json.dumps(record))
+
+
+def forget(path: Path, name: str, kind: str = SERVICE) -> None:
+    _record(path, name, kind).unlink(missing_ok=True)
+
+
+def end_groups(path: Path, names: list[str], seconds: float) -> None:
+    """Programs that were left, each with all that it has started: asked first, then made to."""
+    deadline = time.monotonic() + seconds
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for name in names:
+            if record := published(path, name, GROUP):
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.killpg(record["pid"], number)
+        while time.monotonic() < deadline and any(published(path, name, GROUP) for name in names):
+            time.sleep(0.02)
+    for name in names:
+        forget(path, name, GROUP)
 
 
 def log_of(path: Path, name: str) -> Path:

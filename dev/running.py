@@ -12,9 +12,10 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-KILL_SECONDS = 0.4
+KILL_SECONDS = 0.25
 _PR_SET_PDEATHSIG = 1
 # Loaded before any fork: a child must not.
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
@@ -60,19 +61,25 @@ def is_terminal() -> bool:
 
 
 def run(
-    *command: str, env: dict[str, str] | None = None, cwd: Path | None = None
+    *command: str,
+    env: Mapping[str, str | None] | None = None,
+    cwd: Path | None = None,
+    follow: Callable[[str], None] | None = None,
 ) -> "subprocess.CompletedProcess[str]":
-    """A program and what it said. Raises Interrupted once somebody has interrupted."""
+    """A program and what it said. `env` is added to the environment, None takes a name out of it.
+    `follow` is told each line as it comes, of both outputs. Raises Interrupted once somebody has
+    interrupted."""
     if _interrupted.is_set():
         raise Interrupted
+    environ = {**os.environ, **(env or {})}
     with subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.STDOUT if follow else subprocess.PIPE,
         text=True,
         errors="replace",
-        env={**os.environ, **(env or {})},
+        env={name: value for name, value in environ.items() if value is not None},
         cwd=cwd,
         process_group=0,
         preexec_fn=_end_with_parent,
@@ -80,6 +87,7 @@ def run(
         with _changing:
             _programs.add(process)
         try:
+            lines = [*_followed(process, follow)] if follow else []
             output, errors = process.communicate()
         except BaseException:
             _end([process])
@@ -89,7 +97,16 @@ def run(
                 _programs.discard(process)
     if _interrupted.is_set():
         raise Interrupted
-    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+    return subprocess.CompletedProcess(
+        command, process.returncode, "".join(lines) + output, errors or ""
+    )
+
+
+def _followed(process: "subprocess.Popen[str]", follow: Callable[[str], None]) -> Iterator[str]:
+    assert process.stdout is not None
+    for line in process.stdout:
+        follow(line)
+        yield line
 
 
 def _end_with_parent() -> None:

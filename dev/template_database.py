@@ -11,11 +11,13 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from dev import processes, running
+from dev.progress import ProgressBar
 
 ROOT = Path(__file__).resolve().parent.parent
 TEMPLATES = ROOT / "var" / "templates"
@@ -83,7 +85,6 @@ def copy(data: Path, open_server: Callable[[Path], Any]) -> None:
 
 
 def _make(template: Path, open_server: Callable[[Path], Any]) -> None:
-    running.say("applying the migrations, once for all databases that start from them")
     folder = template.with_suffix(".new")
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -106,29 +107,52 @@ def _migrate(server: Any, folder: Path) -> None:
 
     with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {DATABASE}")
-    environment = {name: value for name, value in os.environ.items() if not name.endswith("_URL")}
     services = {
         "DATABASE_URL": server.get_uri(database=DATABASE),
         "REDIS_URL": "redis://",
         "TILLGATE_ENV": "test",
     }
+    addresses = {name: None for name in os.environ if name.endswith("_URL")}
     environ = {
-        **environment,
+        **addresses,
         **services,
+        "PYTHONUNBUFFERED": "1",
         "TILLGATE_WITHOUT": "CHAIN_ETHEREUM_URL,CHAIN_SEPOLIA_URL",
         "TILLGATE_VAR": str(folder),
     }
-    command = [
-        sys.executable,
-        str(ROOT / "manage.py"),
-        "migrate",
-        "--verbosity",
-        "0",
-        "--skip-checks",
-    ]
-    run = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
-    if run.returncode:
-        raise processes.StartFailed(f"the migrations could not be applied:\n{run.stderr.strip()}")
+    command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--skip-checks"]
+    title = "applying the migrations, once for all databases that start from them"
+    running.say(title)
+    with ProgressBar(title) as bar:
+        migrations = AppliedMigrations(bar)
+        applied = running.run(*command, env=environ, follow=migrations.write)
+    if applied.returncode:
+        raise processes.StartFailed(f"the migrations could not be applied:\n{applied.stdout}")
+
+
+class AppliedMigrations:
+    """Counts the migrations that Django says it applies, of those that its apps have."""
+
+    def __init__(self, bar: ProgressBar) -> None:
+        self._bar = bar
+        self._count = 0
+        self._total = 0
+
+    def write(self, line: str) -> None:
+        """As a stream to which `migrate` tells what it does."""
+        if "Apply all migrations:" in line:
+            labels = line.partition(":")[2].replace(" ", "").strip().split(",")
+            self._total = sum(map(_migrations_of, labels))
+        if line.lstrip().startswith("Applying "):
+            self._count += 1
+            self._bar.at(self._count, max(self._total, self._count + 1))
+
+
+def _migrations_of(label: str) -> int:
+    """How many files an app has, ours or a library's."""
+    libraries = Path(sysconfig.get_path("purelib"))
+    places = (ROOT / "apps" / label, libraries / "django" / "contrib" / label, libraries / label)
+    return sum(1 for place in places for _ in place.glob("migrations/0*.py"))
 
 
 def _forget_older() -> None:

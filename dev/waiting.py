@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Protocol
 
-from dev.running import say
+from dev.running import Interrupted, is_interrupted, say
 
 STILL_SECONDS = 60.0
 TOLD_SECONDS = 10.0
@@ -92,6 +92,8 @@ def until(
     title = awaited if callable(awaited) else lambda: awaited
     moved_at = told_at = looked_at = time.monotonic()
     while not is_ready():
+        if is_interrupted():
+            raise Interrupted
         now = time.monotonic()
         if now - looked_at >= LOOK_SECONDS:
             looked_at = now

@@ -7,11 +7,15 @@ from django.apps import apps
 from django.core.management import call_command
 from django.db import connection
 
+from dev.progress import ProgressBar
+from dev.template_database import AppliedMigrations
+
 
 def bring_up_to_date() -> None:
     if not is_up_to_date():
         # The checks refuse a database from before a release that it can't skip.
-        call_command("migrate", verbosity=0, skip_checks=False)
+        with ProgressBar("applying the migrations") as bar:
+            call_command("migrate", stdout=AppliedMigrations(bar), skip_checks=False)
 
 
 def is_up_to_date() -> bool:

@@ -1,6 +1,7 @@
 """The demo's payments: test mode shows every status, live mode is paid on the local chain by a
 customer's wallet."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import cycle, islice
 from typing import Any
@@ -68,8 +69,8 @@ LIVE = (
 # Of the weeks before: how many orders come on each day of the week, Monday first, and what they
 # are, by turns.
 BUSY = (1, 1, 2, 1, 2, 3, 2)
-HISTORY_DAYS_MAX = 29  # with today they are the month that Home begins with
 DAY_SECONDS = 86_400
+REST_DAYS = 8  # what else is made of a store takes as long as so many days
 HABITS = (
     Order("House blend 5 kg", 11900, "exact"),
     Order("Espresso beans 10 kg", 24900, "exact"),
@@ -88,13 +89,18 @@ HABITS = (
 DEFAULTS = {"accept_overpayments": True, "accept_underpayments": False}
 
 
-def seed_test_payments(store: Store, merchant: User, days: int) -> None:
+def seed_test_payments(
+    store: Store, merchant: User, days: int, tell: Callable[[float, float], None]
+) -> None:
     """Every status that test mode reaches, and the sales of so many days before, in a store that
-    has no test payments yet."""
+    has no test payments yet. `tell` hears how much is made of the store, these and the rest."""
     if Payment.objects.visible_to(Access.for_session(merchant, store, "test", proof=ACT)).exists():
         return
-    _seed_history(store, merchant, days)
-    for order in ENDED:
+    whole = days + len(ENDED) + REST_DAYS
+    for day in _seed_history(store, merchant, days):
+        tell(day, whole)
+    for number, order in enumerate(ENDED):
+        tell(days + number, whole)
         _simulate(store, merchant, order, EXPIRES_IN_MIN)
         change_store(store, **(DEFAULTS | order.settings))
         clock.advance(store, store.test_offset_seconds + EXPIRES_IN_MIN + 1)
@@ -105,17 +111,18 @@ def seed_test_payments(store: Store, merchant: User, days: int) -> None:
     change_store(store, **DEFAULTS)
 
 
-def _seed_history(store: Store, merchant: User, days: int) -> None:
+def _seed_history(store: Store, merchant: User, days: int) -> Iterator[int]:
     """What a shop that has been open for some weeks has sold, day by day on its test clock until
-    today."""
+    today. Yields the number of each day that is over."""
     orders = cycle(HABITS)
     change_store(store, **DEFAULTS)
     clock.begin(store, days * DAY_SECONDS)
-    for _ in range(days):
+    for day in range(days):
         for order in islice(orders, BUSY[clock.now(store, "test").weekday()]):
             _simulate(store, merchant, order, EXPIRES_IN_MAX)
         clock.advance(store, store.test_offset_seconds + DAY_SECONDS)
         store.refresh_from_db()
+        yield day + 1
     seal_payments(clock.real_now())  # what is older than a day has a seal
 
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import IO
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from apps.audit import grants
+from dev import processes
 from dev.demo.warm import Warm
 
 KILL_SECONDS = 3.0
@@ -43,6 +45,7 @@ class Processes:
         self._warm: dict[str, Warm] = {}
         self._readers: list[threading.Thread] = []
         self._stop = threading.Event()
+        self._is_at_step = False
         self.ended = ""
 
     @property
@@ -57,6 +60,22 @@ class Processes:
 
     def _asked(self, number: int, frame: FrameType | None) -> None:
         self._stop.set()
+        if self._is_at_step:
+            raise KeyboardInterrupt
+
+    @contextlib.contextmanager
+    def step(self) -> Iterator[None]:
+        """While the main thread is at what may take long: whoever asks for a stop doesn't wait for
+        its end. Raises KeyboardInterrupt."""
+        self._is_at_step = True
+        try:
+            if self.is_stopping:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._is_at_step = False
+        if self.is_stopping:  # Python drops what is raised in a callback
+            raise KeyboardInterrupt
 
     def stop(self) -> None:
         self._stop.set()
@@ -90,6 +109,7 @@ class Processes:
     def _follow(self, name: str, process: "subprocess.Popen[bytes] | Warm") -> None:
         assert process.stdout is not None
         self._running[name] = process
+        processes.publish(settings.VAR_DIR, name, process.pid, processes.GROUP)
         reader = threading.Thread(target=self._pass_on, args=(name, process.stdout), daemon=True)
         reader.start()
         self._readers.append(reader)
@@ -123,20 +143,22 @@ class Processes:
             sys.stderr.write(f"the demo stops because a process ended: {self.ended}\n")
         return 1 if self.ended else 0
 
-    def end(self) -> None:
+    def end(self, kill_seconds: float = KILL_SECONDS) -> None:
         """Ask every process to stop, then make it, with all that it has started."""
         self._stop.set()
         self._running |= self._warm  # some may not have begun
         self._warm = {}
         for process in self._running.values():
             _signal(process, signal.SIGTERM)
-        deadline = time.monotonic() + KILL_SECONDS
+        deadline = time.monotonic() + kill_seconds
         for process in self._running.values():
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(max(0.0, deadline - time.monotonic()))
         for process in self._running.values():
             _signal(process, signal.SIGKILL)
             process.wait()
+        for name in self._running:
+            processes.forget(settings.VAR_DIR, name, processes.GROUP)
         for reader in self._readers:
             reader.join(1)
 

@@ -1,6 +1,7 @@
 """The demo as a person meets it: one command, one stop, nothing left behind."""
 
 import contextlib
+import errno
 import json
 import os
 import signal
@@ -18,11 +19,11 @@ from typing import Any
 import pytest
 
 from apps.core import local_chain
-from dev import anvil, demo_environment, embedded, processes
+from dev import anvil, demo_environment, embedded, processes, short_paths
 from dev.demo import runner
 from dev.management.commands.demo import Command as DemoCommand
 from dev.ports import free_port
-from tests.stack import processes_of
+from tests.stack import processes_of, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 # What a shell may have for other programs: no demo here is steered or broken by it.
@@ -157,12 +158,30 @@ def test_a_demo_is_alone_stops_in_five_seconds_and_keeps_its_data(folder: Path, 
 
 
 def interrupt(demo: Demo, folder: Path) -> None:
-    """Ctrl-C while it starts leaves no process and no traceback."""
+    """Ctrl-C while it starts leaves no process, no file elsewhere and no traceback."""
     demo.process.send_signal(signal.SIGINT)
     demo.process.communicate(timeout=30)
     assert demo.process.returncode == 130
     assert "Traceback" not in demo.errors.read_text()
     assert processes_of(folder) == {}
+    assert not short_paths.folder_of(folder).exists()
+
+
+def test_a_store_that_was_half_made_is_made_again(folder: Path, port: int) -> None:
+    demo = Demo(folder, port)
+    demo.wait_for("tokens on the local chain ready")
+    time.sleep(1)
+    interrupt(demo, folder)
+    assert "demo store ready" not in demo.errors.read_text()
+    assert (folder / demo_environment.HALF_MADE).exists()
+    again = Demo(folder, port, "--days", "1")
+    assert again.document
+    assert "half made" in again.errors.read_text()
+    assert not (folder / demo_environment.HALF_MADE).exists()
+    again.process.kill()  # as by the kernel: whatever it has started goes with it
+    wait_for(lambda: processes_of(folder), lambda left: not left, 20)
+    assert not short_paths.folder_of(folder).exists()
+    assert not (folder / "demo.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -208,6 +227,47 @@ def test_ctrl_c_is_remembered_where_python_drops_it(monkeypatch: pytest.MonkeyPa
     finally:
         signal.signal(signal.SIGINT, before)
     assert ended.value.code == 130
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--port", "0"), "argument --port: 0 is no port: 1 to 65535"),
+        (("--port", "99999"), "argument --port: 99999 is no port: 1 to 65535"),
+        (("--port", "http"), "argument --port: http is no port: 1 to 65535"),
+        (("--days", "-3"), "argument --days: -3 days can't be made: 0 to 29"),
+        (("--days", "30"), "argument --days: 30 days can't be made: 0 to 29"),
+        (("--dayz", "3"), "unrecognized arguments: --dayz 3"),
+    ],
+)
+def test_what_it_can_not_do_is_refused_before_anything_starts(
+    arguments: tuple[str, ...], line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        demo_environment.read([*arguments])
+    told = capsys.readouterr().err
+    assert told == f"usage: manage.py demo [options]\nmanage.py demo: error: {line}\n"
+
+
+def test_a_port_of_root_is_refused_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    class Refused(socket.socket):
+        bind = refuse
+
+    monkeypatch.setattr(socket, "socket", Refused)
+    with pytest.raises(SystemExit, match=r"port 1 can't be used \(Permission denied\)"):
+        demo_environment.check_port(1)
+
+
+def test_an_unexpected_failure_is_one_line_and_the_rest_is_in_a_file(folder: Path) -> None:
+    line = demo_environment._reason(folder, OSError(errno.ENOSPC, "No space left on device"))
+    assert line == (
+        "the demo can't start: OSError: [Errno 28] No space left on device"
+        f" (more in {folder}/trouble.log)"
+    )
+    assert (folder / "trouble.log").exists()
 
 
 def test_a_taken_port_is_one_line_and_nothing_is_started(folder: Path) -> None:

@@ -1,8 +1,10 @@
 """The services that manage.py brings: shared by whoever uses the folder, gone with the last of
 them."""
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,10 +12,11 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
-from dev import embedded, scratch
-from tests.stack import wait_for
+from dev import embedded, keeper, processes, scratch, short_paths
+from tests.stack import processes_of, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
@@ -21,8 +24,9 @@ import json, os, sys
 sys.path.insert(0, sys.argv[1])
 from apps.core import local_chain
 from dev import embedded, scratch
-embedded.ensure(services=(embedded.REDIS, local_chain.SEPOLIA))
-addresses = {name: os.environ.get(name) for name in (embedded.REDIS, local_chain.SEPOLIA)}
+services = (embedded.REDIS, local_chain.SEPOLIA, *sys.argv[2:])
+embedded.ensure(services=services)
+addresses = {name: os.environ.get(name) for name in services}
 print(json.dumps(addresses), flush=True)
 sys.stdin.readline()
 """
@@ -52,9 +56,9 @@ def environment_of(folder: Path) -> dict[str, str]:
 class User:
     """A process that uses the services of a folder until it is told to go."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *more: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(ROOT)],
+            [sys.executable, "-c", PROGRAM, str(ROOT), *more],
             env=environment_of(folder),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -75,7 +79,8 @@ class User:
 def folder(tmp_path: Path) -> Iterator[Path]:
     yield tmp_path
     for record in tmp_path.glob("**/.*.process"):
-        os.kill(json.loads(record.read_text())["pid"], signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(json.loads(record.read_text())["pid"], signal.SIGKILL)
 
 
 def redis_answers(user: User) -> bool:
@@ -94,14 +99,69 @@ def test_two_commands_share_the_services_and_the_last_one_stops_them(folder: Pat
     assert not list(folder.glob(".*.process"))
 
 
-def test_what_a_killed_command_left_is_stopped_by_the_next(folder: Path) -> None:
+def end_with(keeper_too: bool, user: User, folder: Path) -> None:
+    """Killed, as by the kernel for want of memory, alone or with its keeper."""
+    if keeper_too:
+        os.kill(json.loads((folder / ".keeper.process").read_text())["pid"], signal.SIGKILL)
+    user.kill()
+
+
+def test_what_a_killed_command_left_is_ended_at_once(folder: Path) -> None:
+    user = User(folder)
+    end_with(False, user, folder)
+    wait_for(lambda: processes_of(folder), lambda left: not left)
+    assert not list(folder.glob(".*.process"))
+
+
+def test_what_a_command_and_its_keeper_left_is_ended_by_the_next(folder: Path) -> None:
     first = User(folder)
-    first.kill()
+    end_with(True, first, folder)
     assert redis_answers(first)
     second = User(folder)
-    assert second.found == first.found
     second.go()
     assert not redis_answers(second)
+    assert processes_of(folder) == {}
+
+
+def test_while_others_use_the_services_nobody_ends_them(folder: Path) -> None:
+    first = User(folder)
+    second = User(folder)
+    end_with(False, first, folder)
+    assert redis_answers(second)
+    second.go()
+    assert processes_of(folder) == {}
+
+
+def test_a_server_of_a_killed_command_is_ended_with_what_it_started(folder: Path) -> None:
+    """PostgreSQL leaves its group, and is known by the folder of its data."""
+    (folder / "postgres").mkdir()
+    program = folder / "postgres" / "postgres"
+    shutil.copy(shutil.which("sleep") or "", program)
+    server = subprocess.Popen([str(program), "60"])
+    group = subprocess.Popen(["sh", "-c", "sleep 60 & wait"], start_new_session=True)
+    processes.publish(folder, "web", group.pid, processes.GROUP)
+    keeper.end_rest(folder, folder / "short")
+    assert server.wait(5) == -signal.SIGINT
+    assert group.wait(5) == -signal.SIGTERM
+    assert not list(folder.glob(".*.group"))
+
+
+SIGNS = "my projects/Zähler & Söhne (1) 'x' #2;%"
+
+
+def test_a_folder_with_spaces_and_signs_is_as_good_as_any(tmp_path: Path) -> None:
+    odd = tmp_path / SIGNS
+    odd.mkdir(parents=True)
+    user = User(odd, embedded.POSTGRES)
+    short = short_paths.folder_of(odd.resolve())
+    assert short.exists()
+    for name, value in user.found.items():
+        assert value and all(sign not in value for sign in " &'#;"), name
+    with psycopg.connect(user.found["DATABASE_URL"] or "") as client:
+        assert client.execute("SELECT 1").fetchone() == (1,)
+    user.go()
+    assert processes_of(odd) == {}
+    assert not short.exists(), "nothing is left in the temporary folder"
 
 
 def test_a_test_run_that_waits_for_a_thread_has_left_its_services(folder: Path) -> None:
@@ -128,7 +188,7 @@ def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
     long = tmp_path / ("a" * 60) / ("b" * 60)
     long.mkdir(parents=True)
     user = User(long)
-    assert len(user.found["REDIS_URL"] or "") < embedded.SOCKET_PATH_MAX
+    assert len(user.found["REDIS_URL"] or "") < short_paths.SOCKET_PATH_MAX
     user.go()
 
 

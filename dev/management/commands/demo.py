@@ -1,6 +1,7 @@
 """`demo`: everything on this machine with one command. The services are up before Django starts
 (dev.demo_environment)."""
 
+import contextlib
 import json
 import os
 import threading
@@ -24,7 +25,7 @@ from apps.core import local_chain
 from apps.core.published_secrets import CHAIN_KEYS
 from apps.stores.command import Result
 from apps.stores.models import Store, User
-from dev import demo_environment
+from dev import demo_environment, running
 from dev.demo import (
     agents,
     billing,
@@ -43,6 +44,7 @@ from dev.demo import (
     swaps,
 )
 from dev.demo.chain import DemoWallet
+from dev.progress import ProgressBar
 from dev.waiting import NothingMoves
 
 T = TypeVar("T")
@@ -85,24 +87,7 @@ class Command(BaseCommand):
     requires_system_checks: list[str] = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--port", type=int, default=8000)
-        parser.add_argument("--fresh", action="store_true", help="delete the data of earlier demos")
-        # Read before anything starts (dev/shell.py).
-        parser.add_argument("--database", metavar="URL", help="a PostgreSQL of yours, and no other")
-        parser.add_argument("--redis", metavar="URL", help="a Redis of yours, and no other")
-        parser.add_argument(
-            "--json",
-            action="store_true",
-            help="print var/demo.json on one line when the demo is ready",
-        )
-        parser.add_argument(
-            "--days",
-            type=int,
-            choices=range(payments.HISTORY_DAYS_MAX + 1),
-            default=payments.HISTORY_DAYS_MAX,
-            metavar="DAYS",
-            help="of sales that a new store has behind it: a month, or fewer for a sooner start",
-        )
+        demo_environment.add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.is_json = options["json"]
@@ -113,6 +98,7 @@ class Command(BaseCommand):
         try:
             raise SystemExit(self._run(port))
         except KeyboardInterrupt:
+            self.processes.end(kill_seconds=0)  # they hold nothing yet
             raise SystemExit(130) from None
         except NothingMoves as still:
             self._give_up(still)
@@ -139,6 +125,7 @@ class Command(BaseCommand):
         threading.Thread(target=self._tell_page, args=(port,), daemon=True).start()
         store, merchant, credentials = self.step("demo store", self._store)
         self.step("hot wallets", lambda: hot_wallets.fill(contracts))
+        demo_environment.is_made(settings.VAR_DIR)
         connections.close_all()
         for name, command in commands.items():
             self.processes.start(name, command)
@@ -158,15 +145,15 @@ class Command(BaseCommand):
         self.processes.warm(commands)
 
     def say(self, text: str) -> None:
-        self.stderr.write(text, self.style.SUCCESS)
+        running.say(self.style.SUCCESS(text))
 
     def step(self, title: str, do: Callable[[], T]) -> T:
-        """Told when it is done. A stop that was asked for meanwhile comes then: in the middle it
-        could end in anything."""
+        """Told when it is done. A stop that is asked for meanwhile ends it: what a first start
+        leaves half made is made again by the next."""
         began = time.monotonic()
-        result = do()
-        if self.processes.is_stopping and threading.current_thread() is threading.main_thread():
-            raise KeyboardInterrupt
+        is_main = threading.current_thread() is threading.main_thread()
+        with self.processes.step() if is_main else contextlib.nullcontext():
+            result = do()
         self.say(f"{title} ready in {time.monotonic() - began:.1f} s")
         return result
 
@@ -197,14 +184,18 @@ class Command(BaseCommand):
         path = settings.VAR_DIR / "demo-store.json"
         credentials = people.credentials(store, path.read_bytes() if path.exists() else None)
         _write(path, credentials)
-        payments.seed_test_payments(store, merchant, self.days)
+        with ProgressBar("making the demo's store") as bar:
+            self._fill(store, merchant, bar)
+        return store, merchant, credentials
+
+    def _fill(self, store: Store, merchant: User, bar: ProgressBar) -> None:
+        payments.seed_test_payments(store, merchant, self.days, bar.at)
         payouts.seed_payouts(store, merchant)
         billing.seed_billing(store, merchant)
         links.seed_links(store, merchant)
         platforms.seed_platform(merchant)
         agents.seed_mandates(store, merchant)
         oauth_apps.seed_apps(store, merchant)
-        return store, merchant, credentials
 
     def _finish(
         self,
