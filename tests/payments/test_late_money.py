@@ -2,6 +2,7 @@
 when the merchant accepts it, and counted on a payment that is open."""
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.db import transaction
@@ -10,21 +11,25 @@ from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.services import accept_all_active
 from apps.billing.invoices.payment_intents import update_paid_amounts
+from apps.chain.addresses import ZERO_ADDRESS
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.chain.simulated import put
 from apps.core import clock
-from apps.payments.models import LateDeposit, Payment
+from apps.payments.models import HeldRefund, LateDeposit, Payment
 from apps.payments.selectors import addresses_of
 from apps.payments.services import unexpected
-from apps.payments.services.late import accept_late_deposit
+from apps.payments.services.late import SentBack, accept_late_deposit
 from apps.payments.services.reconcile import FINAL, reconcile
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_payment
 from apps.payments.services.transfers import accept_transfer
+from apps.stores.services import change_store
 from apps.webhooks.models import Event
 from tests import auditing, make
 from tests.billing import records as r
-from tests.cast import Cast, Shop, signed_in
+from tests.cast import Api, Cast, Shop, signed_in
+from tests.dashboard.attention.makers import arrives
+from tests.links.makers import made_link, reference_of, send
 
 pytestmark = pytest.mark.django_db
 COIN = "USDC_SETH"
@@ -318,4 +323,70 @@ def test_a_late_deposit_that_goes_back_is_offered_to_nobody(bakery: Shop) -> Non
         checkout = bakery.test.get(f"/checkout/{made['reference']}").json()
         assert [row["undecided"] for row in checkout["transactions"]] == [False]
         make.advance(bakery.test, 200)
+    assert auditing.breaches() == []
+
+
+def test_late_coins_are_accepted_beside_coins_that_are_held_for_another_payment(
+    cast: Cast,
+) -> None:
+    """Each payment has its own, however much lies in the store's account."""
+    api = cast.bakery.test
+    change_store(cast.bakery.store, accept_overpayments=False)
+    other = make.payment(api)
+    arrives(other, sender=ZERO_ADDRESS, share=2)
+    held = HeldRefund.objects.get(payment_id=other["id"])
+    late = make.payment(api, expires_in=300)
+    make.advance(api, 301)
+    make.late_deposit(late["id"])
+    accept_late(late["id"])
+    held.refresh_from_db()
+    assert (held.status, held.amount_atomic) == ("waiting", 2 * amount_of(other))
+    again = make.payment(api, expires_in=300)
+    make.advance(api, 301)
+    make.late_deposit(again["id"])
+    sent = api.post(f"/payments/{again['id']}/refunds", {}, key="back")
+    assert sent.status_code == 201, sent.content
+    with pytest.raises(SentBack):  # though as much is held for the other one
+        accept_late(again["id"])
+    assert auditing.breaches() == []
+
+
+def amount_of(made: dict[str, Any]) -> int:
+    return int(made["payment_addresses"][0]["crypto_amount_atomic"])
+
+
+@pytest.mark.parametrize("is_open", [True, False])
+def test_a_link_and_an_agent_learn_what_was_accepted(
+    cast: Cast, coins: None, is_open: bool
+) -> None:
+    link = made_link(cast.bakery, stock=1)
+    bought_at = Payment.objects.get(reference=reference_of(send(link)))
+    agent = Api(cast.bakery.secrets["test_agent"])
+    asked = {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
+    of_agent = agent.post("/agentic/payments", asked, key="pay").json()
+    if not is_open:
+        make.advance(cast.bakery.test, 3601)
+    for payment_id in (str(bought_at.pk), str(of_agent["id"])):
+        reference = Payment.objects.get(pk=payment_id).reference
+        accept_transfer(owner(cast), str(swallowed(payment_id)), reference)
+    shown = agent.get(f"/agentic/payments/{of_agent['id']}").json()
+    worth = shown["amount_paid"] if is_open else shown["accepted_late_amount"]
+    assert (shown["status"], worth) == ("completed" if is_open else "expired", "10.00")
+    bought_at.refresh_from_db()
+    assert bought_at.status == ("completed" if is_open else "expired")
+    assert auditing.breaches() == []
+
+
+def test_a_subscription_goes_on_with_what_was_accepted(cast: Cast, coins: None) -> None:
+    subscription = r.subscribe(cast.bakery.test)
+    [bill] = r.invoices_of(cast.bakery.test, subscription["id"])
+    made = r.ok(r.start_payment(bill["public_token"]), 201)["payment"]
+    row = Payment.objects.get(reference=made["token"])
+    make.advance(cast.bakery.test, 3601)
+    accept_transfer(owner(cast), str(swallowed(str(row.pk))), row.reference)
+    update_paid_amounts([row.pk])
+    assert r.invoice(cast.bakery.test, bill["id"])["status"] == "paid"
+    make.advance(cast.bakery.test, 10 * 24 * 3600)
+    after = r.subscription(cast.bakery.test, subscription["id"])
+    assert after["status"] == "active"
     assert auditing.breaches() == []
