@@ -85,6 +85,7 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
     "destination_named": LetterLimit(("destination_named",), 20, 20, is_never_silent=True),
     "new_sign_in": LetterLimit(("new_sign_in",), 20, 20),
     "notification": LetterLimit(("notification", "daily_summary"), 100, 200),
+    "platform_fee_raised": LetterLimit(("platform_fee_raised",), 100, 100),
     "refund_address": LetterLimit(("refund_address",), 5, 20),
     "customer": LetterLimit(
         (

@@ -40,10 +40,11 @@ from apps.platforms.requests import (
     PlatformAccess,
     VerificationRequest,
 )
-from apps.platforms.services import accounts, confirmations, onboarding, verifications
+from apps.platforms.services import accounts, onboarding, verifications
 from apps.platforms.services.access_requests import latest_request, request_access
 from apps.platforms.services.overview import days_of, overview
 from apps.stores.models import Store, Verification
+from apps.stores.selectors import contact_of
 
 LINKS_SHOWN = 10
 ACCOUNTS_SHOWN = 200
@@ -284,7 +285,7 @@ def _account(request: PageRequest, account: Store, form: Form) -> HttpResponse:
         "default_fee": _percent(access.store.platform_fee_fraction),
         "default_points": _points(access.store.platform_fee_fraction),
         "country": country_name(account.country),
-        "contact": confirmations.contact_of(account),
+        "contact": contact_of(account),
         "verification": Verification.objects.filter(store=account).order_by("-created_at").first(),
         "links": [
             (link, link_status(link, now))

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated
 
 from django.conf import settings
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 from msgspec.structs import asdict
 
 from apps.core import money
@@ -29,6 +29,9 @@ class PlatformAccountDocument(Document, frozen=True, kw_only=True):
     payouts_enabled: bool
     verification_status: str | None
     created_at: Time
+    # While a raise waits: what live payments will bear, and from when on.
+    next_platform_fee_percentage: Decimals | UnsetType = UNSET
+    next_platform_fee_from: Time | UnsetType = UNSET
 
 
 class AccountVerificationDocument(Document, frozen=True, kw_only=True):
@@ -171,6 +174,14 @@ def account_document(account: AccountSummary) -> PlatformAccountDocument:
         payouts_enabled=account.has_destination,
         verification_status=account.verification_status,
         created_at=iso(store.created_at),
+        next_platform_fee_percentage=(
+            UNSET if account.next_fee is None else money.fraction_text(account.next_fee)
+        ),
+        next_platform_fee_from=(
+            UNSET
+            if account.next_fee is None or store.platform_fee_from is None
+            else iso(store.platform_fee_from)
+        ),
     )
 
 

@@ -13,12 +13,14 @@ from decimal import Decimal
 from django.db import models
 
 from apps.access.access import Access
+from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.errors import Coded, RefusalKind
 from apps.core.messages.fields import is_uuid
 from apps.payments.models import Payment
 from apps.payouts.models import Destination
 from apps.platforms.models import OnboardingLink
+from apps.stores import platform_fees
 from apps.stores.models import Store, Verification
 
 LIST_MAX = 10_000
@@ -40,6 +42,7 @@ class AccountSummary:
 
     store: Store
     fee: Decimal | None
+    next_fee: Decimal | None  # of live mode, where a raise waits
     verification_status: str
     has_destination: bool
 
@@ -70,11 +73,17 @@ def described(access: Access, stores: Iterable[Store]) -> list[AccountSummary]:
         with_destination = set(
             destinations.order_by().values_list("store_id", flat=True).distinct()
         )
-    default = access.store.platform_fee_fraction
+    platform = access.store
+    at = clock.real_now()
     return [
         AccountSummary(
             store=row,
-            fee=default if row.platform_fee_fraction is None else row.platform_fee_fraction,
+            fee=platform_fees.fee_now(row, platform, access.mode, at),
+            next_fee=(
+                platform_fees.chosen_fee(row, platform)
+                if platform_fees.is_waiting(row, at)
+                else None
+            ),
             verification_status="approved"
             if row.kyc_confirmed_at is not None
             else statuses.get(row.pk, NOT_STARTED),

@@ -160,6 +160,7 @@ class StoreAdmin(Switches):
         "fee_fraction",
         "is_platform",
         "platform_fee_fraction",
+        "platform_fee_ceiling_fraction",
         "platform_may_pay_out",
         "kyc_confirmed_at",
         "payout_network_fee",

@@ -159,6 +159,15 @@ class Store(models.Model):
     platform_fee_fraction = models.DecimalField(
         max_digits=9, decimal_places=8, null=True, blank=True
     )
+    # Of a sub-merchant: until then live payments bear the fee of before (stores.platform_fees).
+    platform_fee_before_fraction = models.DecimalField(
+        max_digits=9, decimal_places=8, null=True, blank=True
+    )
+    platform_fee_from = models.DateTimeField(null=True, blank=True)
+    # Of a platform: none of its sub-merchants' payments bears more; null: no ceiling.
+    platform_fee_ceiling_fraction = models.DecimalField(
+        max_digits=9, decimal_places=8, null=True, blank=True
+    )
     external_id = models.CharField(max_length=255, null=True, blank=True)
     is_platform = models.BooleanField(default=False)
     kyc_confirmed_at = models.DateTimeField(null=True, blank=True)

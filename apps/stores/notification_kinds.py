@@ -41,6 +41,7 @@ SUBSCRIPTION_PAST_DUE = "subscription_past_due"
 ENDPOINT_OFF = "endpoint_off"
 VERIFICATION = "verification"
 STAFF_CHANGE = "staff_change"
+PLATFORM_FEE = "platform_fee"
 KINDS: Mapping[str, NotificationKind] = {
     PAYMENT_COMPLETED: NotificationKind(
         "Payments completed",
@@ -86,6 +87,12 @@ KINDS: Mapping[str, NotificationKind] = {
         "Reviews",
         "The outcome of a review of your business, bank account or coins.",
         always=_OWNERS,
+    ),
+    PLATFORM_FEE: NotificationKind(
+        "Platform fee",
+        "Your platform raises its fee.",
+        permission=roles.VIEW,
+        always="Everybody in the team is always emailed.",
     ),
     STAFF_CHANGE: NotificationKind(
         "Changes by our staff",

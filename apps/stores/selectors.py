@@ -1,35 +1,12 @@
 """Reads of people and stores."""
 
-from dataclasses import dataclass
-from decimal import Decimal
-
+from apps.core import emails
 from apps.stores.models import Member, Store, User, Verification
 
 
 def role_of(user: User, store: Store) -> str | None:
     """The person's role in the store, None for a stranger."""
     return Member.objects.filter(user=user, store=store).values_list("role", flat=True).first()
-
-
-@dataclass(frozen=True)
-class Fees:
-    """What is taken of a payment made now, as fractions of 1. `platform` is None where no platform
-    earns."""
-
-    service: Decimal
-    platform: Decimal | None
-
-
-def fees_of(store: Store) -> Fees:
-    """A platform's negotiated rate holds for all its sub-merchants, and its fee for those without
-    one of their own."""
-    if store.platform_id is None:
-        return Fees(store.fee_fraction, None)
-    columns = ("fee_fraction", "platform_fee_fraction")
-    service, default = Store.objects.filter(pk=store.platform_id).values_list(*columns).get()
-    return Fees(
-        service, default if store.platform_fee_fraction is None else store.platform_fee_fraction
-    )
 
 
 def latest_verification(store: Store) -> Verification | None:
@@ -44,3 +21,20 @@ def approved_verification(store: Store) -> Verification | None:
         .order_by("-created_at")
         .first()
     )
+
+
+def contact_of(account: Store) -> str | None:
+    """The business's contact: of the last details that a person approved. Never one of its
+    platform's own people."""
+    approved = Verification.objects.filter(store=account, status=Verification.Status.APPROVED)
+    verified = (
+        approved.exclude(contact_email=None)
+        .order_by("-reviewed_at", "-created_at")
+        .values_list("contact_email", flat=True)
+        .first()
+    )
+    if not verified or account.platform is None:
+        return verified or None
+    people = Member.objects.filter(store=account.platform).values_list("user__email", flat=True)
+    its_own = {emails.mailbox(email) for email in (*people, account.platform.support_email)}
+    return None if emails.mailbox(verified) in its_own else verified

@@ -15,12 +15,12 @@ from apps.core.models import Mode
 from apps.core.staff import roles
 from apps.core.staff.labels import field_label
 from apps.core.staff.values import shown
-from apps.stores import account_emails, four_eyes, notification_kinds
+from apps.stores import account_emails, four_eyes, notification_kinds, platform_fees
 from apps.stores.account_emails import StaffDecision
 from apps.stores.dispatch import column_text, field_of
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, Store, User
-from apps.stores.services import change_store_for
+from apps.stores.services import change_store, change_store_for
 from apps.stores.settings import lock_settings, settings_models, values_of
 
 _OF_STORE = (
@@ -29,6 +29,7 @@ _OF_STORE = (
     "fee_fraction",
     "is_platform",
     "platform_fee_fraction",
+    "platform_fee_ceiling_fraction",
     "kyc_confirmed_at",
 )
 # The columns of which a smaller number lets less happen; None stands for no limit.
@@ -36,6 +37,7 @@ _LIMITS = (
     "underpayment_tolerance_bps",
     "overpayment_tolerance_bps",
     "payout_review_threshold_cents",
+    "platform_fee_ceiling_fraction",
 )
 _RIGHTS = ("is_platform", "platform_may_pay_out", "kyc_confirmed_at")
 _DUTIES = ("review_new_destinations",)
@@ -143,9 +145,24 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
         column: field_of(column).to_python(value) for column, value in facts["changes"].items()
     }
     lines = lines_of(store, changes)
+    former = copy(store)
     changed = change_store_for(store, request.reason, changes)
+    if "platform_fee_fraction" in changes:
+        _change_platform_fee(changed, former, at)
     tell(changed, f"staff_request:{request.pk}", lines)
     return changed
+
+
+def _change_platform_fee(store: Store, former: Store, at: datetime) -> None:
+    """A raise waits for those who pay it, whoever makes it: a sub-merchant's own, or all of a
+    platform's without one."""
+    if store.platform is None:
+        platform_fees.raise_default(store, former.platform_fee_fraction, at)
+        return
+    fee = platform_fees.chosen_fee(store, store.platform)
+    columns = platform_fees.change_fee(former, store.platform, fee, at)
+    change_store(store, **columns)
+    platform_fees.tell_raise(store, store.platform)
 
 
 TERMS = RequestKind(

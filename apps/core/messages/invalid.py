@@ -53,6 +53,7 @@ SENTENCES = {
     "one_destination": "Exactly one destination is required",
     "multiple": "{field} must be a multiple of {step} in {currency}",
     "nothing_left": "{field} leaves nothing to the sub-merchant",
+    "above_ceiling": "{field} is above the ceiling of {ceiling}",
     "ambiguous_amount": "Give one of settlement_amount, amount and amount_atomic",
     "one_amount": "Exactly one of amount and amount_atomic is required",
     # Lists and objects.

@@ -19,6 +19,7 @@ EMAIL_NAMES = {
     "payment_receipt": "Payment receipt",
     "payout_approval": "Payout to approve",
     "payout_approval_decided": "Decision on a payout",
+    "platform_fee_raised": "Raised platform fee",
     "portal_link": "Customer portal link",
     "refund_address": "Request for a refund address",
     "review_outcome": "Outcome of a review",

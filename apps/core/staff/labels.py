@@ -238,7 +238,10 @@ FIELD_LABELS: dict[str, str] = {
     "pay_to": "Paid to",
     "per_call_cap_atomic": "Maximum per call",
     "per_tx_atomic": "Maximum per payout",
+    "platform_fee_before_fraction": "Platform fee before the raise",
+    "platform_fee_ceiling_fraction": "Ceiling of its platform fee",
     "platform_fee_fraction": "Platform fee",
+    "platform_fee_from": "Raised platform fee applies",
     "platform_may_pay_out": "May pay out for its sub-merchants",
     "platform_store_url": "Shop URL",
     "po_number": "PO number",
@@ -400,6 +403,9 @@ HELP_TEXTS: dict[str, str] = {
     "kyc_confirmed_at": "UTC, such as 2026-11-23 14:30. Empty while the business isn’t verified.",
     "min_withdrawal_atomic": "Smallest payout of this asset.",
     "payout_review_threshold_cents": ("Staff review larger payouts. Leave empty to review none."),
+    "platform_fee_ceiling_fraction": (
+        "Of a platform: none of its sub-merchants pays it more. Leave empty for no ceiling."
+    ),
     "platform_fee_fraction": "Share of each payment that the store’s platform keeps.",
     "platform_may_pay_out": "Lets the platform pay out its sub-merchants’ coins to any address.",
     "position": "Order in the customer’s list of assets; the lowest comes first.",

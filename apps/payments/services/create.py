@@ -21,7 +21,7 @@ from apps.access.access import Access
 from apps.assets.selectors import PricedAsset, accepted_priced, accepts_any
 from apps.chain import addresses
 from apps.chain.selectors import offered_chains
-from apps.core import jobs
+from apps.core import clock, jobs
 from apps.core.db import sql
 from apps.core.db.constraints import constraint_of
 from apps.core.errors import Coded, RefusalKind
@@ -35,7 +35,7 @@ from apps.payments.services.origin import origin_of
 from apps.payments.services.prices import amount_cents
 from apps.payments.services.pricing import AssetPrice, price
 from apps.payments.states import CREATED_EVENT, PENDING, PaymentDecision
-from apps.stores.selectors import fees_of
+from apps.stores.platform_fees import fees_of
 from apps.webhooks import events as webhooks
 
 _CHARACTERS = string.ascii_uppercase + string.digits
@@ -136,7 +136,7 @@ def _payment(
     pays_fee = (
         store.customer_pays_fee if request.customer_pays_fee is None else request.customer_pays_fee
     )
-    fees = fees_of(store)
+    fees = fees_of(store, access.mode, clock.real_now())
     if fees.service + (fees.platform or 0) >= 1:
         raise FeesTakeAll
     return Payment(

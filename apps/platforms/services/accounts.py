@@ -2,6 +2,7 @@
 is left or under way, opened again."""
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -12,7 +13,7 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.access.closing import revoke_credentials_of
 from apps.assets.services import accept_all_active
-from apps.core import clock
+from apps.core import clock, money
 from apps.core.db import tenancy
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Coded, Listed, RefusalKind
@@ -25,7 +26,7 @@ from apps.payouts.models import Payout
 from apps.platforms.documents import deleted_event
 from apps.platforms.requests import AccountChanges, AccountRequest
 from apps.platforms.selectors import AccountNotFound, find_account
-from apps.stores import audit
+from apps.stores import audit, platform_fees
 from apps.stores.models import Store
 from apps.webhooks import events
 from apps.webhooks.services.endpoints import disable_endpoints_of
@@ -115,21 +116,45 @@ def _fee(platform: Store, text: str | None) -> Decimal | None:
     fee = Decimal(text)
     if fee + platform.fee_fraction >= 1:
         raise Invalid("platform_fee_percentage", "nothing_left")
+    ceiling = platform.platform_fee_ceiling_fraction
+    if ceiling is not None and fee > ceiling:
+        raise Invalid(
+            "platform_fee_percentage", "above_ceiling", ceiling=money.fraction_text(ceiling)
+        )
     return fee
 
 
 def update_account(access: Access, account: Store, changes: AccountChanges) -> Store:
-    """Change what was sent. Raises Invalid or ExternalIdTaken."""
+    """Change what was sent. A raised fee holds later in live mode, and who pays it is told. Raises
+    Invalid or ExternalIdTaken."""
     fields = changes.sent()
+    platform = access.store
     if "platform_fee_percentage" in fields:
-        fields["platform_fee_fraction"] = _fee(access.store, fields.pop("platform_fee_percentage"))
+        fields["platform_fee_fraction"] = _fee(platform, fields.pop("platform_fee_percentage"))
+    with transaction.atomic():
+        return _update(access, _locked(access, str(account.pk)), fields)
+
+
+def _update(access: Access, account: Store, fields: dict[str, object]) -> Store:
+    platform = access.store
     details = audit.changes(account, fields)
     if not details:
         return account
+    former = copy(account)
     for name, value in fields.items():
         setattr(account, name, value)
+    is_other_fee = "platform_fee_fraction" in details
+    if is_other_fee:
+        chosen = platform_fees.chosen_fee(account, platform)
+        notice = platform_fees.change_fee(former, platform, chosen, clock.real_now())
+        for name, value in notice.items():
+            setattr(account, name, value)
+        fields = {**fields, **notice}
     with refused_by("store_external_id_unique", ExternalIdTaken):
         account.save(update_fields=list(fields))
+        if is_other_fee:
+            with tenancy.also([account], Mode.values):
+                platform_fees.tell_raise(account, platform)
         audit.record(
             "account.changed",
             store=access.store,

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils.crypto import salted_hmac
 
 from apps.access import waiting_period
-from apps.core import clock, emails, mail
+from apps.core import clock, mail
 from apps.core.db import tenancy
 from apps.core.errors import Flat, NotFound
 from apps.core.ids import behind_shard, signed_token
@@ -26,7 +26,8 @@ from apps.payouts.models import Destination
 from apps.payouts.services.destinations import remove_destination, title
 from apps.platforms.models import DestinationConfirmation, OnboardingLink
 from apps.stores import audit
-from apps.stores.models import Member, Store, Verification
+from apps.stores.models import Store
+from apps.stores.selectors import contact_of
 
 CODE_DIGITS = 8
 CODE_LIFETIME = timedelta(minutes=30)
@@ -54,23 +55,6 @@ class ConfirmationJustSent(Flat):
 
 class TooManyConfirmations(Flat):
     message = "The contact of this business has had many of these emails. Try again tomorrow."
-
-
-def contact_of(account: Store) -> str | None:
-    """The business's contact: of the last details that a person approved. Never one of its
-    platform's own people."""
-    approved = Verification.objects.filter(store=account, status=Verification.Status.APPROVED)
-    verified = (
-        approved.exclude(contact_email=None)
-        .order_by("-reviewed_at", "-created_at")
-        .values_list("contact_email", flat=True)
-        .first()
-    )
-    if not verified or account.platform is None:
-        return verified or None
-    people = Member.objects.filter(store=account.platform).values_list("user__email", flat=True)
-    its_own = {emails.mailbox(email) for email in (*people, account.platform.support_email)}
-    return None if emails.mailbox(verified) in its_own else verified
 
 
 def begin(link: OnboardingLink, destination: Destination) -> DestinationConfirmation:
