@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("stores", "0005_publishable_key_amounts")]
+    dependencies = [("stores", "0007_documents_as_uploaded")]
 
     operations = [
         migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
