@@ -91,13 +91,13 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | HTTP | KEYS,
         1025,
-        1838,
+        1839,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp", "greenlet"}) | DOORS | {"cffi"},
         1140,
-        1610,
+        1611,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
@@ -115,7 +115,7 @@ STARTS = {
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | HTTP | KEYS,
         1050,
-        1865,
+        1866,
     ),
     "migrate": Start(
         (
