@@ -127,11 +127,14 @@ def test_of_its_answer_nothing_is_believed_but_so_many_pixels(answering: Any, fr
         redrawing.pdf(b"%PDF-", BOUNDS)
 
 
-def test_a_machine_that_cant_close_it_in_opens_nothing(answering: Any) -> None:
+@pytest.mark.parametrize("missing", ["libseccomp.so.2", "import pypdfium2"])
+def test_a_machine_that_lacks_something_opens_nothing(answering: Any, missing: str) -> None:
     source = Path(redrawer.__file__).read_text()
-    answering(source.replace("libseccomp.so.2", "libnothing.so.2"))
+    answering(
+        source.replace(missing, missing.replace("pypdfium2", "nothing").replace("seccomp", ""))
+    )
     with pytest.raises(redrawing.NotPossible):
-        redrawing.picture(picture(), BOUNDS)
+        redrawing.pdf(pdf_of(b"0 0 90 90 re f\n"), BOUNDS)
 
 
 def test_who_takes_too_long_is_ended(answering: Any, monkeypatch: pytest.MonkeyPatch) -> None:

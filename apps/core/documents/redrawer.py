@@ -21,7 +21,7 @@ DONE = b"DONE"
 TOO_LARGE = b"SIZE"
 TOO_LONG = b"LONG"
 UNREADABLE = b"FAIL"
-UNSAFE = b"OPEN"  # this machine can't close it in, so nothing was opened
+UNSAFE = b"OPEN"  # this machine can't close it in, or lacks a library, so nothing was opened
 MEMORY_BYTES_MAX = 1024 * 1024 * 1024
 NICENESS = 5
 _POINTS_PER_INCH = 72
@@ -64,10 +64,10 @@ def main(kind: str, mode: str, bounds: Bounds) -> None:
         resource.setrlimit(resource_kind, (most, most))
     pages = _pdf if kind == "PDF" else _picture
     uploaded = sys.stdin.buffer.read()
-    library = _library_of(kind)
     try:
+        library = _library_of(kind)
         _close_in()
-    except OSError:
+    except (ImportError, OSError):
         _answer(UNSAFE)
         return
     try:
