@@ -115,6 +115,12 @@ class StoreForm(SwitchForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
+        if "reason" in self.fields:
+            self.fields["reason"].help_text = (
+                "Why you are changing this. Saved in the audit log. Fees, tolerances,"
+                " verification, reviews and rights of a platform need a second approval, unless"
+                " you make them stricter."
+            )
         columns = [name for name in self.base_fields if model_of(name) is not None]
         self.initial = {**values_of(self.instance, columns), **self.initial}
 

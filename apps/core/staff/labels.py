@@ -409,7 +409,9 @@ HELP_TEXTS: dict[str, str] = {
     "platform_fee_fraction": "Share of each payment that the store’s platform keeps.",
     "platform_may_pay_out": "Lets the platform pay out its sub-merchants’ coins to any address.",
     "position": "Order in the customer’s list of assets; the lowest comes first.",
-    "required_confirmations": "Blocks until a deposit counts as confirmed.",
+    "required_confirmations": (
+        "Blocks until a deposit counts as confirmed. A change needs a second approval."
+    ),
     "support_email": "Shown to customers.",
 }
 _FIRST = ("id", "store", "mode", "created_at")
