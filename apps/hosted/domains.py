@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import cast
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.http.request import split_domain_port, validate_host
 from django.views.decorators.http import require_safe
 
@@ -46,6 +46,8 @@ def store_of(request: HttpRequest) -> uuid.UUID | None:
 def is_allowed(request: HttpRequest) -> HttpResponse:
     """What a proxy asks before it gets a certificate for a name: 200 for a host of ours or a domain
     that is served, else 404."""
+    if "X-Forwarded-For" in request.headers and settings.TRUSTED_PROXY_HOPS:
+        raise Http404  # it came through the proxy, which asks by itself
     domain = request.GET.get("domain", "")[:253]
     is_name = domain.isascii() and "\x00" not in domain
     is_served = is_name and (

@@ -18,12 +18,15 @@ from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
 
+from apps.core.clock import real_now
+from apps.core.db import locks
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat, ProviderError
 from apps.core.rows import RUN_SECONDS_MAX, Job
 from apps.stores import audit
-from apps.stores.models import Store
+from apps.stores.models import AuditEntry, Store
 from apps.stores.providers.base import Resolver
+from apps.stores.selectors import owned_together
 
 log = structlog.get_logger(__name__)
 _DOMAIN = re.compile(
@@ -33,16 +36,27 @@ _DOMAIN = re.compile(
 PROOF_LABEL = "_tillgate"
 CHECK_EVERY = timedelta(hours=1)
 CHECK_AT_MOST_EVERY = timedelta(seconds=20)
+# Of all stores of an owner.
+CHANGES_MAX = 10
+CHANGES_COUNTED = timedelta(hours=24)
+# Certificates for new domains of all stores; more are looked at again.
+NEW_PER_HOUR_MAX = 50
 JOB = Job("stores.check_domains", in_transaction=False)
 NOT_PROVED = "The TXT record was not found. A new record can take up to an hour to be seen."
 LEADS_ELSEWHERE = "The domain does not lead to this service yet."
 IN_USE = "Another store uses this domain and still has its TXT record."
+TOO_MANY = "Many domains were added in this hour. We look again within an hour."
 NO_ANSWER = "DNS could not be asked. We try again soon; nothing has changed."
 
 
 class NotADomain(Flat):
     field = "domain"
     message = "Enter a domain name such as pay.example.com"
+
+
+class TooManyDomains(Flat):
+    field = "domain"
+    message = "You have changed domains too often today. Try again tomorrow."
 
 
 class OurDomain(Flat):
@@ -80,6 +94,8 @@ def set_domain(store: Store, text: str) -> Store:
         locked = Store.objects.select_for_update(no_key=True).get(pk=store.pk)
         if domain == locked.checkout_domain:
             return store
+        if domain:
+            _check_changes(store)
         details = {"checkout_domain": [locked.checkout_domain, domain]}
         audit.record(
             "store.domain_changed",
@@ -96,6 +112,19 @@ def set_domain(store: Store, text: str) -> Store:
             checkout_domain_problem="",
         )
     return store
+
+
+def _check_changes(store: Store) -> None:
+    """Each domain that is served costs a certificate, and who issues them counts them for all
+    stores together."""
+    owners, stores = owned_together(store.pk)
+    for key in sorted(owners):  # of two stores at once the second counts the first
+        locks.hold_in_transaction(locks.Turn.DOMAINS_OF_AN_OWNER, key)
+    changes = AuditEntry.objects.filter(
+        action="store.domain_changed", store_id__in=stores, at__gt=real_now() - CHANGES_COUNTED
+    )
+    if changes.count() >= CHANGES_MAX:
+        raise TooManyDomains
 
 
 def check_domain(store: Store, at: datetime) -> Store:
@@ -164,9 +193,16 @@ def _problem(store: Store, at: datetime) -> str:
     holder = other.exclude(pk=store.pk).first()
     if holder is not None and resolver.has_text(*proof(holder)):
         return IN_USE
+    if store.checkout_domain_verified_at is None and _new_within(at) >= NEW_PER_HOUR_MAX:
+        return TOO_MANY
     if holder is not None:
         _record_check(holder, holder.checkout_domain, NOT_PROVED, at)
     return ""
+
+
+def _new_within(at: datetime) -> int:
+    new = Store.objects.filter(checkout_domain_verified_at__gt=at - timedelta(hours=1))
+    return new.count()
 
 
 def _record_check(store: Store, domain: str, problem: str, at: datetime) -> Store:

@@ -1,12 +1,22 @@
 """Reads of people and stores."""
 
+import uuid
+
 from apps.core import emails
-from apps.stores.models import Member, Store, User, Verification
+from apps.stores.models import Member, Role, Store, User, Verification
 
 
 def role_of(user: User, store: Store) -> str | None:
     """The person's role in the store, None for a stranger."""
     return Member.objects.filter(user=user, store=store).values_list("role", flat=True).first()
+
+
+def owned_together(store_id: uuid.UUID) -> tuple[set[uuid.UUID], set[uuid.UUID]]:
+    """The owners of a store, and all stores that they own, this one and closed ones among them."""
+    owners = Member.objects.filter(store_id=store_id, role=Role.OWNER)
+    people = set(owners.values_list("user", flat=True))
+    owned = Member.objects.filter(user__in=people, role=Role.OWNER)
+    return people, {store_id, *owned.values_list("store", flat=True)}
 
 
 def latest_verification(store: Store) -> Verification | None:

@@ -11,6 +11,7 @@ import dns.message
 import dns.rcode
 import dns.rrset
 import pytest
+import time_machine
 from django.test import Client
 
 from apps.core import clock
@@ -21,7 +22,7 @@ from apps.stores.providers.base import Resolver
 from apps.stores.providers.dns import Dns
 from apps.stores.providers.local import Local
 from tests import make
-from tests.cast import Cast, Shop
+from tests.cast import Cast, Shop, shop_of
 from tests.dashboard.browse import Browser, unbroken
 
 DOMAIN = "pay.bakery.example"
@@ -307,6 +308,42 @@ def test_a_proxy_asks_before_it_gets_a_certificate(served: Store) -> None:
         for name in (DOMAIN, DOMAIN.upper(), "x.example", "\x00", "")
     }
     assert list(ask.values()) == [200, 200, 404, 404, 404]
+
+
+def test_nobody_asks_through_the_proxy_which_names_are_served(served: Store, settings: Any) -> None:
+    settings.TRUSTED_PROXY_HOPS = 1
+    ask = {"domain": DOMAIN}
+    headers = {"X-Forwarded-For": "192.0.2.1"}
+    asked = Client().get("/internal/domain-allowed", ask, headers=headers)
+    assert asked.status_code == 404
+    assert Client().get("/internal/domain-allowed", ask).status_code == 200
+
+
+def test_an_owner_causes_few_certificates_a_day_in_all_stores(cast: Cast) -> None:
+    stores = [cast.bakery.store, shop_of(cast.alice, "Second").store]
+    for number in range(domains.CHANGES_MAX):
+        domains.set_domain(stores[number % 2], f"pay{number}.example.com")
+    for store in stores:
+        with pytest.raises(domains.TooManyDomains):
+            domains.set_domain(store, "one-more.example.com")
+        assert domains.set_domain(store, "").checkout_domain == ""
+    assert domains.set_domain(cast.strangers.store, "theirs.example.com").checkout_domain
+    with time_machine.travel(clock.real_now() + domains.CHANGES_COUNTED + timedelta(hours=1)):
+        domains.set_domain(stores[0], "tomorrow.example.com")
+
+
+def test_many_new_domains_wait_and_those_that_are_served_stay(
+    served: Store, cast: Cast, zone: Zone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(domains, "NEW_PER_HOUR_MAX", 1)
+    store = domains.set_domain(cast.strangers.store, "new.example.com")
+    zone.prove(store)
+    zone.records["new.example.com", "CNAME"] = [OURS]
+    now = clock.real_now()
+    assert domains.check_domain(store, now).checkout_domain_problem == domains.TOO_MANY
+    assert domains.check_domain(served, now).checkout_domain_verified_at is not None
+    later = now + timedelta(hours=2)
+    assert domains.check_domain(store, later).checkout_domain_verified_at is not None
 
 
 def test_the_room_sets_checks_and_removes_a_domain(cast: Cast, zone: Zone) -> None:

@@ -15,10 +15,12 @@ from apps.assets import rates
 from apps.assets.models import Asset, Rate
 from apps.core import clock
 from apps.ledger.selectors import balances
+from apps.stores.models import Member, Role
+from apps.stores.services import change_store
 from apps.swaps.models import Swap, SwapStep
 from apps.swaps.services.progress import advance_swaps
 from tests.assets.test_providers import GECKO_PRICES, KRAKEN_TRADES, gecko, kraken
-from tests.cast import Cast, Shop
+from tests.cast import Cast, Shop, shop_of
 from tests.make import service_coins, store_coins
 from tests.payouts.conftest import _django_db_helper, committed, pytest_itemcollected
 
@@ -244,6 +246,42 @@ def test_a_store_swaps_so_much_a_day_and_what_failed_does_not_count(
     )  # a replay asks for nothing new
     Swap.objects.update(created_at=clock.real_now() - timedelta(hours=25))
     assert sell(stocked, key="next day", ether="2").status_code == 201
+
+
+def test_all_stores_of_an_owner_share_a_day_and_closed_ones_count(
+    market: Market, stocked: Shop, cast: Cast, settings: Any
+) -> None:
+    settings.SWAP_STORE_DAY_USD = 5000
+    assert sell(stocked, key="first", ether="2").status_code == 201
+    change_store(stocked.store, deleted_at=clock.real_now())
+    second = shop_of(stocked.owner, "Second")
+    for shop in (second, cast.strangers):
+        store_coins(shop.store, "ETH", 10 * ETHER)
+    assert sell(second, ether="0.6").status_code == 422
+    assert sell(second, ether="0.5").status_code == 201
+    assert sell(cast.strangers, ether="2").status_code == 201
+
+
+def test_of_two_swaps_at_once_in_two_stores_of_an_owner_one_fits_into_the_day(
+    committed: Cast, market: Market, settings: Any
+) -> None:
+    settings.SWAP_STORE_DAY_USD = 3000
+    service_coins("ETH_USDC", 100_000 * DOLLAR)
+    shops = [committed.bakery, committed.strangers]
+    Member.objects.create(
+        store=shops[1].store, user=committed.alice, role=Role.OWNER, created_at=clock.real_now()
+    )
+    for shop in shops:
+        store_coins(shop.store, "ETH", 10 * ETHER)
+
+    def status(shop: Shop) -> int:
+        try:
+            return int(sell(shop).status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(2) as pool:
+        assert sorted(pool.map(status, shops)) == [201, 422]
 
 
 def test_of_two_swaps_at_once_only_one_fits_into_the_day(

@@ -133,6 +133,26 @@ def test_a_body_that_does_not_come_never_reaches_us(run: Run) -> None:
             request.socket.close()
 
 
+def test_what_is_for_operators_is_not_passed_on() -> None:
+    text = FILE.read_text()
+    rule = text.index("respond @operators 404")
+    assert "@operators path /metrics /readyz /readyz/* /internal/*" in text[:rule]
+    assert rule < text.index("reverse_proxy")
+
+
+@needs_caddy
+def test_operators_paths_are_answered_by_the_proxy(run: Run, web: Web) -> None:
+    port = run(web.port)
+
+    def status(path: str) -> int:
+        head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        return Request(port, head.encode()).answer().status
+
+    assert status("/healthz") == 200
+    for path in ("/metrics", "/readyz", "/readyz/web", "/METRICS", "/internal/domain-allowed"):
+        assert status(path) == 404
+
+
 @needs_caddy
 def test_a_certificate_is_made_for_what_is_ours_or_a_merchants_and_for_nobody_else(
     run: Run, web: Web, shop: Shop

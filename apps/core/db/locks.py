@@ -54,6 +54,7 @@ class Turn(IntEnum):
     PAYOUT_APPROVALS = 18
     CHAIN_FOLLOWER = 19
     FALLBACK_JOBS = 20
+    DOMAINS_OF_AN_OWNER = 21
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the

@@ -26,7 +26,8 @@ from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress, TestPayment
 from apps.payments.requests import WalletPaymentRequest
 from apps.payments.selectors import addresses_of
-from apps.stores.models import Member, Role, Store
+from apps.stores.models import Store
+from apps.stores.selectors import owned_together
 
 PER_PAYMENT_ATOMIC = 50_000_000_000_000_000
 DAILY_ATOMIC = 250_000_000_000_000_000
@@ -156,9 +157,8 @@ def _take(access: Access, payment: Payment, amount: int) -> int:
 
 def _family(store: Store) -> list[uuid.UUID]:
     """The store, all others of its owners, closed ones too, and of a platform all its accounts."""
-    owners = Member.objects.filter(store_id=store.platform_id or store.pk, role=Role.OWNER)
-    owned = Member.objects.filter(user__in=owners.values("user"), role=Role.OWNER)
-    top = {store.pk, store.platform_id or store.pk, *owned.values_list("store", flat=True)}
+    _, owned = owned_together(store.platform_id or store.pk)
+    top = {store.pk, *owned}
     return list(
         Store.objects.filter(Q(pk__in=top) | Q(platform__in=top)).values_list("pk", flat=True)
     )

@@ -1,5 +1,5 @@
-"""How much of its own coins the service swaps for one store in 24 hours: a rate that is wrong after
-all costs no more than that."""
+"""How much of its own coins the service swaps in 24 hours for the stores of one owner together: a
+rate that is wrong after all costs no more than that."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -9,9 +9,11 @@ from django.db.models import Sum
 
 from apps.assets.rates import COMPARED
 from apps.assets.selectors import valued
-from apps.core.db import locks
+from apps.core.db import locks, tenancy
 from apps.core.models import Mode
 from apps.core.money import CENTS, Amount, CoinPrice, Fiat
+from apps.stores.models import Store
+from apps.stores.selectors import owned_together
 from apps.swaps.models import Swap
 from apps.swaps.providers.treasury import Treasury
 from apps.swaps.services.quote import DayLimitReached, QuoteUnavailable, SwapEstimate
@@ -20,9 +22,12 @@ DAY = timedelta(days=1)
 
 
 def take_turn(store_id: uuid.UUID, mode: str, quote: SwapEstimate) -> None:
-    """In the transaction that makes the swap: of two at once the second sees the first."""
+    """In the transaction that makes the swap: of two at once, of any of these stores, the second
+    sees the first."""
     if _is_limited(mode, quote):
-        locks.hold_in_transaction(locks.Turn.SWAPS_OF_A_STORE, store_id)
+        owners, _ = owned_together(store_id)
+        for key in sorted({store_id, *owners}):
+            locks.hold_in_transaction(locks.Turn.SWAPS_OF_A_STORE, key)
 
 
 def check_day(
@@ -33,20 +38,18 @@ def check_day(
     *,
     but: uuid.UUID | None = None,
 ) -> None:
-    """Whether the store has room for this swap, at the rates of now. Raises DayLimitReached or
+    """Whether there is room for this swap, at the rates of now. Raises DayLimitReached or
     QuoteUnavailable."""
     if not _is_limited(mode, quote):
         return
-    rows = Swap.objects.filter(
-        store_id=store_id, mode=mode, provider=quote.provider, created_at__gt=real - DAY
-    )
-    rows = rows.exclude(status=Swap.Status.FAILED).exclude(pk=but)
-    sold = {
-        asset_id: int(total)
-        for asset_id, total in rows.values_list("source_asset_id").annotate(
-            Sum("sell_amount_atomic")
+    _, stores = owned_together(store_id)
+    with tenancy.also(Store.objects.filter(pk__in=stores), [mode]):
+        rows = Swap.objects.filter(
+            store__in=stores, mode=mode, provider=quote.provider, created_at__gt=real - DAY
         )
-    }
+        rows = rows.exclude(status=Swap.Status.FAILED).exclude(pk=but)
+        totals = rows.values_list("source_asset_id").annotate(Sum("sell_amount_atomic"))
+        sold = {asset_id: int(total) for asset_id, total in totals}
     sold[quote.sold.asset.pk] = sold.get(quote.sold.asset.pk, 0) + quote.sold.atomic
     total = Fiat(0, COMPARED)
     for asset, rate in valued(sold, COMPARED, real):
