@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from apps.assets.models import Asset
 from apps.chain.addresses import checksummed
+from apps.chain.models import Deposit
 from apps.payments.models import HeldRefund, Payment, Refund, RefundAddress
 from apps.payments.selectors import is_shortfall_accepted
 
@@ -37,6 +38,7 @@ class Outlook:
     is_all_there: bool = True  # what is held has a refund, or a share that waits for one
     is_accepted: bool = False  # all that came in time, by the merchant
     is_partly_accepted: bool = False
+    is_elsewhere: bool = False  # something goes, or has gone, to an address that sent nothing
 
     @property
     def is_all_going(self) -> bool:
@@ -75,7 +77,14 @@ def outlook(payment: Payment) -> Outlook:
         is_all_there=not payment.needs_attention,
         is_accepted=is_shortfall_accepted(payment),
         is_partly_accepted=payment.late_deposits.filter(accepted_at__isnull=False).exists(),
+        is_elsewhere=bool(refunds) and _is_elsewhere(payment, refunds),
     )
+
+
+def _is_elsewhere(payment: Payment, refunds: Iterable[Refund]) -> bool:
+    deposits = Deposit.objects.filter(address__in=payment.addresses.values("address_id"))
+    senders = {sender.lower() for sender in deposits.values_list("from_address", flat=True)}
+    return any(refund.destination_address not in senders for refund in refunds)
 
 
 def held_rows(payment: Payment) -> list[HeldRefund]:
