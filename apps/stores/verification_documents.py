@@ -35,7 +35,7 @@ BYTES_MAX = 3 * 1024 * 1024
 DOCUMENTS_MAX = 5
 PAGES_MAX = 20
 BOUNDS = redrawing.Bounds(
-    pixels=4096 * 4096, width=3000, height=3000, pages=PAGES_MAX, cpu_seconds=10
+    pixels=4096 * 4096, width=3000, height=3000, pages=PAGES_MAX, cpu_seconds=5
 )
 UNUSED_DAYS = 30  # how long what was never submitted stays
 _Kind = VerificationDocument.Kind

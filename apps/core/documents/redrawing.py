@@ -33,7 +33,7 @@ _SIGNATURES = (
     (JPEG, b"\xff\xd8\xff"),
     (GIF, b"GIF8"),
 )
-WAIT_SECONDS = 60.0
+WAIT_SECONDS = 30.0
 QUALITY = 85
 _DPI = 150
 _ENVIRONMENT = ("LD_LIBRARY_PATH",)  # where a set-up without rights keeps libseccomp
