@@ -60,6 +60,7 @@ class Audited:
 
 def _record(action: str, obj: Any, message: Any, reason: str) -> None:
     store = obj if isinstance(obj, Store) else getattr(obj, "store", None)
+    typed = getattr(obj, "typed_values", {})
     details = {"message": message} if isinstance(message, str) else {"changed": message}
     audit.record(
         action,
@@ -68,7 +69,7 @@ def _record(action: str, obj: Any, message: Any, reason: str) -> None:
         target=obj,
         name=str(obj),
         reason=reason,
-        details={**getattr(obj, "typed_values", {}), **details},
+        details={**typed, **details, "typed": sorted(typed)},
     )
 
 

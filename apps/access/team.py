@@ -111,6 +111,7 @@ def hand_over(access: Access, member: Member) -> None:
         giver = Member.objects.select_related("user").get(pk=by.pk)
         if giver.role != Role.OWNER:
             raise OwnersOnly
+        before = to.role
         to.role = Role.OWNER
         giver.role = Role.ADMIN
         to.save(update_fields=["role"])
@@ -118,7 +119,18 @@ def hand_over(access: Access, member: Member) -> None:
         details = f"From {giver.user.email} to {to.user.email}"
         letters.tell(access, operations.HAND_OVER, details, to=[to.user, giver.user])
         audit.record(
-            "store.ownership_handed_over", store=to.store, target=to.user, name=to.user.email
+            "store.ownership_handed_over",
+            store=to.store,
+            target=to.user,
+            name=to.user.email,
+            details={"role": [before, Role.OWNER]},
+        )
+        audit.record(
+            "member.role_changed",
+            store=to.store,
+            target=giver.user,
+            name=giver.user.email,
+            details={"role": [Role.OWNER, Role.ADMIN]},
         )
 
 

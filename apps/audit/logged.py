@@ -22,9 +22,11 @@ class Logged:
     now: str
     target: str = "l.target_id"
     part: str = "''"
+    may_be_gone: bool = False  # when it isn't there, nobody has changed it
+    until: str = "false"  # of a later line `u` after which `l` says nothing any more
 
 
-def _of_columns(rows: str, target: str, part: str, **columns: str) -> str:
+def _of_columns(rows: str, target: str, part: str, /, **columns: str) -> str:
     """Each column of each row: its name in the log, and its value."""
     values = ", ".join(f"('{name}', ({value})::text)" for name, value in columns.items())
     return (
@@ -115,6 +117,26 @@ SETTINGS = (
         _of_columns("payouts_schedule c", "c.id", "''", **_SCHEDULE),
     ),
     Logged(
+        "automatic swap",
+        ("auto_swap.changed", "auto_swap.stopped"),
+        ("target",),
+        _of_columns(
+            "swaps_autoswap w", "w.id", "''", target="coalesce(w.target_asset_id, 'nothing')"
+        ),
+    ),
+    # A store's lines about a person; who has left has no role.
+    Logged(
+        "role of a member",
+        ("member.joined", "member.role_changed", "store.ownership_handed_over"),
+        ("role",),
+        _of_columns("stores_member m", "m.user_id", "m.store_id::text", role="m.role"),
+        part="coalesce(l.store_id::text, '')",
+        may_be_gone=True,
+        # Lines of earlier releases, which didn't say whose role became what.
+        until="u.store_id = l.store_id AND (u.action = 'store.ownership_handed_over'"
+        " AND NOT u.details ? 'role' OR u.action = 'staff.changed' AND NOT u.details ? 'typed')",
+    ),
+    Logged(
         "payment link",
         ("payment_link.created", "payment_link.changed"),
         tuple(_LINK),
@@ -146,10 +168,11 @@ SETTINGS = (
     ),
 )
 
-# Before lines of the staff site had values, what it changed can't be told.
+# Before lines of the staff site had values, what it changed can't be told. Since then each says
+# which it has (`typed`), also when that is none.
 _WITHOUT_VALUES = """
-SELECT FROM stores_auditentry u WHERE u.action = 'staff.changed' AND u.target_id = {target}
-    AND u.id > l.id AND u.details - 'changed' - 'message' = '{{}}'
+SELECT FROM stores_auditentry u WHERE u.id > l.id AND (u.action = 'staff.changed'
+    AND u.target_id = {target} AND u.details - 'changed' - 'message' = '{{}}' OR {until})
 """
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?(E[-+]?[0-9]+)?$"
 
@@ -167,7 +190,7 @@ def _said(logged: Logged) -> str:
     destinations = ", ".join(f"'{name}'" for name in _DESTINATIONS)
     actions = ", ".join(f"'{action}'" for action in logged.actions)
     names = ", ".join(f"'{name}'" for name in logged.names)
-    later = _WITHOUT_VALUES.format(target=logged.target)
+    later = _WITHOUT_VALUES.format(target=logged.target, until=logged.until)
     return f"""
 SELECT DISTINCT ON (target, part, name) {logged.target} AS target, {logged.part} AS part,
     CASE WHEN d.key IN ({destinations}) THEN 'destination' ELSE d.key END AS name,
@@ -179,11 +202,12 @@ ORDER BY target, part, name, l.id DESC
 
 
 def _breaches(logged: Logged) -> str:
+    join = "JOIN" if logged.may_be_gone else "LEFT JOIN"
     return f"""
 SELECT '{logged.what.replace("'", "''")} ' || said.target, said.name || ' is '
     || coalesce(is_now.value, 'not set') || ', and the audit log says '
     || coalesce(said.value, 'not set')
-FROM ({_said(logged)}) said LEFT JOIN ({logged.now}) is_now USING (target, part, name)
+FROM ({_said(logged)}) said {join} ({logged.now}) is_now USING (target, part, name)
 WHERE {_plain("is_now.value")} IS DISTINCT FROM {_plain("said.value")}
 """  # noqa: S608  # our own text
 

@@ -99,6 +99,37 @@ FROM billing_invoice WHERE (number IS NULL) <> (finalized_at IS NULL)
 """,
     ),
     Invariant(
+        "invoices_due_as_told",
+        "An invoice was due and paid when its events say",
+        "SELECT count(*) FROM billing_invoice WHERE finalized_at IS NOT NULL",
+        """
+SELECT 'invoice ' || i.id, e.type || ' says that it was due ' || coalesce(
+    e.object ->> 'due_at', 'never') || ' and paid ' || coalesce(e.object ->> 'paid_at', 'never')
+FROM webhooks_event e JOIN billing_invoice i ON i.id::text = e.object ->> 'id'
+WHERE e.type IN ('invoice.finalized', 'invoice.paid')
+    AND ((e.object ->> 'due_at')::timestamptz IS DISTINCT FROM i.due_at
+      OR e.type = 'invoice.paid'
+        AND (e.object ->> 'paid_at')::timestamptz IS DISTINCT FROM i.paid_at)
+""",
+    ),
+    Invariant(
+        "subscriptions_as_told",
+        "A subscription costs what its newest event says, with the grace and the end that it says",
+        "SELECT count(*) FROM billing_subscription",
+        """
+SELECT 'subscription ' || s.id, 'its event says ' || (e.object ->> 'quantity') || ' of price ' ||
+    (e.object ->> 'price_id') || ' with ' || (e.object ->> 'grace_cycles') || ' cycles of grace'
+FROM billing_subscription s JOIN (
+    SELECT DISTINCT ON (t.object ->> 'id') t.object FROM webhooks_event t
+    WHERE t.type LIKE 'subscription.%%' ORDER BY t.object ->> 'id', t.created_at DESC, t.id DESC
+) e ON e.object ->> 'id' = s.id::text
+WHERE (e.object ->> 'quantity', e.object ->> 'price_id', e.object ->> 'grace_cycles',
+    e.object ->> 'cancel_at_period_end')
+    IS DISTINCT FROM (s.quantity::text, s.price_id::text, s.grace_cycles::text,
+    s.cancel_at_period_end::text)
+""",
+    ),
+    Invariant(
         "cycles_billed_once",
         "Each cycle of a subscription has at most one invoice, its customer's, and the running one"
         " has it",

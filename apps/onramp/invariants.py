@@ -25,6 +25,17 @@ FROM onramp_fundingsession WHERE (status = 'paid') <> (paid_at IS NOT NULL)
 """,
     ),
     Invariant(
+        "card_payments_known",
+        "Only an intent with a card payment is called card-funded or allows for a card's shortfall",
+        "SELECT count(*) FROM payments_payment",
+        """
+SELECT 'payment ' || p.id, 'it is said to be paid by card, and has no card payment'
+FROM payments_payment p WHERE (p.is_card_funded OR p.card_shortfall_bps > 0)
+    AND NOT EXISTS (SELECT 1 FROM onramp_fundingsession s WHERE s.payment_id = p.id)
+""",
+        is_incremental=True,
+    ),
+    Invariant(
         "card_coins_stay",
         "No automatic refund was made of an intent after somebody had started to pay it by card",
         "SELECT count(*) FROM payments_payment WHERE is_card_funded",

@@ -43,11 +43,12 @@ WHERE NOT EXISTS (SELECT 1 FROM payouts_payout p WHERE p.id = b.id)
     Invariant(
         "payouts_sent_once",
         "At most one transaction of a payout can have moved coins, and a confirmed one is what was"
-        " asked",
+        " asked, under its hash and at its cost",
         "SELECT count(*) FROM payouts_payout WHERE NOT coalesce(is_simulated, true)",
         """
 WITH sent AS (SELECT left(reference, 36) AS id, *
-    FROM (SELECT reference, status, amount_atomic, asset_id, to_address
+    FROM (SELECT reference, status, amount_atomic, asset_id, to_address, tx_hash,
+              network_fee_atomic, undone_count
               FROM chain_outgoingtransaction WHERE purpose = 'payout') o)
 SELECT 'payout ' || id, count(*) || ' transactions of it are not failed' FROM sent
     WHERE status <> 'failed' GROUP BY id HAVING count(*) > 1
@@ -64,7 +65,17 @@ FROM payouts_payout p LEFT JOIN sent s ON s.id = p.id::text AND s.status <> 'fai
 WHERE p.rail = 'crypto' AND p.status = 'confirmed' AND NOT coalesce(p.is_simulated, false)
   AND (s.id IS NULL OR s.status <> 'confirmed'
       OR s.amount_atomic <> p.amount_atomic - p.withheld_atomic
-       OR s.asset_id <> p.asset_id OR lower(s.to_address) <> lower(p.destination_address))
+       OR s.asset_id <> p.asset_id OR lower(s.to_address) <> lower(p.destination_address)
+       OR s.tx_hash IS DISTINCT FROM p.tx_hash)
+UNION ALL SELECT 'payout ' || p.id,
+       'its network fee is ' || coalesce(p.network_fee_atomic, 0) || ', its transaction cost ' ||
+           s.network_fee_atomic
+FROM payouts_payout p JOIN sent s ON s.id = p.id::text AND s.status = 'confirmed'
+WHERE p.status = 'confirmed' AND s.undone_count = 0
+    AND coalesce(p.network_fee_atomic, 0) <> s.network_fee_atomic
+UNION ALL
+    SELECT 'payout ' || p.id, 'it is called simulated, and a transaction of it is ' || s.status
+FROM payouts_payout p JOIN sent s ON s.id = p.id::text WHERE p.is_simulated
 """,
     ),
     Invariant(

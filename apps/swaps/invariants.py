@@ -44,7 +44,7 @@ WHERE s.status = 'completed' AND (s.provider = 'uniswap' OR o.id IS NOT NULL)
   AND (o.id IS NULL OR o.status <> 'confirmed'
       OR (o.undone_count = 0 AND o.received_atomic <> s.actual_buy_amount_atomic)
        OR o.amount_atomic <> s.sell_amount_atomic OR o.asset_id <> s.source_asset_id
-           OR o.receives_asset_id <> s.buy_asset_id
+           OR o.receives_asset_id <> s.buy_asset_id OR o.tx_hash IS DISTINCT FROM s.tx_hash
        OR l.amount IS DISTINCT FROM s.actual_buy_amount_atomic)
 UNION ALL SELECT 'movement ' || m.id, 'it serves no swap' FROM ledger_movement m
 WHERE m.kind IN ('swap_created', 'swap_completed', 'swap_released', 'swap_exchanged')

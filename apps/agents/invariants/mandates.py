@@ -6,7 +6,7 @@ AGENTS = (
     Invariant(
         "mandates_add_up",
         "What a mandate has spent is the sum of its draws that have not failed, and never above"
-        " its cap",
+        " its cap; its history ends where it stands",
         "SELECT count(*) FROM agents_mandate",
         """
 SELECT 'mandate ' || m.id, 'it says ' || m.spent_atomic || ', its draws add up to ' ||
@@ -14,6 +14,11 @@ SELECT 'mandate ' || m.id, 'it says ' || m.spent_atomic || ', its draws add up t
 FROM agents_mandate m LEFT JOIN agents_settlement s ON s.mandate_id = m.id AND s.status <> 'failed'
 GROUP BY m.id HAVING m.spent_atomic <> coalesce(sum(s.amount_atomic), 0)
     OR m.spent_atomic > m.total_cap_atomic
+UNION ALL SELECT 'mandate ' || m.id, 'it is ' || m.status || ', and its history ends with ' ||
+    coalesce(l.to_status, 'nothing')
+FROM agents_mandate m LEFT JOIN LATERAL (SELECT t.to_status FROM agents_mandatestep t
+    WHERE t.mandate_id = m.id ORDER BY t.id DESC LIMIT 1) l ON true
+WHERE l.to_status IS DISTINCT FROM m.status
 """,
     ),
     Invariant(

@@ -230,7 +230,8 @@ FROM payments_refund r LEFT JOIN LATERAL (
 WHERE NOT r.is_simulated AND r.status = 'confirmed'
     AND (o.id IS NULL OR o.times > 1 OR o.status <> 'confirmed'
       OR o.amount_atomic <> r.amount_atomic
-      OR o.asset_id <> r.asset_id OR lower(o.to_address) <> lower(r.destination_address))
+      OR o.asset_id <> r.asset_id OR lower(o.to_address) <> lower(r.destination_address)
+      OR o.tx_hash IS DISTINCT FROM r.tx_hash)
 """,  # noqa: S608  # our own text
     ),
     Invariant(
@@ -240,6 +241,7 @@ WHERE NOT r.is_simulated AND r.status = 'confirmed'
         """
 WITH steps AS (
     SELECT payment_id, sequence, event_type, from_status, to_status,
+           payload ->> 'state_reason' AS reason,
            lag(to_status) OVER (PARTITION BY payment_id ORDER BY sequence) AS before,
            row_number() OVER (PARTITION BY payment_id ORDER BY sequence) AS number,
            lead(sequence) OVER (PARTITION BY payment_id ORDER BY sequence) IS NULL AS is_last
@@ -259,6 +261,11 @@ UNION ALL
     coalesce(s.to_status, 'nothing')
 FROM payments_payment p LEFT JOIN steps s ON s.payment_id = p.id AND s.is_last
     WHERE p.status IS DISTINCT FROM s.to_status
+UNION ALL
+    SELECT 'payment ' || p.id, 'its reason is ' || coalesce(p.state_reason, 'none') ||
+    ', its history says ' || s.reason
+FROM payments_payment p JOIN steps s ON s.payment_id = p.id AND s.is_last
+WHERE p.status IN ('completed', 'failed', 'expired') AND s.reason IS DISTINCT FROM p.state_reason
 """,
         is_incremental=True,
     ),

@@ -138,6 +138,7 @@ def stop_auto_swap(id: uuid.UUID, until: datetime) -> bool:
             mode=setting.mode,
             target=setting,
             name="Automatic swaps",
+            details={"target": [setting.target_asset_id, "nothing"]},
         )
     return True
 

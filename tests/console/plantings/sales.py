@@ -193,6 +193,41 @@ SALES: dict[str, tuple[str, str]] = {
         ),
         "payments_sealed",
     ),
+    "reason of a completed payment": (
+        (
+            "UPDATE payments_payment SET state_reason = 'completed_underpaid' WHERE id ="
+            f" {COMPLETED}"
+        ),
+        "history_whole",
+    ),
+    "payment called card-funded": (
+        f"UPDATE payments_payment SET is_card_funded = true WHERE id = {PENDING}",
+        "card_payments_known",
+    ),
+    "card's shortfall": (
+        f"UPDATE payments_payment SET card_shortfall_bps = 5000 WHERE id = {PENDING}",
+        "card_payments_known",
+    ),
+    "invoice due a month later": (
+        "UPDATE billing_invoice SET due_at = due_at + interval '30 days' WHERE status = 'open'",
+        "invoices_due_as_told",
+    ),
+    "invoice paid a month earlier": (
+        f"UPDATE billing_invoice SET paid_at = paid_at - interval '30 days' WHERE id = {INVOICE}",
+        "invoices_due_as_told",
+    ),
+    "subscription's quantity": (
+        "UPDATE billing_subscription SET quantity = quantity + 1",
+        "subscriptions_as_told",
+    ),
+    "subscription's grace": (
+        "UPDATE billing_subscription SET grace_cycles = grace_cycles + 5",
+        "subscriptions_as_told",
+    ),
+    "subscription that ends with its period": (
+        "UPDATE billing_subscription SET cancel_at_period_end = NOT cancel_at_period_end",
+        "subscriptions_as_told",
+    ),
     "deposit's sender": (
         f"UPDATE chain_deposit SET from_address = '{ELSEWHERE}' WHERE id = {SIMULATED}",
         "events_true",

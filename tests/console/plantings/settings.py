@@ -4,13 +4,17 @@ Each with the invariant that must name it."""
 
 from decimal import Decimal
 
+from apps.access.team import change_role
 from apps.agents.services.payouts import set_cap
 from apps.assets.models import Asset
 from apps.assets.services import change_asset
+from apps.core import clock
 from apps.payouts.services.caps import set_store_cap
+from apps.stores.models import Member, Role
 from apps.stores.services import change_store
+from apps.swaps.services.auto import set_auto_swap
 from tests import make
-from tests.cast import Shop
+from tests.cast import Shop, person
 from tests.console.plantings.rows import ELSEWHERE
 
 LARGE = 10**24
@@ -63,6 +67,12 @@ _STATEMENTS = {
         "UPDATE links_paymentlink SET stock = stock + 1 WHERE store_id = '{store}'"
         " AND stock IS NOT NULL"
     ),
+    "role of a member": (
+        "UPDATE stores_member SET role = 'owner' WHERE store_id = '{store}' AND role = 'developer'"
+    ),
+    "target of automatic swaps": (
+        "UPDATE swaps_autoswap SET target_asset_id = 'USDT_SETH' WHERE store_id = '{store}'"
+    ),
     "token's contract": (
         f"UPDATE assets_asset SET contract_address = '{ELSEWHERE}' WHERE id = 'USDT_SETH'"
     ),
@@ -93,6 +103,11 @@ def decide(shop: Shop) -> None:
     }
     answer = shop.test.post("/payout_schedules", {"payout_schedule": body})
     assert answer.status_code == 201
+    set_auto_swap(shop.owner_access(), "USDC_SETH")
+    member = Member.objects.create(
+        store=shop.store, user=person("dora"), role=Role.ADMIN, created_at=clock.real_now()
+    )
+    change_role(shop.owner_access(), member, Role.DEVELOPER)
     confirmations = Asset.objects.get(pk="USDT_SETH").chain.required_confirmations
     change_asset(
         "USDT_SETH",

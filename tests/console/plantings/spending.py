@@ -46,6 +46,32 @@ SPENDING: dict[str, tuple[str, str]] = {
         "UPDATE agents_mandate SET spent_atomic = spent_atomic - 1",
         "mandates_add_up",
     ),
+    "mandate revoked by nobody": (
+        "UPDATE agents_mandate SET status = 'revoked', revoked_at = now()",
+        "mandates_add_up",
+    ),
+    "payout's network fee": (
+        (
+            "UPDATE payouts_payout SET network_fee_atomic = network_fee_atomic + 1 WHERE id ="
+            f" {SENT_OUT}"
+        ),
+        "payouts_sent_once",
+    ),
+    "payout's transaction named otherwise": (
+        f"UPDATE payouts_payout SET tx_hash = '0x1' WHERE id = {SENT_OUT}",
+        "payouts_sent_once",
+    ),
+    "payout called simulated": (
+        f"UPDATE payouts_payout SET is_simulated = true WHERE id = {SENT_OUT}",
+        "payouts_sent_once",
+    ),
+    "cost of a payout's transaction": (
+        (
+            "UPDATE chain_outgoingtransaction SET network_fee_atomic = network_fee_atomic + 1 WHERE"
+            " purpose = 'payout' AND nonce = 0"
+        ),
+        "payouts_sent_once",
+    ),
     "draw made smaller": (
         f"UPDATE agents_settlement SET amount_atomic = amount_atomic - 1 WHERE id = {DRAW}",
         "mandates_add_up",
