@@ -9,6 +9,7 @@ import pytest
 from apps.chain.encoding import bloom as blooms
 from apps.chain.models import Deposit, Head
 from apps.chain.watching.block_headers import Inconsistent
+from apps.core.evm import keccak
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import LOGGER, LocalChain
 from tests.chain.proxy import Proxy
@@ -221,6 +222,24 @@ def test_a_chain_whose_headers_have_no_filter_goes_on(
     chain.mine(3)
     watcher.read()
     assert amounts() == [5, 10]
+
+
+@pytest.mark.parametrize("nothing", [b"", b"\xc0"])
+def test_a_first_block_whose_root_is_the_hash_of_nothing_is_read(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str, nothing: bytes
+) -> None:
+    """As Hardhat's nodes have it."""
+    root = "0x" + keccak(nothing).hex()
+    proxy.lie(
+        "eth_getBlockByNumber",
+        lambda block: (
+            block and {**block, **({} if block["transactions"] else {"transactionsRoot": root})}
+        ),
+    )
+    chain.pay(address, 10)
+    chain.mine(3)
+    watcher.read()
+    assert amounts() == [10]
 
 
 def test_a_node_that_tells_only_logs_of_an_address_is_asked_for_them(
