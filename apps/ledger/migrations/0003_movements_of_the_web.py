@@ -88,10 +88,11 @@ BEGIN
                 WHERE d.id = made.subject::uuid AND d.status = 'confirmed' AND NOT d.is_simulated AND NOT d.is_lost
                     AND d.asset_id = made.asset_id AND d.amount_atomic = made.amount
                 ) THEN 'no chain has brought this' END
-            WHEN 'simulated' THEN CASE WHEN made.mode <> 'test' OR NOT EXISTS (
+            -- The web simulates coins of test mode alone (chain_guard_deposit).
+            WHEN 'simulated' THEN CASE WHEN NOT EXISTS (
                 SELECT FROM chain_deposit d JOIN payments_paymentaddress w ON w.address_id = d.address_id
-                JOIN payments_payment p ON p.id = w.payment_id AND p.store_id = made.payer AND p.mode = 'test'
-                WHERE d.id = made.subject::uuid AND d.is_simulated
+                JOIN payments_payment p ON p.id = w.payment_id AND p.store_id = made.payer AND p.mode = made.mode
+                WHERE d.id = made.subject::uuid AND d.is_simulated AND d.asset_id = made.asset_id
                 ) THEN 'nobody has simulated this' END
             -- What was set aside for it, as far as it is there, and nothing is on its way.
             WHEN 'payout' THEN CASE WHEN coalesce((
