@@ -105,7 +105,7 @@ class SetupStep(NamedTuple):
 
     title: str
     is_done: Callable[[], bool]
-    do: Callable[[], None]
+    do: Callable[[], object]
     seconds: float
     megabytes: int = 0
 
@@ -121,9 +121,10 @@ def _set_up(command: str) -> None:
     needs = [need for need in machine.needs(command) if need.missing()]
     _tell_missing(needs)
     if machine.missing_for_environment():
-        _bring_packages(command)
+        reason = _bring_packages(command)
         if names := machine.missing_for_environment():
-            raise SetupStop(f"no Python environment can be made. Run: {machine.line(names)}")
+            why = f" ({reason})" if reason else ""
+            raise SetupStop(f"no Python environment can be made{why}. Run: {machine.line(names)}")
     steps = [[(step.title, step.seconds) for step in lane if step in todo] for lane in lanes]
     title = "setting up, once" if todo[0].title == "Python environment" else "setting up"
     with OfLanes(title, steps) as progress, ThreadPoolExecutor(len(lanes)) as pool:
@@ -217,8 +218,9 @@ def _tell_missing(needs: list[machine.Need]) -> None:
         say("until then what can be is unpacked below .tools, which needs no root")
 
 
-def _bring_packages(command: str) -> None:
-    """Fatal only for what makes the environment; what else is missing then is told."""
+def _bring_packages(command: str) -> str:
+    """Tell what is missing still, but for what makes the environment; why it could not be
+    unpacked."""
     needs = [need for need in machine.needs(command) if need.missing()]
     if machine.may_install():
         machine.install(needs)
@@ -229,6 +231,7 @@ def _bring_packages(command: str) -> None:
         if names := need.missing():
             why = f" ({reason})" if need.can_unpack and reason else ""
             say(f"!!! WITHOUT {need.purpose}{why}. Run: {machine.line(names)}")
+    return reason
 
 
 def bring_chain() -> None:

@@ -42,7 +42,7 @@ FURTHER_FONTS = {
 
 
 # Whoever has no network isn't kept waiting.
-_BRIEF = ["-o", "Acquire::Retries=0", "-o", "Acquire::http::Timeout=15"]
+_BRIEF = ["-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=15"]
 
 
 class Need(NamedTuple):
@@ -217,13 +217,12 @@ def pip_wheel(python: str) -> Path | None:
 
 def missing_for_environment() -> list[str]:
     """Debian keeps apart what makes an environment."""
-    programs = [
-        program
-        for program in pythons.candidates()
-        if pythons.described(program)[0] in pythons.SUPPORTED
-    ]
-    if any(pip_wheel(program) for program in programs):
-        return []
+    programs = []
+    for program in pythons.candidates():
+        if pythons.described(program)[0] in pythons.SUPPORTED:
+            if pip_wheel(program):
+                return []
+            programs.append(program)
     own = programs and Path(programs[0]).resolve().parent == Path(pythons.SYSTEM)
     name = Path(programs[0]).resolve().name if own else "python3"
     return [f"{name}-venv"]

@@ -161,6 +161,7 @@ class Started:
             "PATH": f"{USERS_PATH}:/usr/sbin",
             "LANG": "C.UTF-8",
             "TERM": "dumb",
+            **({"LD_LIBRARY_PATH": "/opt/python/lib"} if (place / "opt/python").exists() else {}),
             **more,
         }
         demo = f"python3 manage.py demo --json --days 1 --port {self.port}"
@@ -220,13 +221,18 @@ class Started:
             if time.monotonic() > deadline:
                 raise Failed(f"the payment is still {status}:\n{self.said()[-4000:]}")
             time.sleep(0.2)
-        return time.monotonic() - self.began
+        seconds = time.monotonic() - self.began
+        invoice = session.get(f"{api}/{made['id']}/invoice", timeout=90)
+        if not invoice.content.startswith(b"%PDF"):
+            raise Failed(f"no PDF: {invoice.status_code} {invoice.text[:300]}")
+        return seconds
 
     def stop(self) -> float:
         """Ctrl-C; the seconds until nothing runs."""
         began = time.monotonic()
         (shell,) = _children(self.process.pid)
-        demo = min(_children(shell))  # what services were left to it came later
+        # What services were left to the shell is beside it.
+        (demo,) = (pid for pid in _children(shell) if "manage.py" in _command_of(pid))
         os.kill(demo, signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(30)
@@ -270,6 +276,10 @@ def _enter(limit: Path | None) -> None:
 
 def _after(seconds: float, process: "subprocess.Popen[str]") -> "subprocess.Popen[bytes]":
     return subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -9 {process.pid}"])
+
+
+def _command_of(pid: int) -> str:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
 
 
 def _children(pid: int) -> list[int]:

@@ -221,7 +221,9 @@ def test_what_is_missing_is_told_at_once_together_with_one_line_to_paste(
 ) -> None:
     monkeypatch.setattr(bootstrap, "_check_place", lambda megabytes: None)
     monkeypatch.setattr(bootstrap, "_lanes", lambda command: [[NEVER]])
-    with pytest.raises(SetupStop, match=r"no Python environment can be made. Run: sudo"):
+    with pytest.raises(
+        SetupStop, match=r"no Python environment can be made .no network.. Run: sudo"
+    ):
         bootstrap._set_up("demo")
     told = capsys.readouterr().err.splitlines()
     assert told[:2] == [
