@@ -49,8 +49,8 @@ JUDGED_ELSEWHERE = {
     "test_paying_out": "payouts payout_create payout payout_destinations payout_wallet_add",
     "test_stories_owner": "sign_up sign_up_code sign_up_store payout_bank_add balances",
     "test_approvals": "approvals approval approval_approve approval_reject settings_approvals",
-    "test_logs_and_domain": "request_log request_entry audit_log settings_domain"
-    " settings_domain_change",
+    "test_logs_and_domain": "request_log request_entry test_emails test_email audit_log"
+    " settings_domain settings_domain_change",
     "test_people": "forgot reset join member_invite",
     "test_passkeys": "sign_in_passkey passkeys passkey_add passkey_remove",
     "test_frame": "features",

@@ -5,10 +5,12 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.access import request_log
+from apps.stores import customer_mail
 from apps.stores.domains import set_domain
+from apps.stores.mail_models import TestLetter
 from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine
-from tests.cast import Cast
+from tests.cast import Api, Cast
 from tests.make import payment
 
 
@@ -39,7 +41,12 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
     expect(page.get_by_text("amount must be greater than zero")).to_be_visible()
     fine(page)
     shoot(page, f"dashboard-request-{look}")
+    made = payment(Api(world.bakery.secrets["test_publishable"]), title="Mug")
     for path, name in (
+        (f"payments/{made['id']}", "payment-created-with"),
+        ("settings", "checkout-settings"),
+        (f"test-emails/{_shown_email(world)}", "test-email"),
+        ("test-emails", "test-emails"),
         ("audit-log", "audit"),
         ("settings/domain", "domain"),
         ("settings/domain/change", "domain-change"),
@@ -47,3 +54,22 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
         turn_to(page, f"/dashboard/{path}")
         fine(page)
         shoot(page, f"dashboard-{name}-{look}")
+
+
+def _shown_email(world: Cast) -> str:
+    access = world.bakery.access()
+    for number in range(2):
+        customer_mail.send(
+            access.store,
+            access.mode,
+            key=f"shown:{access.store.pk}:{number}",
+            to="ann.with.quite.a.long.address@customers.example.com",
+            template="portal_link",
+            context={
+                "name": "Ann",
+                "email": "ann@example.com",
+                "portal_url": "https://pay.example.com/portal/abcdefghijklmnopqrstuvwxyz0123456789",
+                "is_test": True,
+            },
+        )
+    return str(TestLetter.objects.filter(store=access.store).latest("created_at").pk)
