@@ -223,6 +223,9 @@ class Started:
             time.sleep(0.2)
         seconds = time.monotonic() - self.began
         invoice = session.get(f"{api}/{made['id']}/invoice", timeout=90)
+        while invoice.status_code == 503 and time.monotonic() < deadline:  # others are drawn
+            time.sleep(1)
+            invoice = session.get(f"{api}/{made['id']}/invoice", timeout=90)
         if not invoice.content.startswith(b"%PDF"):
             raise Failed(f"no PDF: {invoice.status_code} {invoice.text[:300]}")
         return seconds
