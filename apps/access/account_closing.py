@@ -65,5 +65,6 @@ def _forget(user: User) -> None:
     user.language = user.time_zone = user.region = ""
     user.is_active = False
     user.set_unusable_password()
-    user.save()
+    own = ("email", "name", "language", "time_zone", "region", "is_active", "password")
+    user.save(update_fields=own)
     sign_out_everywhere(user)

@@ -70,12 +70,20 @@ class RoleMissing(Exception):
 @cache
 def decided() -> dict[str, tuple[str, ...]]:
     """By table: what each of ROLES may do, as the file says it."""
-    lines = [
+    return {table: tuple(cells[: len(ROLES)]) for table, *cells in _lines()}
+
+
+def reasons() -> dict[str, str]:
+    """By table: why the web's role may update it, where the file says so."""
+    return {table: "".join(cells[len(ROLES) :]) for table, *cells in _lines()}
+
+
+def _lines() -> list[list[str]]:
+    return [
         line.split("\t")
         for line in FILE.read_text().splitlines()
         if line and not line.startswith("#")
     ]
-    return {table: tuple(cells) for table, *cells in lines}
 
 
 def columns() -> dict[str, list[str]]:

@@ -15,7 +15,7 @@ from apps.ledger.chart import CHART
 FILE = Path(__file__).with_name("guards.txt")
 _TABLES = (
     "^(ledger|payments|chain|payouts|swaps|agents|billing|links|onramp|webhooks|stores_audit"
-    "|stores_staffrequest|assets|audit)"
+    "|stores_staffrequest|stores_user|assets|audit)"
 )
 # Every name once. Of a trigger also whether it fires for everybody (O); of a function only a hash,
 # which its settings are part of. What a partition has from its table counts if it is off; what each

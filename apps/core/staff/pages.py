@@ -315,6 +315,11 @@ class Switches(ReadOnly):
             return super().formfield_for_dbfield(db_field, request, **kwargs)
         return db_field.formfield(**{**kwargs, "form_class": unit})
 
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Only what was changed is written: the web's role may update no other columns."""
+        columns = {field.name for field in self.opts.concrete_fields}
+        obj.save(update_fields=[name for name in form.changed_data if name in columns])
+
     def construct_change_message(
         self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
     ) -> Any:
