@@ -716,6 +716,8 @@ class PlatformAccount:
     payouts_enabled: bool
     platform_fee_percentage: str | None
     verification_status: str | None
+    next_platform_fee_from: str | None = None
+    next_platform_fee_percentage: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
