@@ -37,7 +37,7 @@ def payment(committed: Cast) -> str:
 def test_two_confirmations_make_one_refund(payment: str, is_by_one_link: bool) -> None:
     link = RefundLink.objects.get(payment=payment) if is_by_one_link else None
     late: list[Any] = []
-    proof = HeldRefund.Proof.EMAIL
+    proof = HeldRefund.Proof.EMAIL if is_by_one_link else HeldRefund.Proof.SIGNATURE
     with transaction.atomic():
         early = send_held(payment, FIRST, proof, link=link)
         other = in_thread(lambda: late.append(send_held(payment, SECOND, proof, link=link)))
