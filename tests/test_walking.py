@@ -30,6 +30,10 @@ RUNS = {"walk", "walk_due", "each"}
 OTHER_LOOPS = {
     "apps/chain/sending/outflow.py:watch": "a line in the log per asset: few, nobody's",
     "apps/chain/sending/outflow.py:by_asset": "the same assets",
+    "apps/billing/invoices/confirming.py:look_before_judging": "collects moments, asks nobody",
+    "apps/payments/services/looks.py:_look": (
+        "many payments are asked about with one request; what can't be asked is asked in halves"
+    ),
     "apps/core/mail.py:send_due": (
         "a letter has attempts and an end of its own; it catches whatever a mail server raises"
     ),

@@ -71,7 +71,7 @@ UNION ALL SELECT 'payout ' || p.id,
        'its network fee is ' || coalesce(p.network_fee_atomic, 0) || ', its transaction cost ' ||
            s.network_fee_atomic
 FROM payouts_payout p JOIN sent s ON s.id = p.id::text AND s.status = 'confirmed'
-WHERE p.status = 'confirmed' AND s.undone_count = 0
+WHERE p.rail = 'crypto' AND p.status = 'confirmed' AND s.undone_count = 0
     AND coalesce(p.network_fee_atomic, 0) <> s.network_fee_atomic
 UNION ALL
     SELECT 'payout ' || p.id, 'it is called simulated, and a transaction of it is ' || s.status

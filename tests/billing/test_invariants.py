@@ -183,6 +183,14 @@ CORRUPTIONS = {
         ),
         "invoices_paid_as_counted",
     ),
+    "an invoice is paid later": (
+        f"UPDATE billing_invoice SET paid_at = paid_at + interval '1 day' WHERE id = {PAID}",
+        "invoices_due_as_told",
+    ),
+    "a subscription forgives more": (
+        "UPDATE billing_subscription SET grace_cycles = grace_cycles + 1",
+        "subscriptions_as_told",
+    ),
     "an invoice is voided silently": (
         f"UPDATE billing_invoice SET status = 'void' WHERE id = {OPEN}",
         "invoices_paid_as_counted",

@@ -204,7 +204,7 @@ def test_web_says_of_nobody_that_has_not_paid_that_he_has_a_key(db: None) -> Non
         " VALUES ('0x1', 'ethereum', 1, now())",
         "UPDATE chain_addresslook SET looked_until = now()",
         "INSERT INTO chain_balancecheck (chain_id) VALUES ('ethereum')",
-        "UPDATE chain_unexplainedbalance SET settled_at = now()",
+        "UPDATE chain_unexplainedbalance SET amount_atomic = 1",
         "INSERT INTO chain_unmatchedtransfer (chain_id) VALUES ('ethereum')",
         "UPDATE chain_unmatchedtransfer SET amount_atomic = 1",
         "UPDATE chain_unmatchedtransfer SET store_id = NULL",

@@ -13,6 +13,7 @@ from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.extend import EXTENDED
 from apps.payments.services.hold import CARD_REFUND
 from apps.payments.services.late import ACCEPTED_EVENT
+from apps.payments.services.transaction_lookup import LOST_EVENT
 from apps.stores.services import change_store
 from tests.billing import records
 from tests.cast import Cast
@@ -159,6 +160,7 @@ def test_every_event_of_a_payment_has_words() -> None:
         states.SHORTFALL_ACCEPTED,
         ACCEPTED_EVENT,
         EXTENDED,
+        LOST_EVENT,
     }
     types |= {f"transaction.{status}" for status in ("confirming", "confirmed", "failed")}
     assert types == set(all_badges()["payment_event"])

@@ -14,6 +14,7 @@ NAMES = {var.name for var in vars(keys).values() if isinstance(var, keys.Key)}
 # Those that may not import the ledger's, and texts that only look like a key of a movement.
 ELSEWHERE = {
     "apps/chain/sending/reservations.py",  # compared with the keys by a test below
+    "apps/chain/sending/caps.py",  # `refund:`, asked of the books by SQL
     "apps/stores/invariants/staff.py",  # `correction:`, of what two members of staff approve
     "apps/agents/services/x402_offers.py",  # the idempotency key of a payment
     "apps/payments/services/withdrawals.py",  # the key of a notice to the staff

@@ -42,6 +42,7 @@ def test_it_goes_on_once_the_receipt_is_there(
     to = world.stranger()
     body = {"asset_id": "SETH", "amount_atomic": str(10**16), "destination_address": to}
     create_payout(access, PayoutBody.read(body).request(), "one", caller=access.caller)
+    payouts = Payout.objects.filter(store=store)  # committed tests leave payouts of theirs
     advance_payouts()
     signing_rounds.sign_due()
     sender.run_due()
@@ -49,18 +50,18 @@ def test_it_goes_on_once_the_receipt_is_there(
     hide(proxy)
     sender.run_due()
     advance_payouts()
-    assert Payout.objects.get().status == "submitted"
-    minutes_pass(OutgoingTransaction.objects.get())
+    assert payouts.get().status == "submitted"
+    minutes_pass(OutgoingTransaction.objects.get(to_address=to))
     sender.run_due()
     advance_payouts()
-    payout = Payout.objects.get()
+    payout = payouts.get()
     assert (payout.status, payout.is_outcome_unknown) == ("requires_review", True)
     assert HotWallet.objects.get().halted_at is not None
 
     proxy.changes.clear()
     sender.run_due()
     advance_payouts()
-    payout = Payout.objects.get()
+    payout = payouts.get()
     assert (payout.status, payout.review_reason, payout.is_outcome_unknown) == (
         "confirmed",
         "",
@@ -68,4 +69,4 @@ def test_it_goes_on_once_the_receipt_is_there(
     )
     assert HotWallet.objects.get().halted_at is None
     assert world.balance(to) == 10**16
-    assert OutgoingTransaction.objects.get().handled_status == "confirmed"
+    assert OutgoingTransaction.objects.get(to_address=to).handled_status == "confirmed"

@@ -335,10 +335,8 @@ class Switches(ReadOnly):
         return [*fields, "reason"] if self.has_change_permission(request, obj) else fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        hidden = {
-            *self.switches,
-            *(self.exclude or ()),
-        }  # Django would show an excluded column that is read-only
+        # Django would show an excluded column that is read-only.
+        hidden = {*self.switches, *(self.exclude or ())}
         return [
             field.name
             for field in self.opts.fields
@@ -492,11 +490,8 @@ class Queue(ReadOnly):
         try:
             if decision == "approve" and self.takes_code:
                 self.take_code(request)
-            outcome = (
-                self.approve(row, reason, request.user)
-                if decision == "approve"
-                else self.reject(row, reason, request.user)
-            )
+            carry_out = self.approve if decision == "approve" else self.reject
+            outcome = carry_out(row, reason, request.user)
         except Failure as refusal:
             return [typographic(refusal.text)]
         self.log_change(request, row, f"{outcome}: {reason}" if reason else outcome)

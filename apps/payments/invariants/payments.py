@@ -266,6 +266,9 @@ UNION ALL
     ', its history says ' || s.reason
 FROM payments_payment p JOIN steps s ON s.payment_id = p.id AND s.is_last
 WHERE p.status IN ('completed', 'failed', 'expired') AND s.reason IS DISTINCT FROM p.state_reason
+    AND NOT (p.state_reason = 'completed_overpaid' AND EXISTS (
+        SELECT FROM payments_paymentevent e WHERE e.payment_id = p.id AND e.sequence > s.sequence
+            AND e.event_type = 'transaction.confirmed'))
 """,
         is_incremental=True,
     ),

@@ -218,7 +218,8 @@ def test_the_history_says_what_was_changed_and_why(cast: Cast) -> None:
     assert change in words(admins.get(f"{record}history/"))
     assert Asset.objects.get(pk="SETH").min_withdrawal_atomic == 7 * 10**15
     entry = AuditEntry.objects.get(action="staff.changed")
-    details = {"message": change, "min_withdrawal_atomic": 7 * 10**15}
+    column = "min_withdrawal_atomic"
+    details = {"typed": [column], "message": change, column: 7 * 10**15}
     assert (entry.reason, entry.details) == ("Smaller payouts", details)
 
 
