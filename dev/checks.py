@@ -8,6 +8,7 @@ then the exit is 1.
 
 import fcntl
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -16,8 +17,9 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import source_hash
 from pathlib import Path
+from types import FrameType
 
-from dev import embedded, pytest_turns
+from dev import descendants, embedded, keeper, pytest_turns, running
 
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.prefix) / "bin"
@@ -29,8 +31,24 @@ PYTEST = [sys.executable, "-m", "pytest"]
 
 
 def main(arguments: list[str]) -> int:
-    """Run what was asked for; the exit status."""
+    """Run what was asked for; the exit status. Ctrl-C, a plain kill and a closed terminal leave
+    nothing that runs."""
     os.environ["TILLGATE_ENV"] = "test"
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
+    try:
+        return _main(arguments)
+    except (KeyboardInterrupt, SystemExit) as asked:
+        descendants.end_all(keeper.is_one)
+        embedded.leave_all()
+        return asked.code if isinstance(asked, SystemExit) and isinstance(asked.code, int) else 130
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def _main(arguments: list[str]) -> int:
     if embedded.has_workers(arguments):
         return _pytest(arguments)
     workers = _workers()
@@ -132,19 +150,24 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
         checking = beside.submit(
             lambda: [_check(title, [*YIELDING, *command]) for title, command in steps()]
         )
-        with turn.open("w") as alone:
-            fcntl.flock(alone, fcntl.LOCK_EX)
-            # Whoever is free takes the next file in its order, so that no worker goes back to what
-            # comes before (decision 319).
-            rest = subprocess.Popen(
-                [*YIELDING, *PYTEST, "-m", "not alone", "-n", str(workers), "--dist", "load"],
-                cwd=ROOT,
-                env={**os.environ, pytest_turns.AFTER: str(turn)},
-            )
-            failed = [] if _pytest(["-m", "alone", *_alone()]) == 0 else ["tests that run alone"]
-        if rest.wait():
-            failed.append("tests")
-        checked += checking.result()
+        try:
+            with turn.open("w") as alone:
+                fcntl.flock(alone, fcntl.LOCK_EX)
+                # Whoever is free takes the next file in its order, so that no worker goes back to
+                # what comes before (decision 319).
+                rest = subprocess.Popen(
+                    [*YIELDING, *PYTEST, "-m", "not alone", "-n", str(workers), "--dist", "load"],
+                    cwd=ROOT,
+                    env={**os.environ, pytest_turns.AFTER: str(turn)},
+                )
+                is_ok = _pytest(["-m", "alone", *_alone()]) == 0
+                failed = [] if is_ok else ["tests that run alone"]
+            if rest.wait():
+                failed.append("tests")
+            checked += checking.result()
+        except BaseException:
+            running.interrupt()
+            raise
     return failed
 
 
@@ -183,11 +206,12 @@ def steps() -> list[tuple[str, list[str]]]:
 
 def _check(title: str, command: list[str]) -> Check:
     began = time.monotonic()
-    run = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    run = running.run(*command, cwd=ROOT)
+    return Check(
+        title, run.returncode == 0, time.monotonic() - began, f"{run.stdout}\n{run.stderr}"
     )
-    return Check(title, run.returncode == 0, time.monotonic() - began, run.stdout)
 
 
 def _pytest(arguments: list[str]) -> int:
-    return subprocess.run([*PYTEST, *arguments], cwd=ROOT, check=False).returncode
+    # Who waits for it by `run` kills it a quarter of a second after Ctrl-C.
+    return subprocess.Popen([*PYTEST, *arguments], cwd=ROOT).wait()

@@ -244,8 +244,8 @@ def _postgres(folder: ServicesFolder, name: str) -> str:
     # machine.
     PostgresServer._lock = type(PostgresServer._lock)(folder.path / ".postgres.lock")
     data = _data_of(folder)
-    if folder.mode == TEST and data.exists() and not template_database.is_of_this_state(data):
-        _open_server(data, folder.mode).stop()  # one may have outlived its tests
+    if folder.mode == TEST and data.exists() and not _may_go_on(data):
+        keeper.end_postgres([data])  # one may have outlived its tests
         shutil.rmtree(data)
     if not (data / "PG_VERSION").exists():
         template_database.copy(data, lambda path: _open_server(path, TEST))
@@ -254,6 +254,12 @@ def _postgres(folder: ServicesFolder, name: str) -> str:
     folder.stops.append(lambda: _close_server(server, data))
     _make_database(server.get_uri(), folder.mode)
     return str(server.get_uri(database="tillgate"))
+
+
+def _may_go_on(data: Path) -> bool:
+    """Whether tests may use what earlier ones left. In memory nothing is left but by those that
+    were killed, who may have been in the middle of removing it."""
+    return not scratch.is_in_memory(data) and template_database.is_of_this_state(data)
 
 
 def _postgres_sockets(folder: ServicesFolder, data: Path, _: Path) -> Path:

@@ -33,6 +33,11 @@ def start(folder: Path) -> None:
         processes.spawn(folder, NAME, [sys.executable, "-I", "-S", program, str(folder), short])
 
 
+def is_one(command: bytes) -> bool:
+    """By the arguments of its process, each with a zero after it."""
+    return f"{Path(__file__).resolve()}\0".encode() in command
+
+
 def end_rest(folder: Path, short: Path) -> None:
     """Whatever was started for a folder that nobody uses: programs first, then the services that
     they need. `short` is its folder for sockets."""
@@ -45,10 +50,12 @@ def end_rest(folder: Path, short: Path) -> None:
         if name != NAME:
             processes.stop(folder, name)
     data = folder / "postgres"
-    _end_postgres([folder, data.resolve(), short])
+    end_postgres([folder, data.resolve(), short])
     _end_template()
     if data.is_symlink():  # of tests, in memory
-        shutil.rmtree(data.resolve(), ignore_errors=True)
+        in_memory = data.resolve()
+        for place in (in_memory, in_memory.with_suffix(".new")):
+            shutil.rmtree(place, ignore_errors=True)
         data.unlink()
     (folder / "demo.json").unlink(missing_ok=True)
     shutil.rmtree(short, ignore_errors=True)
@@ -59,10 +66,10 @@ def _end_template() -> None:
     if TEMPLATES.exists():
         with (TEMPLATES / ".lock").open("a+") as lock, contextlib.suppress(BlockingIOError):
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            _end_postgres([TEMPLATES])
+            end_postgres([TEMPLATES])
 
 
-def _end_postgres(places: list[Path]) -> None:
+def end_postgres(places: list[Path]) -> None:
     """A server writes what it holds and drops its clients; what makes one is of no more use."""
     for number, seconds in ((signal.SIGINT, processes.STOP_SECONDS), (signal.SIGQUIT, 1.0)):
         running = _postgres_of(places)

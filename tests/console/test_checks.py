@@ -1,15 +1,35 @@
 """`manage.py test` has pytest read beforehand what it hasn't read yet, and nothing else."""
 
+import contextlib
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from dev import embedded
+from dev import embedded, scratch, short_paths
 from dev.checks import not_rewritten
+from tests.stack import processes_of, wait_for
 
+ROOT = Path(__file__).resolve().parents[2]
+# It has started what ignores whoever asks, and takes no interrupt itself.
+STUBBORN = """
+import os, pathlib, subprocess, time
+
+def test_stubborn():
+    subprocess.Popen(
+        ["sh", "-c", "trap '' INT TERM; while :; do sleep 0.1; done"], start_new_session=True
+    )
+    pathlib.Path(os.environ["TILLGATE_VAR"], "started").touch()
+    while True:
+        try:
+            time.sleep(1)
+        except BaseException:
+            pass
+"""
 COLLECT = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", "-qq", "-c"]
 
 
@@ -33,6 +53,45 @@ def test_only_what_pytest_has_not_read_as_it_is_now_is_read_beforehand(tmp_path:
     assert not_rewritten(tmp_path) == []
     paths[-1].write_text("def test_it() -> None:\n    assert not False\n")
     assert not_rewritten(tmp_path) == [paths[-1]]
+
+
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.whole)]
+)
+def test_a_run_that_is_interrupted_leaves_nothing_that_runs(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    """Ctrl-C reaches all that a terminal has in front, a plain kill the first of them alone."""
+    (tmp_path / "test_stubborn.py").write_text(STUBBORN)
+    ours = {*embedded.SERVICES, "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER"}
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    without = {*embedded.SERVICES} - {embedded.POSTGRES, embedded.REDIS}
+    environment |= {"TILLGATE_VAR": str(tmp_path), embedded.WITHOUT: ",".join(without)}
+    program = [sys.executable, str(ROOT / "manage.py"), "test", "-c", str(ROOT / "pyproject.toml")]
+    run = subprocess.Popen(
+        [*program, "-n1", "-p", "no:cacheprovider", str(tmp_path / "test_stubborn.py")],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        wait_for((tmp_path / "test-gw0" / "started").exists, bool, 60)
+        began = time.monotonic()
+        send = os.killpg if number == signal.SIGINT else os.kill
+        send(run.pid, number)
+        told = run.communicate(timeout=30)[0]
+        took = time.monotonic() - began
+        assert processes_of(tmp_path) == {}, told
+    finally:
+        for pid in processes_of(tmp_path):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+    assert run.returncode == (130 if number == signal.SIGINT else 143)
+    assert took < 3 + 2 * os.getloadavg()[0] / (os.cpu_count() or 1)
+    place = f"tillgate-{os.getuid()}-{short_paths.digest(tmp_path / 'test-gw0')}*"
+    assert [*scratch.MEMORY.glob(place), *scratch.DISK.glob(place)] == []
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from dev import embedded, keeper, processes, scratch, short_paths
+from dev import embedded, keeper, processes, scratch, short_paths, template_database
 from tests.stack import processes_of, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +41,17 @@ def test_slow():
     threading.Timer(600, print).start()
 """
 SERVICES = set(embedded.SERVICES)
+# One of the workers of a test run.
+WORKER = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from dev import embedded, scratch
+scratch.FREE_MIN_BYTES = 0
+embedded.ensure(services=(embedded.POSTGRES,), mode=embedded.TEST)
+import psycopg
+with psycopg.connect(os.environ[embedded.POSTGRES]) as client:
+    print(client.execute("SELECT 'it answers'").fetchone()[0])
+"""
 
 
 def environment_of(folder: Path) -> dict[str, str]:
@@ -182,6 +193,37 @@ def test_a_test_run_that_waits_for_a_thread_has_left_its_services(folder: Path) 
     finally:
         run.kill()
         run.wait()
+
+
+@pytest.mark.parametrize("has_state", [False, True])
+def test_a_database_that_a_killed_worker_has_half_removed_is_made_again(
+    folder: Path, has_state: bool
+) -> None:
+    data = scratch.MEMORY / f"tillgate-{os.getuid()}-{short_paths.digest(folder / 'test-gw0')}"
+    (data / "pg_wal").mkdir(parents=True)
+    if has_state:
+        (data / template_database.STATE).write_text(template_database.state())
+        (data / "PG_VERSION").write_text("18\n")
+    environment = environment_of(folder) | {"PYTEST_XDIST_WORKER": "gw0"}
+    run = subprocess.run(
+        [sys.executable, "-c", WORKER, str(ROOT)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout == "it answers\n", run.stderr
+    assert not data.exists(), "nothing stays in memory"
+
+
+def test_a_keeper_removes_what_a_killed_worker_has_in_memory(folder: Path) -> None:
+    data = scratch.MEMORY / f"tillgate-{os.getuid()}-{short_paths.digest(folder)}"
+    copy = data.with_suffix(".new")
+    for made in (data, copy):
+        (made / "pg_wal").mkdir(parents=True)
+    (folder / "postgres").symlink_to(data)
+    keeper.end_rest(folder, folder / "short")
+    assert [path for path in (data, copy, folder / "postgres") if os.path.lexists(path)] == []
 
 
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
