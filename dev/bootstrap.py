@@ -31,8 +31,9 @@ REQUIREMENTS = ROOT / "requirements" / "dev.txt"
 TOOLS = ROOT / ".tools"
 STAMP = VENV / ".tillgate-requirements"
 BEGUN = VENV / ".tillgate-begun"
-# With these neither make nor PostgreSQL's programs can be started.
-REFUSED_SIGNS = ':"$`\\\n'
+# With these neither make nor PostgreSQL's programs can be started, or a program's libraries aren't
+# found: the loader takes a semicolon, as a colon, for the end of a path.
+REFUSED_SIGNS = ':;"$`\\\n'
 ROOM_MEGABYTES = 300  # for the data of a demo
 WITH_CHAINS = ("demo", "test")
 # Set for the Python that takes over, so that it does not ask everything again.
@@ -192,7 +193,7 @@ def _check_place(megabytes: int) -> None:
     if signs := sorted({sign for sign in str(ROOT) if sign in REFUSED_SIGNS}):
         raise SetupStop(
             f"the folder {ROOT} has {' '.join(signs)} in its name, with which PostgreSQL's programs"
-            " can't be started. Move it to another one"
+            " or their libraries can't be started. Move it to another one"
         )
     if not os.access(ROOT, os.W_OK):
         raise SetupStop(f"{ROOT} is not yours to write to. Copy it to a folder of yours")

@@ -36,9 +36,9 @@ def end_all(is_keeper: Callable[[bytes], bool]) -> None:
     _wait(KEEPER_SECONDS, _running)
 
 
-def _wait(seconds: float, left: Callable[[], Sequence[object]]) -> None:
+def _wait(seconds: float, unfinished: Callable[[], Sequence[object]]) -> None:
     deadline = time.monotonic() + seconds
-    while left() and time.monotonic() < deadline:
+    while unfinished() and time.monotonic() < deadline:
         time.sleep(0.02)
 
 
@@ -50,11 +50,11 @@ def _running() -> list[tuple[int, bytes]]:
             state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
             if state != "Z":
                 children.setdefault(int(parent), []).append(int(entry.name))
-    found = []
+    descendants = []
     parents = [os.getpid()]
     while parents:
         for pid in children.get(parents.pop(), ()):
             parents.append(pid)
             with contextlib.suppress(OSError):
-                found.append((pid, Path(f"/proc/{pid}/cmdline").read_bytes()))
-    return found
+                descendants.append((pid, Path(f"/proc/{pid}/cmdline").read_bytes()))
+    return descendants

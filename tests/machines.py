@@ -72,7 +72,7 @@ MACHINES = (
     Machine("Debian 12, Python 3.11", "bookworm", later=OF_ANOTHER_PROJECT),
     Machine("Debian 13, Python 3.13", "trixie", later=DEAD_PROXY, is_small=True),
     Machine(
-        "Debian 13, a path with signs", "trixie", folder="my projects/Zähler & Söhne (1) 'x' #2;%"
+        "Debian 13, a path with signs", "trixie", folder="my projects/Zähler & Söhne (1) 'x' #2%"
     ),
     Machine("Debian sid, Python 3.14", "sid", later=DEAD_PROXY),
 )
@@ -214,7 +214,7 @@ class Started:
         session.post(
             f"{api}/{made['id']}/simulated_payments", json={}, timeout=30
         ).raise_for_status()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while (
             status := session.get(f"{api}/{made['id']}", timeout=30).json()["status"]
         ) != "completed":
@@ -227,7 +227,8 @@ class Started:
             time.sleep(1)
             invoice = session.get(f"{api}/{made['id']}/invoice", timeout=90)
         if not invoice.content.startswith(b"%PDF"):
-            raise Failed(f"no PDF: {invoice.status_code} {invoice.text[:300]}")
+            reason = f"{invoice.status_code} {invoice.text[:300]}"
+            raise Failed(f"no PDF: {reason}\n{self.said()[-4000:]}")
         return seconds
 
     def stop(self) -> float:
