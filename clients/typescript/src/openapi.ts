@@ -928,6 +928,9 @@ export type PlatformAccount = {
     verification_status: string | null;
     /** Format: date-time */
     created_at: string;
+    next_platform_fee_percentage?: string;
+    /** Format: date-time */
+    next_platform_fee_from?: string;
 };
 export type PlatformOverview = {
     /** Format: date */
