@@ -88,9 +88,9 @@ def allowance_of(store: Store, at: datetime) -> mail.StoreAllowance:
 
 def _is_used_up(store: Store, at: datetime) -> bool:
     rows = TestLetter.objects.filter(store=store, mode=Mode.TEST, created_at__gt=at - _DAY)
-    return len(rows.values_list("pk")[: settings.TEST_LETTERS_PER_DAY]) >= (
-        settings.TEST_LETTERS_PER_DAY
-    )
+    # The index has the moment: the letters themselves aren't read.
+    newest = rows.order_by("-created_at").values_list("created_at")
+    return len(newest[: settings.TEST_LETTERS_PER_DAY]) >= settings.TEST_LETTERS_PER_DAY
 
 
 def forget(now: datetime) -> dict[str, int]:
