@@ -52,6 +52,15 @@ def test_the_proxy_of_a_machine_does_what_the_proxy_of_compose_does() -> None:
     assert alone == rules("config/proxy/Caddyfile")
 
 
+def test_both_proxies_hide_what_is_for_operators() -> None:
+    (paths,) = re.findall(
+        r"^\t@operators path (.+)$", (ROOT / "deploy/proxy/Caddyfile").read_text(), re.MULTILINE
+    )
+    nginx = (ROOT / "deploy/proxy/nginx.conf").read_text()
+    hidden = re.findall(r"^    location (= )?(\S+) \{ return 404; \}$", nginx, re.MULTILINE)
+    assert {path if exact else f"{path}*" for exact, path in hidden} == set(paths.split())
+
+
 @pytest.mark.router
 def test_nginx_reads_the_file_for_a_machine(tmp_path: Path) -> None:
     from dev.machine import nginx
@@ -75,7 +84,10 @@ def test_nginx_reads_the_file_for_a_machine(tmp_path: Path) -> None:
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     main = tmp_path / "nginx.conf"
-    main.write_text(f"pid {tmp_path}/pid;\nevents {{}}\nhttp {{\n{places}\n{text}\n}}\n")
+    # Debian's own nginx.conf names the log, which this machine need not have.
+    main.write_text(
+        f"pid {tmp_path}/pid;\nevents {{}}\nhttp {{\naccess_log off;\n{places}\n{text}\n}}\n"
+    )
     done = subprocess.run(
         [program, "-t", "-c", str(main), "-p", str(tmp_path), "-e", "stderr"],
         capture_output=True,
