@@ -17,10 +17,8 @@ import psycopg
 from django.db import connection
 
 from tests.growth.catalog import Column, Table, ask, tables
-from tests.growth.values import COUNTED, Values
+from tests.growth.values import COUNTED, OF_THE_PAST, Values
 
-# Parts that are as old as their number says; what waits isn't.
-OF_THE_PAST = frozenset({"settled", "sold"})
 # Days after which rows are pruned: no copy is older than that.
 KEPT_DAYS = {
     "access_requestentry": 28,

@@ -33,12 +33,12 @@ from tests import make
 from tests.billing import records as billing
 from tests.cast import Cast, person, shop_of
 from tests.contract.oauth.apps import App
+from tests.dashboard.test_verification_documents import small
 from tests.growth import world
 from tests.growth.world import World
 from tests.links.makers import bought, donation
 from tests.platforms.makers import VERIFICATION
 
-PDF = b"%PDF-1.7\n%%EOF\n"
 SCHEDULED = ("SETH", "USDC_SETH")  # a coin has one schedule
 
 
@@ -212,7 +212,7 @@ def _partnered(place: World, number: int, parts: int) -> None:
         place.cast.strangers.access(), AccountRequest(name=f"Corner Shop {number}")
     )[0]
     submit_verification(account, VerificationRequest(**VERIFICATION))
-    add_document(place.shop.store, f"register-{number}.pdf", PDF)
+    add_document(place.shop.store, f"register-{number}.pdf", small())
     set_store_cap(account, "SETH", daily_atomic=10**18)
     request_report(
         place.shop.access(),

@@ -30,6 +30,10 @@ COUNTED = {
     ("chain_outgoingtransaction", "nonce"),
 }
 COUNTED_FROM = 1_000_000
+# Parts that are as old as their number says; what waits isn't.
+OF_THE_PAST = frozenset({"settled", "sold"})
+# What an event says of its invoice, which is as old as the invoice of the copy.
+MOMENTS_OF_EVENTS = frozenset({"due_at", "paid_at"})
 # The hashes of blocks are those of one chain.
 OF_CHAINS = {"block_hash", "contract_address"}
 REFERENCE_LENGTH = 16
@@ -135,9 +139,9 @@ class Values:
         """With the identifiers of the copy where it has some; else a name becomes another's."""
         if column.name in OF_CHAINS:
             return quoted(value)
-        text, reference = value, None
+        text, own_texts = value, {}
         if (table.name, column.name) == ("webhooks_event", "object"):
-            text, reference = _with_reference(value)
+            text, own_texts = self._of_event(value)
         text = _HEX.sub(rf"0x{_HEX_NAME}\1", text.replace(self.store_id, _STORE))
         text = _UUID.sub(rf"{_NAME}\1", text)
         if text == value and value and _is_name(table, column):
@@ -146,9 +150,26 @@ class Values:
         for mark, own in ((_NAME, "c.name"), (_HEX_NAME, "c.hex"), (_STORE, "c.store_id")):
             if mark in text:
                 copied = f"replace({copied}, '{mark}', {own})"
-        if reference:
-            copied = f"replace({copied}, '{_REFERENCE}', {named(reference, REFERENCE_LENGTH)})"
+        for mark, own in own_texts.items():
+            copied = f"replace({copied}, '{mark}', {own})"
         return copied
+
+    def _of_event(self, value: str) -> tuple[str, dict[str, str]]:
+        """An event's object with marks, and what stands there in a copy: the reference of its
+        payment, which names it in some, and the moments that it says of an invoice."""
+        found = json.loads(value)
+        own_texts = {}
+        reference = found.get("reference")
+        if isinstance(reference, str):
+            if found.get("id") == reference:
+                found["id"] = _REFERENCE
+            found["reference"] = _REFERENCE
+            own_texts[_REFERENCE] = named(reference, REFERENCE_LENGTH)
+        for name in MOMENTS_OF_EVENTS & found.keys():
+            if self.part in OF_THE_PAST and isinstance(found[name], str):
+                own_texts[f"<<{name}>>"] = _iso(f"{quoted(found[name])}::timestamptz - c.age")
+                found[name] = f"<<{name}>>"
+        return (json.dumps(found), own_texts) if own_texts else (value, {})
 
 
 def _is_name(table: Table, column: Column) -> bool:
@@ -157,13 +178,6 @@ def _is_name(table: Table, column: Column) -> bool:
     return is_email or is_name or (table.name, column.name) in NAMED_AS_WELL
 
 
-def _with_reference(value: str) -> tuple[str, str | None]:
-    """An event's object, and the reference of its payment, which names it in some."""
-    found = json.loads(value)
-    reference = found.get("reference")
-    if not isinstance(reference, str):
-        return value, None
-    if found.get("id") == reference:
-        found["id"] = _REFERENCE
-    found["reference"] = _REFERENCE
-    return json.dumps(found), reference
+def _iso(moment: str) -> str:
+    """As text in the object of an event."""
+    return f"""to_char(({moment}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')"""
