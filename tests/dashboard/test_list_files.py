@@ -73,7 +73,8 @@ CASES = (
     ListCase("members", "members_export", "email"),
     ListCase("statement", "statement_export", "asset"),
 )
-# Lists that are short and of settings or of people themselves, and files that were asked for.
+# Lists that are short and of settings or of people themselves, emails that are shown for a while,
+# and files that were asked for.
 WITHOUT_FILE = {
     "agents",
     "attention",
@@ -86,6 +87,7 @@ WITHOUT_FILE = {
     "reports",
     "security",
     "sessions",
+    "test_emails",
     "webhook_endpoints",
 }
 # Pages by a view named `index` that show no list.

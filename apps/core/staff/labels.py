@@ -191,6 +191,7 @@ FIELD_LABELS: dict[str, str] = {
     "is_outcome_unknown": "Outcome unknown",
     "is_platform": "Runs a platform",
     "is_replay": "Replay",
+    "is_secret_of_platform": "Secret made by a platform",
     "is_simulated": "Simulated",
     "is_staff": "Staff",
     "is_superuser": "Superuser",
