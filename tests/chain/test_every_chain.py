@@ -112,7 +112,7 @@ def place(request: pytest.FixtureRequest, db: None, settings: Any) -> Iterator[P
         TOKENS[chain_id],
         contract_address=local.deploy_token(),
         is_active=True,
-        required_confirmations=3,
+        required_confirmations=max(3, Chain.objects.get(pk=chain_id).confirmations_floor),
     )
     found = Place(chain_id, local)
     found.read()

@@ -42,7 +42,12 @@ def machine(
 def paid(machine: Production, keys: dict[str, str]) -> dict[str, Any]:
     """A live payment that a customer has paid on the chain."""
     order = {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
-    answer = machine.api("POST", "/api/v2/payments", keys["live"], order)
+    # As the guide has it: a 503 is asked again, until the first rates are there.
+    answer = wait_for(
+        lambda: machine.api("POST", "/api/v2/payments", keys["live"], order),
+        lambda answer: answer.status_code != 503,
+        START_SECONDS,
+    )
     assert answer.status_code == 201, answer.text
     payment: dict[str, Any] = answer.json()
     (address,) = payment["payment_addresses"]
