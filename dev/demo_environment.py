@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from dev import embedded, keeper, running, short_paths, template_database
+from dev import embedded, keeper, running, short_paths, template_database, waiting
 
 PORT = 8000
 PORT_MAX = 65_535
@@ -131,18 +131,19 @@ def prepare(arguments: list[str]) -> None:
     except KeyboardInterrupt:
         raise
     except Exception as error:
-        sys.exit(_reason(path, error))
+        line = reason(path, error)
+        sys.exit(line if isinstance(error, RuntimeError) else f"the demo can't start: {line}")
 
 
-def _reason(path: Path, error: Exception) -> str:
-    """The line for the person; what only a developer reads is in a file."""
-    if isinstance(error, RuntimeError):
+def reason(path: Path, error: Exception) -> str:
+    """A line for the person; what only a developer reads is in a file."""
+    if isinstance(error, (RuntimeError, waiting.NothingMoves)):
         return str(error)
     trouble = path / "trouble.log"
     with contextlib.suppress(OSError):  # on a full disk
         trouble.write_text("".join(traceback.format_exception(error)))
     text = str(error).strip().partition("\n")[0]
-    return f"the demo can't start: {type(error).__name__}: {text} (more in {trouble})"
+    return f"{type(error).__name__}: {text} (more in {trouble})"
 
 
 def is_made(path: Path) -> None:

@@ -37,6 +37,7 @@ def collect(folder: Path) -> None:
     settings = folder / "pytest.ini"
     settings.write_text("[pytest]\n")
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # as `manage.py test` does
     subprocess.run([*COLLECT, settings, folder], env=environment, check=True, capture_output=True)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import io
 import json
 import os
 import signal
@@ -20,7 +21,7 @@ import pytest
 
 from apps.core import local_chain
 from dev import anvil, demo_environment, embedded, processes, short_paths
-from dev.demo import runner
+from dev.demo import database, readiness, runner
 from dev.management.commands.demo import Command as DemoCommand
 from dev.ports import free_port
 from tests.stack import processes_of, wait_for
@@ -263,13 +264,56 @@ def test_a_port_of_root_is_refused_to_others(monkeypatch: pytest.MonkeyPatch) ->
         demo_environment.check_port(1)
 
 
-def test_an_unexpected_failure_is_one_line_and_the_rest_is_in_a_file(folder: Path) -> None:
-    line = demo_environment._reason(folder, OSError(errno.ENOSPC, "No space left on device"))
-    assert line == (
+FULL_DISK = OSError(errno.ENOSPC, "No space left on device")
+
+
+def fail(*arguments: Any) -> None:
+    raise FULL_DISK
+
+
+def test_an_unexpected_failure_before_it_starts_is_one_line_and_the_rest_is_in_a_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = ("TILLGATE_ENV", "PUBLIC_URL", "WEBHOOK_ALLOW_HOSTS", "LOG_LEVEL")
+    for name in (*embedded.SERVICES, *changed):
+        monkeypatch.setenv(name, "demo")
+    monkeypatch.setenv("TILLGATE_VAR", str(folder))
+    monkeypatch.setattr(embedded, "ensure", lambda **_: fail())
+    monkeypatch.setattr(demo_environment, "take_interrupts", lambda: None)
+    monkeypatch.setattr(demo_environment, "check_port", lambda _: None)
+    with pytest.raises(SystemExit) as ended:
+        demo_environment.prepare([])
+    assert ended.value.code == (
         "the demo can't start: OSError: [Errno 28] No space left on device"
         f" (more in {folder}/trouble.log)"
     )
-    assert (folder / "trouble.log").exists()
+    assert "Traceback" in (folder / "trouble.log").read_text()
+
+
+@pytest.mark.parametrize("place", ["while it is made", "once a page answers"])
+def test_a_disk_that_is_full_later_is_one_line_and_the_rest_is_in_a_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, settings: Any, place: str
+) -> None:
+    settings.VAR_DIR = folder
+    monkeypatch.setattr(runner.Processes, "take_signals", lambda _: None)
+    monkeypatch.setattr(database, "bring_up_to_date", fail)
+    monkeypatch.setattr(readiness, "wait_for", fail)
+    told = io.StringIO()
+    command = DemoCommand(stderr=told)
+    if place == "while it is made":
+        with pytest.raises(SystemExit) as ended:
+            command.handle(json=True, port=1, days=0)
+        assert ended.value.code == 1
+    else:
+        command.processes = runner.Processes()
+        command._finish(*[None] * 5)  # type: ignore[arg-type]  # it fails before it reads them
+        assert command.is_broken
+        assert command.processes.is_stopping
+    assert told.getvalue() == (
+        "the demo couldn't be set up and stops: OSError: [Errno 28] No space left on device"
+        f" (more in {folder}/trouble.log)\n"
+    )
+    assert "Traceback" in (folder / "trouble.log").read_text()
 
 
 def test_a_taken_port_is_one_line_and_nothing_is_started(folder: Path) -> None:

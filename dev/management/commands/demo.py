@@ -6,14 +6,13 @@ import json
 import os
 import threading
 import time
-import traceback
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from django.conf import settings
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 from msgspec import UNSET, UnsetType, to_builtins
 
@@ -45,7 +44,6 @@ from dev.demo import (
 )
 from dev.demo.chain import DemoWallet
 from dev.progress import ProgressBar
-from dev.waiting import NothingMoves
 
 T = TypeVar("T")
 
@@ -100,8 +98,10 @@ class Command(BaseCommand):
         except KeyboardInterrupt:
             self.processes.end(kill_seconds=0)  # they hold nothing yet
             raise SystemExit(130) from None
-        except NothingMoves as still:
-            self._give_up(still)
+        except CommandError:
+            raise
+        except Exception as error:
+            self._give_up(error)
             raise SystemExit(1) from None
         finally:
             self.processes.end()
@@ -232,15 +232,14 @@ class Command(BaseCommand):
             if self.processes.is_stopping:
                 return  # the services go while it works
             self.is_broken = True
-            if not isinstance(error, NothingMoves):
-                self.stderr.write(traceback.format_exc())
             self._give_up(error)
             self.processes.stop()
         finally:
             connections.close_all()
 
     def _give_up(self, error: Exception) -> None:
-        self.stderr.write(f"the demo couldn't be set up and stops: {error}")
+        reason = demo_environment.reason(settings.VAR_DIR, error)
+        self.stderr.write(f"the demo couldn't be set up and stops: {reason}")
 
     def _wait_for(self, path: str, port: int) -> None:
         processes = self.processes
