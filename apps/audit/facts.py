@@ -115,11 +115,12 @@ FACTS = (
     ),
     Facts(
         "chain_deposit",
-        "chain_id asset_id address_id from_address is_simulated simulated_reference detected_at",
+        "chain_id asset_id address_id from_address is_simulated simulated_reference detected_at"
+        " required_confirmations",
         _moving(
             BOOKS="amount_atomic status handled_status is_lost left_atomic",
             CHAIN="tx_hash log_index block_number block_hash mined_at",
-            PACE="confirmed_at failed_at is_unswept simulated_confirmations required_confirmations",
+            PACE="confirmed_at failed_at is_unswept simulated_confirmations",
         ),
     ),
     Facts(

@@ -8,8 +8,10 @@ import json
 
 from django.conf import settings
 
+from apps.access.invariants import CREDENTIALS
 from apps.agents.invariants.mandates import AGENTS
 from apps.agents.invariants.x402 import X402
+from apps.assets.invariants import ACCEPTED
 from apps.audit import guards, touched
 from apps.audit.guards import GUARDS
 from apps.audit.logged import LOGGED
@@ -24,6 +26,7 @@ from apps.onramp.invariants import CARDS
 from apps.payments import states
 from apps.payments.invariants.held import HELD
 from apps.payments.invariants.held_refunds import HELD_REFUNDS
+from apps.payments.invariants.marks import MARKS
 from apps.payments.invariants.payments import PAYMENTS
 from apps.payments.invariants.prices import PRICES
 from apps.payments.invariants.treasury import TREASURY
@@ -31,12 +34,13 @@ from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
 from apps.payouts import states as payout_states
 from apps.payouts.invariants import PAYOUTS
 from apps.reports.invariants import BOOKINGS
+from apps.stores.invariants.fees import FEES
 from apps.stores.invariants.merchants import MERCHANTS
 from apps.stores.invariants.seals import AUDIT_LOG
 from apps.stores.invariants.staff import STAFF
 from apps.swaps.invariants import SWAPS
 from apps.webhooks import catalogue
-from apps.webhooks.invariants import TOLD
+from apps.webhooks.invariants import ENDPOINTS, TOLD
 
 # A deposit that confirmed and wasn't booked within this time was lost on the way.
 BOOKED_WITHIN_SECONDS = 900
@@ -71,7 +75,9 @@ def product_parameters() -> Arguments:
     }
 
 
-OF_BOOKS = GUARDS + LEDGER + RECORDS + PAYMENTS + HELD + HELD_REFUNDS + PRICES + CHAINS + TOLD
+OF_BOOKS = (
+    GUARDS + LEDGER + RECORDS + PAYMENTS + MARKS + HELD + HELD_REFUNDS + PRICES + CHAINS + TOLD
+)
 INVARIANTS = (
     OF_BOOKS
     + SWAPS
@@ -87,4 +93,8 @@ INVARIANTS = (
     + MERCHANTS
     + AUDIT_LOG
     + LOGGED
+    + CREDENTIALS
+    + ACCEPTED
+    + FEES
+    + ENDPOINTS
 )

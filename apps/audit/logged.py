@@ -46,11 +46,16 @@ _OF_STORE = {
         "customer_pays_fee",
         "fee_fraction",
         "platform_fee_fraction",
+        "platform_fee_ceiling_fraction",
         "platform_id",
+        "is_platform",
         "card_funding_live",
         "card_funding_test",
     ]
 }
+_OF_STORE["kyc_confirmed_at"] = "s.kyc_confirmed_at IS NOT NULL"
+# Of these times the lines are compared with whether there is one.
+_MOMENTS = ("kyc_confirmed_at",)
 _OF_PAYOUTS = {
     name: f"p.{name}"
     for name in [
@@ -190,12 +195,16 @@ def _said(logged: Logged) -> str:
     destinations = ", ".join(f"'{name}'" for name in _DESTINATIONS)
     actions = ", ".join(f"'{action}'" for action in logged.actions)
     names = ", ".join(f"'{name}'" for name in logged.names)
+    moments = ", ".join(f"'{name}'" for name in _MOMENTS)
     later = _WITHOUT_VALUES.format(target=logged.target, until=logged.until)
     return f"""
 SELECT DISTINCT ON (target, part, name) {logged.target} AS target, {logged.part} AS part,
     CASE WHEN d.key IN ({destinations}) THEN 'destination' ELSE d.key END AS name,
-    CASE jsonb_typeof(d.value) WHEN 'array' THEN d.value ->> 1 ELSE d.value #>> '{{}}' END AS value
+    CASE WHEN d.key IN ({moments}) THEN (nullif(lower(v.said), 'none') IS NOT NULL)::text
+        ELSE v.said END AS value
 FROM stores_auditentry l CROSS JOIN LATERAL jsonb_each(l.details) d
+CROSS JOIN LATERAL (SELECT CASE jsonb_typeof(d.value) WHEN 'array' THEN d.value ->> 1
+    ELSE d.value #>> '{{}}' END AS said) v
 WHERE l.action IN ({actions}) AND d.key IN ({names}) AND NOT EXISTS ({later})
 ORDER BY target, part, name, l.id DESC
 """  # noqa: S608  # our own text

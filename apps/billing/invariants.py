@@ -114,19 +114,31 @@ WHERE e.type IN ('invoice.finalized', 'invoice.paid')
     ),
     Invariant(
         "subscriptions_as_told",
-        "A subscription costs what its newest event says, with the grace and the end that it says",
+        "A subscription costs what its newest event says, with the grace, the failed cycles and the"
+        " end that it says, and no price is another one than an event said",
         "SELECT count(*) FROM billing_subscription",
         """
 SELECT 'subscription ' || s.id, 'its event says ' || (e.object ->> 'quantity') || ' of price ' ||
     (e.object ->> 'price_id') || ' with ' || (e.object ->> 'grace_cycles') || ' cycles of grace'
+    || ', failed: ' || (e.object ->> 'failed_cycle_count')
 FROM billing_subscription s JOIN (
     SELECT DISTINCT ON (t.object ->> 'id') t.object FROM webhooks_event t
     WHERE t.type LIKE 'subscription.%%' ORDER BY t.object ->> 'id', t.created_at DESC, t.id DESC
 ) e ON e.object ->> 'id' = s.id::text
 WHERE (e.object ->> 'quantity', e.object ->> 'price_id', e.object ->> 'grace_cycles',
-    e.object ->> 'cancel_at_period_end')
+    e.object ->> 'cancel_at_period_end', e.object ->> 'failed_cycle_count')
     IS DISTINCT FROM (s.quantity::text, s.price_id::text, s.grace_cycles::text,
-    s.cancel_at_period_end::text)
+    s.cancel_at_period_end::text, s.failed_cycle_count::text)
+UNION ALL SELECT DISTINCT 'price ' || (e.object #>> '{price,id}'), CASE WHEN p.id IS NULL
+    THEN 'an event says it, and it is gone'
+    ELSE 'an event says ' || (e.object #>> '{price,unit_amount_cents}') || ' ' ||
+        (e.object #>> '{price,currency}') || ', and it is ' || p.unit_amount_cents || ' ' ||
+        p.currency END
+FROM webhooks_event e LEFT JOIN billing_price p ON p.id::text = e.object #>> '{price,id}'
+WHERE e.type LIKE 'subscription.%%' AND e.object #>> '{price,id}' IS NOT NULL
+    AND (e.object #>> '{price,unit_amount_cents}', e.object #>> '{price,currency}',
+    e.object #>> '{price,interval}', e.object #>> '{price,interval_count}')
+    IS DISTINCT FROM (p.unit_amount_cents::text, p.currency, p.interval, p.interval_count::text)
 """,
     ),
     Invariant(

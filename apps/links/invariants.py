@@ -23,7 +23,7 @@ WHERE x.released_at IS NOT NULL
     ),
     Invariant(
         "link_payments_fit",
-        "Every payment made at a link is of the link's store and mode",
+        "Every payment made at a link is kept with it, and is of the link's store and mode",
         "SELECT count(*) FROM links_linkpayment",
         """
 SELECT 'link payment ' || x.id, 'payment ' || p.id || ' is of another store or mode than link ' ||
@@ -31,6 +31,14 @@ SELECT 'link payment ' || x.id, 'payment ' || p.id || ' is of another store or m
 FROM links_linkpayment x JOIN links_paymentlink l ON l.id = x.link_id
     JOIN payments_payment p ON p.id = x.payment_id
 WHERE (p.store_id, p.mode) IS DISTINCT FROM (l.store_id, l.mode)
+UNION ALL SELECT 'payment ' || (e.object ->> 'payment_intent_id'),
+    'it was made at a link, which knows nothing of it'
+FROM webhooks_event e JOIN links_paymentlink l
+    ON l.id::text = e.object #>> '{metadata,payment_link_id}' AND l.store_id = e.store_id
+WHERE e.type = 'payment_intent.created' AND e.account_id IS NULL
+    AND e.object ->> 'created_with' = 'hosted_page' AND NOT EXISTS (
+    SELECT FROM links_linkpayment x
+    WHERE x.payment_id::text = e.object ->> 'payment_intent_id' AND x.link_id = l.id)
 """,
     ),
 )

@@ -79,6 +79,34 @@ FROM payouts_payout p JOIN sent s ON s.id = p.id::text WHERE p.is_simulated
 """,
     ),
     Invariant(
+        "payouts_gas_charged",
+        "What a payout's failed attempts cost its store is what was booked, and the rest of what"
+        " they cost is due",
+        "SELECT count(*) FROM payouts_payout",
+        """
+WITH charged AS (
+    SELECT m.reference AS id, -sum(e.amount_atomic) AS amount
+    FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+    JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'available'
+    WHERE m.kind = 'payout_gas_charged' GROUP BY 1
+), cost AS (
+    SELECT left(reference, 36) AS id, sum(network_fee_atomic) AS amount
+    FROM chain_outgoingtransaction WHERE purpose = 'payout' AND handled_status = 'failed'
+    AND undone_count = 0 GROUP BY 1
+)
+SELECT 'payout ' || p.id, 'its failed attempts cost its store ' || p.failed_gas_atomic ||
+    ', booked ' || coalesce(c.amount, 0)
+FROM payouts_payout p LEFT JOIN charged c ON c.id = p.id
+WHERE p.failed_gas_atomic <> coalesce(c.amount, 0)
+UNION ALL SELECT 'payout ' || p.id, 'its failed attempts cost ' || coalesce(k.amount, 0) || ', and '
+    || p.failed_gas_atomic + p.failed_gas_due_atomic || ' is charged or due'
+FROM payouts_payout p LEFT JOIN cost k ON k.id = p.id::text
+WHERE p.rail = 'crypto' AND p.failed_gas_atomic + p.failed_gas_due_atomic <> coalesce(k.amount, 0)
+    AND NOT EXISTS (SELECT FROM chain_outgoingtransaction o WHERE o.purpose = 'payout'
+        AND left(o.reference, 36) = p.id::text AND o.undone_count > 0)
+""",
+    ),
+    Invariant(
         "payout_history_whole",
         "Every change of a payout's status has its row, each beginning where the one before ended",
         "SELECT count(*) FROM payouts_payout",
@@ -113,6 +141,12 @@ UNION ALL SELECT 'payout ' || p.id, 'it was handed to the signer, and nobody had
 FROM payouts_payout p JOIN payouts_payoutapproval a ON a.id = p.approval_id
 JOIN chain_outgoingtransaction o ON o.purpose = 'payout' AND left(o.reference, 36) = p.id::text
 WHERE a.status <> 'approved' OR p.mode = 'live' AND o.requested_at < a.decided_at
+UNION ALL SELECT 'approval ' || a.id, 'it is worth ' || coalesce(a.worth_cents::text, 'nothing') ||
+    ' ' || a.currency || ', and whoever decided was shown another worth'
+FROM payouts_payoutapproval a JOIN stores_auditentry l ON l.target_id = a.id::text
+    AND l.action IN ('payout_approval.approved', 'payout_approval.rejected')
+WHERE l.details ? 'worth_cents' AND (l.details ->> 'worth_cents', l.details ->> 'currency')
+    IS DISTINCT FROM (a.worth_cents::text, a.currency)
 UNION ALL SELECT 'approval ' || id, 'nobody but its maker approved it' FROM payouts_payoutapproval
 WHERE status = 'approved' AND (decided_by_id IS NULL OR decided_by_id = maker_id)
 -- Whoever asked in the moment of a change may have asked under the rule of before.

@@ -65,7 +65,7 @@ JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id' WHERE d
     ),
     Invariant(
         "events_true",
-        "Prices, coins and totals in an event agree with its record",
+        "Prices, coins, statuses and totals in an event agree with its record",
         "SELECT count(*) FROM webhooks_event",
         """
 SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'settlement_amount_cents') || ' '
@@ -99,6 +99,26 @@ WHERE e.type LIKE 'transaction.%%' AND e.object #>> '{transaction,from_address}'
     SELECT 1 FROM payments_latedeposit l JOIN chain_deposit d ON d.id = l.deposit_id
     WHERE l.payment_id = p.id AND d.tx_hash = e.object #>> '{transaction,tx_hash}'
     AND lower(d.from_address) = lower(e.object #>> '{transaction,from_address}'))
+UNION ALL SELECT 'event ' || e.id, e.type || ' says ' || coalesce(e.object ->> 'status', 'nothing')
+    || ' (' || coalesce(e.object ->> 'state_reason', 'no reason') || '), the history another one'
+FROM webhooks_event e JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
+WHERE e.type LIKE 'payment_intent.%%' AND NOT EXISTS (
+    SELECT 1 FROM payments_paymentevent h WHERE h.payment_id = p.id AND h.event_type = e.type
+    AND (h.from_status, h.to_status, h.payload ->> 'state_reason') IS NOT DISTINCT FROM
+        (e.object ->> 'from_status', e.object ->> 'to_status', e.object ->> 'state_reason')
+    AND h.to_status IS NOT DISTINCT FROM e.object ->> 'status')
+UNION ALL
+    SELECT 'event ' || e.id, e.type || ' says another coin, address or number of confirmations than'
+    || ' any deposit of ' || (e.object #>> '{transaction,tx_hash}')
+FROM webhooks_event e JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
+WHERE e.type LIKE 'transaction.%%' AND NOT EXISTS (
+    SELECT 1 FROM payments_paymentevent h JOIN chain_deposit d
+        ON d.id::text = h.payload ->> 'deposit_id'
+    WHERE h.payment_id = p.id AND h.event_type = e.type
+    AND h.payload ->> 'tx_hash' = e.object #>> '{transaction,tx_hash}'
+    AND d.asset_id = e.object #>> '{transaction,asset_id}'
+    AND lower(d.address_id) = lower(e.object #>> '{transaction,deposit_address}')
+    AND d.required_confirmations::text = e.object #>> '{transaction,required_confirmations}')
 UNION ALL
     SELECT 'event ' || e.id, e.type || ' says ' || (e.object ->> 'total_cents') ||
     ', the invoice ' || i.total_cents
@@ -144,5 +164,29 @@ FROM webhooks_delivery WHERE (status = 'delivered') <> (delivered_at IS NOT NULL
                 f"SELECT * FROM webhooks_delivery n WHERE {written_since('n')}"  # noqa: S608  # ours
             )
         },
+    ),
+)
+ENDPOINTS = (
+    Invariant(
+        "endpoints_logged",
+        "Every webhook endpoint is on or off as the audit log last said, but for those that the"
+        " service turned off",
+        "SELECT count(*) FROM webhooks_endpoint",
+        """
+WITH lines AS (
+    SELECT DISTINCT ON (target_id) target_id, action FROM stores_auditentry
+    WHERE action IN ('webhook_endpoint.created', 'webhook_endpoint.enabled',
+        'webhook_endpoint.disabled', 'webhook_endpoint.deleted')
+        OR action = 'webhook_endpoint.secret_rotated' AND details ? 'adopted'
+    ORDER BY target_id, id DESC
+)
+SELECT 'endpoint ' || p.id, CASE WHEN l.action = 'webhook_endpoint.deleted'
+    THEN 'it is there again, and the audit log says that it was deleted'
+    ELSE 'it is ' || p.status || ', and the audit log says ' || l.action END
+FROM webhooks_endpoint p JOIN lines l ON l.target_id = p.id::text
+WHERE CASE l.action WHEN 'webhook_endpoint.deleted' THEN p.deleted_at IS NULL
+    WHEN 'webhook_endpoint.disabled' THEN p.status = 'active'
+    ELSE p.status = 'disabled' OR p.deleted_at IS NOT NULL END
+""",
     ),
 )

@@ -191,6 +191,10 @@ CORRUPTIONS = {
         "UPDATE billing_subscription SET grace_cycles = grace_cycles + 1",
         "subscriptions_as_told",
     ),
+    "a failed cycle is forgotten": (
+        ("UPDATE billing_subscription SET failed_cycle_count = 0 WHERE failed_cycle_count > 0"),
+        "subscriptions_as_told",
+    ),
     "an invoice is voided silently": (
         f"UPDATE billing_invoice SET status = 'void' WHERE id = {OPEN}",
         "invoices_paid_as_counted",

@@ -56,6 +56,16 @@ SELECT 'settlement ' || id, status || ' for ' || amount_atomic || ', debited ' |
 FROM booked WHERE debited <> amount_atomic OR spent <> amount_atomic OR is_misplaced
    OR dispatched <> CASE status WHEN 'confirmed' THEN amount_atomic ELSE 0 END
    OR returned <> CASE status WHEN 'failed' THEN amount_atomic ELSE 0 END
+UNION ALL SELECT 'settlement ' || s.id, 'it names ' || coalesce(s.tx_ref, 'no transaction') ||
+    ', which isn''t its own' FROM agents_settlement s
+LEFT JOIN LATERAL (SELECT count(*) AS times, bool_or(o.status = 'confirmed') AS is_confirmed,
+        bool_or(o.tx_hash = s.tx_ref AND (s.status <> 'confirmed' OR o.status = 'confirmed')
+            OR EXISTS (SELECT FROM chain_signedtransaction g
+                WHERE g.outgoing_id = o.id AND g.tx_hash = s.tx_ref)) AS is_its_own
+    FROM chain_outgoingtransaction o WHERE o.purpose = 'settlement'
+        AND left(o.reference, 36) = s.id::text) o ON true
+WHERE s.tx_ref IS NOT NULL AND NOT coalesce(o.is_its_own, false)
+    OR s.tx_ref IS NULL AND s.status = 'confirmed' AND s.is_dispatched AND o.is_confirmed
 UNION ALL SELECT 'settlement ' || l.id, 'it is booked, and there is no such draw' FROM legs l
 WHERE NOT EXISTS (SELECT 1 FROM agents_settlement s WHERE s.id = l.id)
 """,

@@ -26,6 +26,8 @@ WITH booked AS (
 ), compared AS (
     SELECT coalesce(d.id::text, b.deposit_id) AS id, CASE
         WHEN d.id IS NULL THEN 'it is booked, and there is no such deposit'
+        WHEN d.is_lost AND d.status <> 'failed' THEN 'it is called lost, and it is ' || d.status
+        WHEN d.is_lost AND b.deposit_id IS NULL THEN 'it is called lost, and was never booked'
         WHEN b.deposit_id IS NULL AND d.handled_status = 'confirmed'
             THEN 'it confirmed, and is not booked'
         WHEN b.deposit_id IS NULL AND d.status = 'confirmed'

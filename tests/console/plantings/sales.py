@@ -236,4 +236,91 @@ SALES: dict[str, tuple[str, str]] = {
         f"UPDATE chain_deposit SET from_address = '{ELSEWHERE}' WHERE id = {DEPOSIT}",
         "events_true",
     ),
+    "payment said to be given back in full": (
+        "UPDATE payments_payment SET refund_state = 'full' WHERE refund_state = 'partial'",
+        "payments_marked",
+    ),
+    "payment said to be given back in part": (
+        f"UPDATE payments_payment SET refund_state = 'partial' WHERE id = {COMPLETED}",
+        "payments_marked",
+    ),
+    "refunded payment said to be whole": (
+        "UPDATE payments_payment SET refund_state = 'none' WHERE refund_state = 'partial'",
+        "payments_marked",
+    ),
+    "settlement of a completed payment": (
+        f"UPDATE payments_payment SET settlement_status = 'failed' WHERE id = {COMPLETED}",
+        "payments_marked",
+    ),
+    "settlement of a payment that nobody paid": (
+        f"UPDATE payments_payment SET settlement_status = 'completed' WHERE id = {PENDING}",
+        "payments_marked",
+    ),
+    "payment whose refund waits asks for nobody": (
+        "UPDATE payments_payment SET needs_attention = '' WHERE needs_attention = 'held_refund'",
+        "payments_marked",
+    ),
+    "payment that waits for nothing": (
+        f"UPDATE payments_payment SET needs_attention = 'held_refund' WHERE id = {COMPLETED}",
+        "payments_marked",
+    ),
+    "payment by no card that waits for a card's refund": (
+        f"UPDATE payments_payment SET needs_attention = 'card_refund' WHERE id = {COMPLETED}",
+        "payments_marked",
+    ),
+    "deposit called lost": (
+        f"UPDATE chain_deposit SET is_lost = true WHERE id = {DEPOSIT}",
+        "deposits_booked_once",
+    ),
+    "confirmations of a deposit": (
+        f"UPDATE chain_deposit SET required_confirmations = 1 WHERE id = {DEPOSIT}",
+        "events_true",
+    ),
+    "late deposit deleted": ("DELETE FROM payments_latedeposit", "refunds_go_back"),
+    "refund's destination": (
+        f"UPDATE payments_refund SET destination_address = '{ELSEWHERE}' WHERE id = {REFUND}",
+        "refunds_go_back",
+    ),
+    "refund by itself sent elsewhere": (
+        f"UPDATE payments_refund SET destination_address = '{ELSEWHERE}', held_id = NULL"
+        " WHERE reason = 'failed_underpaid'",
+        "refunds_go_back",
+    ),
+    "refund's reason": (
+        f"UPDATE payments_refund SET reason = 'failed_underpaid' WHERE id = {REFUND}",
+        "refunds_go_back",
+    ),
+    "link's payment deleted": ("DELETE FROM links_linkpayment", "link_payments_fit"),
+    "price of a subscription": (
+        "UPDATE billing_price SET unit_amount_cents = unit_amount_cents - 1",
+        "subscriptions_as_told",
+    ),
+    "interval of a price": (
+        "UPDATE billing_price SET interval_count = interval_count + 1",
+        "subscriptions_as_told",
+    ),
+    "price deleted": ("DELETE FROM billing_price", "subscriptions_as_told"),
+    "failed cycles of a subscription": (
+        "UPDATE billing_subscription SET failed_cycle_count = 5",
+        "subscriptions_as_told",
+    ),
+    "event's status": (
+        (
+            "UPDATE webhooks_event SET object = jsonb_set(object, '{{status}}', '\"failed\"')"
+            f" WHERE id = {TOLD}"
+        ),
+        "events_true",
+    ),
+    "event's reason": (
+        (
+            "UPDATE webhooks_event SET object = jsonb_set(object, '{{state_reason}}',"
+            f" '\"completed_overpaid\"') WHERE id = {TOLD}"
+        ),
+        "events_true",
+    ),
+    "coin in an event": (
+        "UPDATE webhooks_event SET object = jsonb_set(object, '{{transaction,asset_id}}',"
+        " '\"ETH\"') WHERE type = 'transaction.confirmed'",
+        "events_true",
+    ),
 }

@@ -4,18 +4,26 @@ Each with the invariant that must name it."""
 
 from decimal import Decimal
 
+from apps.access.services import (
+    create_agent_credential,
+    create_api_key,
+    revoke_agent_credential,
+    revoke_api_key,
+)
 from apps.access.team import change_role
 from apps.agents.services.payouts import set_cap
 from apps.assets.models import Asset
-from apps.assets.services import change_asset
+from apps.assets.services import change_asset, set_accepted
 from apps.core import clock
 from apps.payouts.services.caps import set_store_cap
-from apps.stores.models import Member, Role
+from apps.platforms.requests import AccountChanges
+from apps.platforms.services.accounts import update_account
+from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
 from apps.swaps.services.auto import set_auto_swap
 from tests import make
-from tests.cast import Shop, person
-from tests.console.plantings.rows import ELSEWHERE
+from tests.cast import Shop, person, signed_in
+from tests.console.plantings.rows import DEPOSIT, ELSEWHERE, again
 
 LARGE = 10**24
 INVARIANT = "settings_logged"
@@ -79,8 +87,100 @@ _STATEMENTS = {
     "chain's confirmations": (
         "UPDATE assets_chain SET required_confirmations = 1 WHERE id = 'sepolia'"
     ),
+    "business no longer verified": (
+        "UPDATE stores_store SET kyc_confirmed_at = NULL WHERE id = '{store}'"
+    ),
 }
-SETTINGS = {name: (statement, INVARIANT) for name, statement in _STATEMENTS.items()}
+_REVOKED = "(SELECT target_id FROM stores_auditentry WHERE action = '{action}' LIMIT 1)::uuid"
+_OTHERS = {
+    "revoked key that works again": (
+        "UPDATE access_apikey SET revoked_at = NULL WHERE id = "
+        + _REVOKED.replace("{action}", "api_key.revoked"),
+        "credentials_logged",
+    ),
+    "revoked agent that works again": (
+        "UPDATE access_agentcredential SET revoked_at = NULL WHERE id = "
+        + _REVOKED.replace("{action}", "agent_credential.revoked"),
+        "credentials_logged",
+    ),
+    "scopes of a key": (
+        "UPDATE access_apikey SET scopes = ARRAY['payouts:write'] WHERE store_id = '{store}'",
+        "credentials_logged",
+    ),
+    "scopes of an agent": (
+        "UPDATE access_agentcredential SET scopes = scopes || ARRAY['refunds:write']::varchar[]"
+        " WHERE store_id = '{store}'",
+        "credentials_logged",
+    ),
+    "kind of a key": (
+        "UPDATE access_apikey SET key_type = 'publishable' WHERE store_id = '{store}'",
+        "credentials_logged",
+    ),
+    "key that nobody made": (
+        again(
+            "access_apikey",
+            "id = (SELECT id FROM access_apikey WHERE store_id = '{store}' LIMIT 1)",
+            id="gen_random_uuid()",
+            secret_hash="repeat('ab', 32)",
+        ),
+        "credentials_logged",
+    ),
+    "owner who opened the store made a viewer": (
+        "UPDATE stores_member SET role = 'viewer' WHERE store_id = '{store}' AND role = 'owner'",
+        "founders_own",
+    ),
+    "owner who opened the store deleted": (
+        "DELETE FROM stores_member WHERE store_id = '{store}' AND role = 'owner'",
+        "founders_own",
+    ),
+    "coin no longer accepted": (
+        "DELETE FROM assets_acceptedasset WHERE store_id = '{store}' AND mode = 'test' AND asset_id"
+        " = 'SETH'",
+        "accepted_assets_logged",
+    ),
+    "coin accepted that was turned off": (
+        again(
+            "assets_acceptedasset",
+            "store_id = '{store}' AND asset_id = 'ETH'",
+            id="gen_random_uuid()",
+            asset_id="'ETH_USDC'",
+        ),
+        "accepted_assets_logged",
+    ),
+    "coin stopped for no deposit": (
+        "UPDATE assets_acceptedasset SET suspended_at = now() WHERE store_id = '{store}' AND"
+        " asset_id = 'SETH'",
+        "accepted_assets_logged",
+    ),
+    "coin accepted of which a deposit was lost": (
+        "UPDATE chain_deposit SET status = 'failed', is_lost = true, failed_at = now() - interval"
+        f" '1 day' WHERE id = {DEPOSIT}",
+        "accepted_assets_logged",
+    ),
+    "business verified by nobody": (
+        "UPDATE stores_store SET kyc_confirmed_at = now() + interval '1 day' WHERE id <> '{store}'",
+        "businesses_verified",
+    ),
+    "raised fee that holds at once": (
+        "UPDATE stores_store SET platform_fee_from = NULL WHERE platform_id IS NOT NULL AND"
+        " platform_fee_from IS NOT NULL",
+        "raised_fees_wait",
+    ),
+    "raised fee that holds earlier": (
+        "UPDATE stores_store SET platform_fee_from = platform_fee_from - interval '10 days' WHERE"
+        " platform_fee_from IS NOT NULL",
+        "raised_fees_wait",
+    ),
+    "endpoint turned off": (
+        "UPDATE webhooks_endpoint SET status = 'disabled' WHERE store_id = '{store}'",
+        "endpoints_logged",
+    ),
+    "endpoint deleted by nobody": (
+        "UPDATE webhooks_endpoint SET deleted_at = now() WHERE store_id = '{store}'",
+        "endpoints_logged",
+    ),
+}
+SETTINGS = {name: (statement, INVARIANT) for name, statement in _STATEMENTS.items()} | _OTHERS
 
 
 def decide(shop: Shop) -> None:
@@ -114,3 +214,18 @@ def decide(shop: Shop) -> None:
         contract_address="0x" + "5b" * 20,
         required_confirmations=confirmations + 1,
     )
+    at = clock.real_now()
+    revoke_api_key(create_api_key(shop.store, "test")[0], at)
+    revoke_agent_credential(create_agent_credential(shop.store, "test")[0], at)
+    set_accepted(shop.owner_access("live"), "ETH_USDC", is_accepted=False)
+    _raise_fee(shop)
+
+
+def _raise_fee(shop: Shop) -> None:
+    """Of the platform of the store, on the store."""
+    platform = shop.store.platform
+    assert platform is not None
+    owner = Member.objects.get(store=platform, role=Role.OWNER).user
+    access = signed_in(owner, platform, "live")
+    changes = AccountChanges(platform_fee_percentage="0.03")
+    update_account(access, Store.objects.get(pk=shop.store.pk), changes)

@@ -138,4 +138,24 @@ SPENDING: dict[str, tuple[str, str]] = {
         "UPDATE payouts_payout SET approval_id = NULL WHERE approval_id IS NOT NULL",
         "payouts_approved",
     ),
+    "failed attempts of a payout said to be paid": (
+        f"UPDATE payouts_payout SET failed_gas_atomic = 5 WHERE id = {SENT_OUT}",
+        "payouts_gas_charged",
+    ),
+    "failed attempts of a payout said to be due": (
+        f"UPDATE payouts_payout SET failed_gas_due_atomic = 5 WHERE id = {SENT_OUT}",
+        "payouts_gas_charged",
+    ),
+    "worth of an approval": (
+        "UPDATE payouts_payoutapproval SET worth_cents = worth_cents - 1",
+        "payouts_approved",
+    ),
+    "currency of an approval": (
+        "UPDATE payouts_payoutapproval SET currency = 'JPY'",
+        "payouts_approved",
+    ),
+    "draw that names a transaction": (
+        f"UPDATE agents_settlement SET tx_ref = '0x{'7' * 64}' WHERE id = {DRAW}",
+        "draws_are_booked",
+    ),
 }

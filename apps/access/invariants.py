@@ -1,0 +1,76 @@
+"""What must always hold of who is let in: keys, agents' credentials and members of a team are what
+the audit log says of them.
+
+What was made before the audit log began is left alone.
+"""
+
+from apps.core.invariant import Invariant
+
+_LOG_BEGAN = "(SELECT min(at) FROM stores_auditentry)"
+
+CREDENTIALS = (
+    Invariant(
+        "credentials_logged",
+        "Every key and agent credential was made by somebody in the audit log, with those scopes,"
+        " and none that was revoked works again",
+        "SELECT (SELECT count(*) FROM access_apikey) + (SELECT count(*) FROM"
+        " access_agentcredential)",
+        f"""
+WITH credential AS (
+    SELECT 'API key ' || id AS subject, id, key_type AS kind, scopes, created_at, revoked_at,
+        NULL::uuid AS application_id FROM access_apikey
+    UNION ALL SELECT 'agent credential ' || id, id, NULL, scopes, created_at, revoked_at,
+        application_id FROM access_agentcredential
+), lines AS (
+    SELECT target_id, max(id) FILTER (WHERE action LIKE '%%.created') AS created,
+        max(id) FILTER (WHERE action LIKE '%%.revoked') AS revoked
+    FROM stores_auditentry WHERE action IN ('api_key.created', 'api_key.revoked',
+        'agent_credential.created', 'agent_credential.revoked') GROUP BY 1
+), compared AS (
+    SELECT c.subject, CASE
+        WHEN l.created IS NULL AND c.created_at > {_LOG_BEGAN}
+            THEN 'the audit log doesn''t say who made it'
+        WHEN c.revoked_at IS NULL AND l.revoked > coalesce(l.created, 0)
+            THEN 'it works, and the audit log says that it was revoked'
+        WHEN c.revoked_at IS NULL AND NOT a.is_active THEN 'it works, and its app is turned off'
+        WHEN m.details ? 'scopes' AND m.details -> 'scopes' <> to_jsonb(c.scopes)
+            THEN 'its scopes are not those in the audit log'
+        WHEN m.details ->> 'type' <> c.kind THEN 'it is not the kind of key in the audit log'
+    END AS why
+    FROM credential c LEFT JOIN lines l ON l.target_id = c.id::text
+    LEFT JOIN stores_auditentry m ON m.id = l.created
+    LEFT JOIN access_application a ON a.id = c.application_id
+)
+SELECT subject, why FROM compared WHERE why IS NOT NULL
+UNION ALL SELECT 'app ' || a.id, 'it may be let in, and the audit log says that it was turned off'
+FROM access_application a WHERE a.is_active AND EXISTS (
+    SELECT FROM stores_auditentry l WHERE l.action = 'oauth_app.deactivated'
+        AND l.target_id = a.id::text)
+""",  # noqa: S608  # our own text
+    ),
+    Invariant(
+        "founders_own",
+        "Whoever opened a store is its owner, as long as the audit log says nothing else",
+        "SELECT count(*) FROM stores_auditentry WHERE action = 'store.opened'",
+        """
+WITH opened AS (
+    SELECT s.id, m.id AS member_id, m.user_id, m.role, u.staff_changes
+    FROM stores_store s
+    LEFT JOIN stores_member m ON m.store_id = s.id AND m.created_at = s.created_at
+    LEFT JOIN LATERAL (SELECT count(*) AS staff_changes FROM stores_auditentry l
+        WHERE l.store_id = s.id AND (l.action = 'staff.changed' AND NOT l.details ? 'typed'
+            OR l.action = 'store.ownership_handed_over' AND NOT l.details ? 'role')) u ON true
+    WHERE s.deleted_at IS NULL AND EXISTS (SELECT FROM stores_auditentry l
+        WHERE l.action = 'store.opened' AND l.store_id = s.id)
+)
+SELECT 'store ' || id, 'who opened it is its ' || role FROM opened o
+WHERE role <> 'owner' AND staff_changes = 0 AND NOT EXISTS (
+    SELECT FROM stores_auditentry l WHERE l.store_id = o.id AND l.target_id = o.user_id::text
+    AND l.action IN ('member.joined', 'member.role_changed', 'store.ownership_handed_over'))
+UNION ALL SELECT 'store ' || id, 'who opened it is not in its team any more' FROM opened o
+WHERE member_id IS NULL AND staff_changes = 0 AND NOT EXISTS (
+    SELECT FROM stores_auditentry l WHERE l.store_id = o.id
+    AND l.action IN ('member.left', 'member.removed', 'store.closed', 'staff.deleted'))
+""",
+    ),
+)
