@@ -66,8 +66,8 @@ WHERE (w.id IS NOT NULL AND p.needs_attention = '')
     ),
     Invariant(
         "refunds_go_back",
-        "Every refund goes where the merchant asked for, or by itself to who paid; a late deposit"
-        " that a payment was told of is kept as one",
+        "Every refund goes where the merchant asked for, or by itself to who paid; a deposit that"
+        " an event calls late is kept as one",
         "SELECT count(*) FROM payments_refund",
         """
 WITH asked AS (
