@@ -28,7 +28,7 @@ def end_all(is_keeper: Callable[[bytes], bool]) -> None:
         return [pid for pid, command in _running() if not is_keeper(command)]
 
     _wait(OWN_SECONDS, others)
-    for number, seconds in ((signal.SIGINT, ASKED_SECONDS), (signal.SIGKILL, KILLED_SECONDS)):
+    for number, seconds in ((signal.SIGTERM, ASKED_SECONDS), (signal.SIGKILL, KILLED_SECONDS)):
         for pid in others():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
