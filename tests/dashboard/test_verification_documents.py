@@ -25,6 +25,7 @@ from tests.cast import Cast, Shop, person
 from tests.console.staff.pages import statements
 from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, text
+from tests.dashboard.papers import small_pdf
 from tests.dashboard.test_verification import FORM, submitted
 
 
@@ -36,13 +37,7 @@ def sheet(words: str = "", pages: int = 1, **options: Any) -> bytes:
     return bytes(HTML(string=html).write_pdf(**options))
 
 
-def small() -> bytes:
-    made = io.BytesIO()
-    Image.new("RGB", (40, 30), "#0a6b4c").save(made, "PDF")
-    return made.getvalue()
-
-
-PDF = small()
+PDF = small_pdf()
 
 
 def hidden(described: bytes) -> bytes:

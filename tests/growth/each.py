@@ -33,7 +33,7 @@ from tests import make
 from tests.billing import records as billing
 from tests.cast import Cast, person, shop_of
 from tests.contract.oauth.apps import App
-from tests.dashboard.test_verification_documents import small
+from tests.dashboard.papers import small_pdf
 from tests.growth import world
 from tests.growth.world import World
 from tests.links.makers import bought, donation
@@ -212,7 +212,7 @@ def _partnered(place: World, number: int, parts: int) -> None:
         place.cast.strangers.access(), AccountRequest(name=f"Corner Shop {number}")
     )[0]
     submit_verification(account, VerificationRequest(**VERIFICATION))
-    add_document(place.shop.store, f"register-{number}.pdf", small())
+    add_document(place.shop.store, f"register-{number}.pdf", small_pdf())
     set_store_cap(account, "SETH", daily_atomic=10**18)
     request_report(
         place.shop.access(),

@@ -139,7 +139,7 @@ class Values:
         """With the identifiers of the copy where it has some; else a name becomes another's."""
         if column.name in OF_CHAINS:
             return quoted(value)
-        text, own_texts = value, {}
+        text, own_texts = value, dict[str, str]()
         if (table.name, column.name) == ("webhooks_event", "object"):
             text, own_texts = self._of_event(value)
         text = _HEX.sub(rf"0x{_HEX_NAME}\1", text.replace(self.store_id, _STORE))
