@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import logging
 import os
+import re
 import shutil
 import signal
 import socket
@@ -102,7 +103,8 @@ def test_worker() -> str:
 
 def has_workers(arguments: Iterable[str]) -> bool:
     """Whether pytest shares its tests among workers, each of which starts services of its own."""
-    return any(argument.startswith(("-n", "--numprocesses")) for argument in arguments)
+    flag = r"(^| )(-n|--numprocesses)(?![ =]?0( |$))"
+    return re.search(flag, " ".join(arguments)) is not None
 
 
 def var_folder(mode: str) -> Path:
