@@ -15,6 +15,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 from apps.access import request_log
 from apps.assets.models import Chain
 from apps.assets.rates import refresh
+from apps.audit import grants
 from apps.chain import selectors
 from apps.core import acting, buckets
 from apps.core.db import locks, tenancy
@@ -103,9 +104,11 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: object) -> Iterator[None]:
-    """Rates of the embedded provider stand in the test database from the start."""
+    """Rates of the embedded provider stand in the test database from the start, and no role makes
+    tables in it: a copy has lost that."""
     with django_db_blocker.unblock():  # type: ignore[attr-defined]
         refresh()
+        grants.close()
         _chains.extend(
             dict(row) for row in Chain.objects.values("id", "chain_id", "name", "explorer_url")
         )

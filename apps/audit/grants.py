@@ -44,6 +44,22 @@ SELECT coalesce(r.rolname, 'public')::text AS grantee, given.privilege_type AS p
 ) given LEFT JOIN pg_roles r ON r.oid = given.grantee
 """
 
+# Where the roles, or everybody, may make tables and functions of their own, which could stand in
+# for ours.
+OPEN = f"""
+SELECT coalesce(r.rolname, 'public')::text AS grantee, place.privilege_type AS privilege, place.name
+FROM (
+    SELECT 'DATABASE ' || quote_ident(d.datname) AS name, e.grantee, e.privilege_type
+    FROM pg_database d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) e
+    WHERE d.datname = current_database() AND e.grantee <> d.datdba
+        AND e.privilege_type IN ('TEMPORARY', 'CREATE')
+    UNION ALL SELECT 'SCHEMA ' || quote_ident(n.nspname), e.grantee, e.privilege_type
+    FROM pg_namespace n, aclexplode(coalesce(n.nspacl, acldefault('n', n.nspowner))) e
+    WHERE n.nspname = current_schema() AND e.grantee <> n.nspowner AND e.privilege_type = 'CREATE'
+) place LEFT JOIN pg_roles r ON r.oid = place.grantee
+WHERE place.grantee = 0 OR r.rolname IN ('{"', '".join(ROLES)}')
+"""  # noqa: S608  # our own text
+
 
 class TableGrant(NamedTuple):
     """One role may do one thing with a table, or with a column of it."""
@@ -154,7 +170,18 @@ def apply() -> int:
             cursor.execute(grant.sql("REVOKE"))
         for grant in sorted(missing):
             cursor.execute(grant.sql("GRANT"))
-    return len(missing) + len(too_much)
+    return len(missing) + len(too_much) + close()
+
+
+def close() -> int:
+    """Take from the roles, and from everybody, the right to make tables of their own, temporary
+    ones too; how many such rights there were. A copy of a database begins with them."""
+    with connection.cursor() as cursor:
+        cursor.execute(OPEN)
+        rights = cursor.fetchall()
+        for grantee, privilege, place in rights:
+            cursor.execute(f"REVOKE {privilege} ON {place} FROM {grantee}")
+    return len(rights)
 
 
 def _make(role: str) -> None:

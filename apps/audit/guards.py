@@ -86,7 +86,8 @@ FULL JOIN ({_CURRENT}) c ON c.name = e.name WHERE c.definition IS DISTINCT FROM 
     ),
     Invariant(
         "grants_stand",
-        "Each role has exactly the privileges in grants.txt, and nobody else has any",
+        "Each role has exactly the privileges in grants.txt, nobody else has any, and no role "
+        "makes tables of its own",
         f"SELECT count(*) FROM ({grants.GIVEN}) given",  # noqa: S608  # our own text
         f"""
 SELECT coalesce(e.grantee, g.grantee), CASE WHEN g.grantee IS NULL THEN 'it may no longer '
@@ -99,6 +100,7 @@ FROM unnest(%(grant_roles)s::text[], %(grant_privileges)s::text[], %(grant_table
 FULL JOIN ({grants.GIVEN}) g ON (e.grantee, e.privilege, e.relation, e.part) = (g.grantee,
     g.privilege, g.relation, g.part)
 WHERE e.grantee IS NULL OR g.grantee IS NULL
+UNION ALL SELECT grantee, 'it may also ' || privilege || ' in ' || name FROM ({grants.OPEN}) place
 """,  # noqa: S608  # our own text
     ),
     Invariant(

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 import pytest
-from django.db import ProgrammingError, connection, transaction
+from django.db import DEFAULT_DB_ALIAS, ProgrammingError, connection, connections, transaction
 
 from apps.assets.models import Chain
 from apps.audit import grants, verify
@@ -12,11 +12,13 @@ from apps.audit.grants import READER, ROLES, SIGNER, WEB, WORKER
 from apps.chain.models import Address, OutgoingTransaction
 from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.core import clock
+from apps.core.db.postgresql.base import DatabaseWrapper
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.services.progress import advance_payouts
 from tests import make
+from tests.auditing import found_of
 from tests.cast import Shop
 from tests.roles import acting_as
 from tests.swaps.conftest import Venue, chain, place, proxy, watcher
@@ -43,6 +45,15 @@ FORBIDDEN: list[tuple[tuple[str, ...], str]] = [
                 " AS 'BEGIN RETURN NEW; END'"
             ),
             "CREATE TABLE mine (id int)",
+            "CREATE TABLE public.mine (id int)",
+            "CREATE VIEW mine AS SELECT 1",
+            "CREATE TYPE mine AS (id int)",
+            "CREATE SCHEMA mine",
+            "CREATE TEMPORARY TABLE ledger_account (id int)",
+            "CREATE TEMPORARY VIEW ledger_account AS SELECT 1",
+            "SELECT 1 AS id INTO TEMPORARY mine",
+            "CREATE FUNCTION mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+            "CREATE FUNCTION pg_temp.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
             "UPDATE ledger_entry SET amount_atomic = 1",
             "DELETE FROM ledger_entry",
             "UPDATE ledger_movement SET kind = 'x'",
@@ -136,6 +147,42 @@ def test_what_somebody_changed_is_put_right_once(db: None) -> None:
         )
     assert (grants.apply(), grants.apply()) == (4, 0)
     assert grants.differences() == (set(), set())
+
+
+def test_nobody_but_the_owner_makes_tables(db: None) -> None:
+    """What somebody gave, and what every new database gives at first, is taken and reported."""
+    database = connection.ops.quote_name(connection.settings_dict["NAME"])
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"GRANT TEMPORARY ON DATABASE {database} TO PUBLIC; GRANT CREATE ON SCHEMA public TO"
+            " tillgate_web, PUBLIC"
+        )
+    assert {(found.subject, found.detail) for found in found_of("grants_stand")} == {
+        ("public", f"it may also TEMPORARY in DATABASE {connection.settings_dict['NAME']}"),
+        ("public", "it may also CREATE in SCHEMA public"),
+        ("tillgate_web", "it may also CREATE in SCHEMA public"),
+    }
+    with acting_as(WEB):
+        assert not is_refused("CREATE TABLE mine (id int)")
+    assert (grants.apply(), grants.apply()) == (3, 0)
+    assert found_of("grants_stand") == []
+    with acting_as(WEB):
+        assert is_refused("CREATE TABLE yours (id int)")
+
+
+def test_who_has_signed_in_as_the_web_makes_no_temporary_table(db: None) -> None:
+    """Without a role that was set, as in production."""
+    wrapper = DatabaseWrapper(
+        {**connections[DEFAULT_DB_ALIAS].settings_dict, "USER": WEB}, DEFAULT_DB_ALIAS
+    )
+    try:
+        with wrapper.cursor() as cursor:
+            cursor.execute("SELECT session_user::text, current_setting('role')")
+            assert cursor.fetchone() == (WEB, "none")
+            with pytest.raises(ProgrammingError, match="permission denied"):
+                cursor.execute("CREATE TEMPORARY TABLE payouts_approvalrule (id int)")
+    finally:
+        wrapper.close()
 
 
 def test_a_table_without_a_line_is_nobodys(db: None) -> None:

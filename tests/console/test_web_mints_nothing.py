@@ -2,7 +2,7 @@
 back, and settled as far as a chain has brought them, and that is all."""
 
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -162,6 +162,50 @@ def test_no_kind_of_movement_mints(
         books.refused(name, f"{first}:{id}", legs, reference=reference, staff_id=staff)
 
 
+# What the web sets aside and settles, by the first part of its key; `payment` is what it refers to.
+ITS_OWN = {
+    "payout_created": ("payout", AVAILABLE, RESERVED, False),
+    "swap_created": ("swap", AVAILABLE, RESERVED, False),
+    "x402_settled": ("x402", AVAILABLE, X402_CLEARING, False),
+    "refund_created": ("refund", AVAILABLE, RESERVED, True),
+    "transfer_return_created": ("refund", HELD, RESERVED, True),
+    "late_deposit_accepted": ("settle-late", HELD, AVAILABLE, True),
+}
+
+
+@pytest.mark.parametrize("kind", ITS_OWN)
+def test_what_the_web_posts_goes_one_way_in_one_mode_and_once(books: Books, kind: str) -> None:
+    name, source, target, is_of_payment = ITS_OWN[kind]
+    make.store_coins(books.shop.store, "ETH", ETHER)
+    with acting_as("tillgate_worker"), transaction.atomic():
+        at, legs = clock.real_now(), books.legs(AVAILABLE, HELD, 2 * ETHER)
+        post(Posting(f"held:{kind}", "of_a_test", "live", books.payment.pk, at, legs))
+    id = uuid.uuid4()
+    key, reference = f"{name}:{id}", books.payment.pk if is_of_payment else id
+    before = books.available
+    books.refused(kind, key, books.legs(TREASURY, target), reference=reference)
+    books.refused(kind, key, books.legs(source, CUSTODY_HOT), reference=reference)
+    others = [books.leg(source, -ETHER, books.other), books.leg(target, ETHER)]
+    of_two = books.legs(source, target)
+    of_two += [replace(leg, asset_id="ETH_USDC") for leg in of_two]
+    for legs, mode in (
+        (books.legs(source, target, -ETHER), "live"),
+        (books.legs(target, source), "live"),
+        (others if target != X402_CLEARING else of_two, "live"),
+        (books.legs(source, target), "test"),
+        (books.legs(source, target, 30 * ETHER), "live"),
+        (of_two, "live"),
+    ):
+        with pytest.raises((DatabaseError, InsufficientBalance)):
+            books.post(kind, key, legs, reference=reference, mode=mode)
+    assert books.available == before
+    books.post(kind, key, books.legs(source, target), reference=reference)
+    after = books.available
+    books.post(kind, key, books.legs(source, target), reference=reference)
+    assert books.available == after
+    books.refused(kind, f"{key}:again", books.legs(source, target), reference=reference)
+
+
 def test_the_books_take_no_such_row_by_hand_either(books: Books) -> None:
     """The function that posts is not the only way to them; nor is what a movement says at first."""
     id = uuid.uuid4()
@@ -193,6 +237,9 @@ def test_the_books_take_no_such_row_by_hand_either(books: Books) -> None:
 def test_a_table_of_ones_own_stands_in_for_none_of_the_books(books: Books) -> None:
     """What checks balances reads the books, whatever else has their names."""
     id = uuid.uuid4()
+    database = connection.ops.quote_name(connection.settings_dict["NAME"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"GRANT TEMPORARY ON DATABASE {database} TO {WEB}")
     with acting_as(WEB), connection.cursor() as cursor:
         cursor.execute(
             "CREATE TEMP TABLE ledger_account (LIKE public.ledger_account) ON COMMIT DROP"

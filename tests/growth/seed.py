@@ -135,6 +135,7 @@ class GrowingTown(Town):
         _connect_to("postgres")
         ask(f"DROP DATABASE IF EXISTS {BESIDE} WITH (FORCE)")
         ask(f"CREATE DATABASE {BESIDE} TEMPLATE {before} STRATEGY FILE_COPY")
+        ask(f"REVOKE TEMPORARY ON DATABASE {BESIDE} FROM PUBLIC")
         _connect_to(before)
         other = GrowingTown(self.world, self._copier, self._most, self._lanes)
         other._numbers = {part: set(numbers) for part, numbers in self._numbers.items()}

@@ -68,6 +68,7 @@ class Server:
 
     def make(self, template: str) -> None:
         self._run(f"CREATE DATABASE {DATABASE} TEMPLATE {template}")
+        self._run(f"REVOKE TEMPORARY ON DATABASE {DATABASE} FROM PUBLIC")
 
     def lose(self) -> None:
         """The disk is gone; what processes remembered of it goes with them."""

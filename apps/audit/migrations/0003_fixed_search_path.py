@@ -1,0 +1,24 @@
+"""The guards of these tables read the tables of their own names, whatever temporary ones a session
+has made.
+"""
+
+from django.db import migrations
+
+FUNCTIONS = (
+    "audit_refuse_change_of_point()",
+)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("audit", "0002_facts")]
+
+    operations = [
+        migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
+        *(
+            migrations.RunSQL(
+                f"ALTER FUNCTION {function} SET search_path = public, pg_temp",
+                f"ALTER FUNCTION {function} RESET search_path",
+            )
+            for function in FUNCTIONS
+        ),
+    ]

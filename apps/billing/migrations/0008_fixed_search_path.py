@@ -1,0 +1,26 @@
+"""The guards of these tables read the tables of their own names, whatever temporary ones a session
+has made.
+"""
+
+from django.db import migrations
+
+FUNCTIONS = (
+    "billing_check_invoice()",
+    "billing_check_line()",
+    "billing_keep_email_key()",
+)
+
+
+class Migration(migrations.Migration):
+    dependencies = [("billing", "0007_judgment_waits")]
+
+    operations = [
+        migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
+        *(
+            migrations.RunSQL(
+                f"ALTER FUNCTION {function} SET search_path = public, pg_temp",
+                f"ALTER FUNCTION {function} RESET search_path",
+            )
+            for function in FUNCTIONS
+        ),
+    ]
