@@ -145,9 +145,7 @@ def _fraction(fraction: Decimal | None) -> str | None:
 def created(payment: Payment) -> PaymentIntentDocument:
     """The row with its payment addresses. To an intent just made nothing can have come."""
     fresh = payment.fresh_addresses
-    received = (
-        received_by(payment) if fresh is None else [Received(address, []) for address in fresh]
-    )
+    received = received_by(payment) if fresh is None else [Received(entry, []) for entry in fresh]
     return PaymentIntentDocument(
         **asdict(row(payment)), payment_addresses=[address(intake, payment) for intake in received]
     )
