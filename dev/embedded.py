@@ -51,8 +51,6 @@ INTERRUPTED_SECONDS = 0.6
 GENESIS_SECONDS = 1767225600  # 2026-01-01
 # Names in the environment what this machine can't bring, so that child processes don't try again.
 WITHOUT = "TILLGATE_WITHOUT"
-# Names in the environment the chains that are this machine's own, so that child processes know it
-# too.
 
 
 @dataclass
@@ -76,9 +74,14 @@ class ServicesFolder:
         except BlockingIOError:
             self.lock.close()
             return
-        stopping = [threading.Thread(target=_quietly, args=(stop,)) for stop in self.stops]
-        for thread in stopping:
-            thread.start()
+        stopping = []
+        for stop in self.stops:
+            thread = threading.Thread(target=_quietly, args=(stop,))
+            try:
+                thread.start()
+                stopping.append(thread)
+            except RuntimeError:  # Python 3.12 starts none at its exit
+                _quietly(stop)
         for thread in stopping:
             thread.join()
         processes.stop(self.path, keeper.NAME)

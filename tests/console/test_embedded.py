@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,6 +156,21 @@ def test_a_server_of_a_killed_command_is_ended_with_what_it_started(folder: Path
     assert server.wait(5) == -signal.SIGINT
     assert group.wait(5) == -signal.SIGTERM
     assert not list(folder.glob(".*.group"))
+
+
+def test_services_are_stopped_where_no_thread_starts_any_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    stopped: list[str] = []
+    with (tmp_path / ".users").open("a+") as lock:
+        folder = embedded.ServicesFolder(tmp_path, embedded.DEMO, lock)
+        folder.stops = [lambda: stopped.append("one"), lambda: stopped.append("two")]
+        folder.leave()
+    assert stopped == ["one", "two"]
 
 
 SIGNS = "my projects/Zähler & Söhne (1) 'x' #2;%"
