@@ -101,8 +101,6 @@ def test_a_run_that_is_interrupted_leaves_nothing_that_runs(
         (["tests/payments", "-n4"], True),
         (["-n", "4", "tests/payments"], True),
         (["tests/payments", "--numprocesses=4"], True),
-        (["tests/payments", "-n0"], False),
-        (["-n", "0", "tests/payments"], False),
         (["tests/payments", "-k", "net"], False),
         ([], False),
     ],
