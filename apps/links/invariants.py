@@ -35,8 +35,9 @@ UNION ALL SELECT 'payment ' || (e.object ->> 'payment_intent_id'),
     'it was made at a link, which knows nothing of it'
 FROM webhooks_event e JOIN links_paymentlink l
     ON l.id::text = e.object #>> '{metadata,payment_link_id}' AND l.store_id = e.store_id
+    JOIN payments_payment p ON p.id::text = e.object ->> 'payment_intent_id'
 WHERE e.type = 'payment_intent.created' AND e.account_id IS NULL
-    AND e.object ->> 'created_with' = 'hosted_page' AND NOT EXISTS (
+    AND p.created_with = 'hosted_page' AND NOT EXISTS (
     SELECT FROM links_linkpayment x
     WHERE x.payment_id::text = e.object ->> 'payment_intent_id' AND x.link_id = l.id)
 """,

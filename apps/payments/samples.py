@@ -43,7 +43,6 @@ def _intent(before: str | None, after: str, reason: str | None) -> IntentEvent:
         settlement_currency="EUR",
         from_status=before,
         to_status=after,
-        created_with="secret_key",
         order_id="order-1",
         metadata={"test": "true"},
     )

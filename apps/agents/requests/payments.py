@@ -79,7 +79,10 @@ def agent_payment(mode: str) -> type[AgentPayment]:
 
 
 class AgentRefund(Request, frozen=True, kw_only=True):
-    """Nothing named means everything, back to the paying addresses."""
+    """Nothing named means everything, back to the paying addresses: a `destination_address` changes
+    nothing."""
+
+    also_read: ClassVar[Sequence[str]] = ("destination_address",)
 
     amount: Coins | None = None
     asset_id: Annotated[str, by(Text(20))] | None = None

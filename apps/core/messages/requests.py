@@ -84,7 +84,7 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is asked for. Only `read` checks: whoever calls the class has checked, or knows.
 
     Written as JSON, it leaves out what was left out. `also_read` are keys that it has no field for
-    and refuses in its own words.
+    and that aren't unknown: it refuses them in its own words, or they change nothing.
     """
 
     also_read: ClassVar[Sequence[str]] = ()

@@ -1,5 +1,6 @@
 """The objects that payment and transaction events carry: small, and named by the contract."""
 
+from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
 from apps.core.messages.documents import Document, FreeForm, Id
@@ -8,10 +9,13 @@ from apps.payments.documents.values import CreatedWith, IntentStatus
 from apps.payments.models import Payment
 from apps.payments.states import PaymentDecision
 
+_OF_PAGES = (Payment.Origin.PUBLISHABLE_KEY, Payment.Origin.SIGNED_AMOUNT)
+
 
 class IntentEvent(Document, frozen=True, kw_only=True):
     """The object of payment_intent.*: the intent as it stands after the change. `id` is its
-    reference."""
+    reference. `created_with` is there when a publishable key created it, and no other key is more
+    than the contract names."""
 
     id: str
     payment_intent_id: Id
@@ -23,7 +27,7 @@ class IntentEvent(Document, frozen=True, kw_only=True):
     from_status: IntentStatus | None
     to_status: IntentStatus
     order_id: str | None
-    created_with: CreatedWith | None
+    created_with: CreatedWith | UnsetType = UNSET
     metadata: FreeForm
 
 
@@ -46,9 +50,14 @@ def intent_event(payment: Payment, before: str | None, after: PaymentDecision) -
         from_status=before,
         to_status=after.status,
         order_id=payment.order_id,
-        created_with=payment.created_with,
+        created_with=_told_origin(payment),
         metadata=payment.metadata,
     )
+
+
+def _told_origin(payment: Payment) -> str | UnsetType:
+    origin = payment.created_with
+    return origin if origin is not None and origin in _OF_PAGES else UNSET
 
 
 def transaction_event(intent: IntentEvent, transaction: TransactionDocument) -> TransactionEvent:

@@ -447,7 +447,8 @@ export type IntentEvent = {
     /** @enum {string} */
     to_status: "pending" | "processing" | "completed" | "expired" | "failed" | "refunded";
     order_id: string | null;
-    created_with: ("secret_key" | "publishable_key" | "signed_amount" | "app" | "agent" | "dashboard" | "hosted_page") | null;
+    /** @enum {string} */
+    created_with?: "secret_key" | "publishable_key" | "signed_amount" | "app" | "agent" | "dashboard" | "hosted_page";
     metadata: {
         [key: string]: unknown;
     };

@@ -387,7 +387,6 @@ class HostedInvoiceLine:
 
 @dataclass(frozen=True, kw_only=True)
 class IntentEvent:
-    created_with: Literal['secret_key', 'publishable_key', 'signed_amount', 'app', 'agent', 'dashboard', 'hosted_page'] | None
     from_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded'] | None
     id: str
     metadata: dict[str, Any]
@@ -399,6 +398,9 @@ class IntentEvent:
     state_reason: str | None
     status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
     to_status: Literal['pending', 'processing', 'completed', 'expired', 'failed', 'refunded']
+    created_with: Literal['secret_key', 'publishable_key', 'signed_amount', 'app', 'agent', 'dashboard', 'hosted_page'] | None = (
+        None
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
