@@ -35,8 +35,15 @@ GROWING = (
     *("ledger_movement", "payments_paymentevent", "payments_refund", "payouts_payout"),
     *("chain_outgoingtransaction", "swaps_swap", "webhooks_delivery", "webhooks_event"),
 )
-# What copies can't keep: seals are of the rows as they were, and numbers are drawn in one row.
-OF_COPIES = {"payments_sealed", "audit_log_sealed", "invoices_numbered", "sent_once"}
+# What copies can't keep: seals are of the rows as they were, numbers are drawn in one row, and
+# nobody has made the copies of keys.
+OF_COPIES = {
+    "payments_sealed",
+    "audit_log_sealed",
+    "invoices_numbered",
+    "sent_once",
+    "credentials_logged",
+}
 
 
 @dataclass(frozen=True)

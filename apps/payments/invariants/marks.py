@@ -46,6 +46,8 @@ FROM payments_payment p WHERE p.settlement_status IS DISTINCT FROM CASE
     WHEN p.status = 'completed' AND p.auto_swap_status = 'pending' THEN 'processing'
     WHEN p.status = 'completed' THEN 'completed'
     WHEN p.status = 'failed' THEN 'failed'
+    WHEN p.status = 'refunded' AND p.completed_at IS NULL AND p.settlement_status = 'pending'
+        THEN 'pending'
     WHEN p.status = 'refunded' AND p.completed_at IS NULL THEN 'failed'
     WHEN p.status = 'refunded' AND p.settlement_status = 'processing' THEN 'processing'
     WHEN p.status = 'refunded' THEN 'completed'
