@@ -1,4 +1,4 @@
-"""198 things that somebody with the database's keys might change, planted one by one into sound
+"""197 things that somebody with the database's keys might change, planted one by one into sound
 books: each is named.
 
 The sound books themselves are clean.
