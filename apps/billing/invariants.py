@@ -134,7 +134,8 @@ UNION ALL SELECT DISTINCT 'price ' || (e.object #>> '{price,id}'), CASE WHEN p.i
     ELSE 'an event says ' || (e.object #>> '{price,unit_amount_cents}') || ' ' ||
         (e.object #>> '{price,currency}') || ', and it is ' || p.unit_amount_cents || ' ' ||
         p.currency END
-FROM webhooks_event e LEFT JOIN billing_price p ON p.id::text = e.object #>> '{price,id}'
+FROM webhooks_event e JOIN billing_subscription s ON s.id::text = e.object ->> 'id'
+LEFT JOIN billing_price p ON p.id::text = e.object #>> '{price,id}'
 WHERE e.type LIKE 'subscription.%%' AND e.object #>> '{price,id}' IS NOT NULL
     AND (e.object #>> '{price,unit_amount_cents}', e.object #>> '{price,currency}',
     e.object #>> '{price,interval}', e.object #>> '{price,interval_count}')
