@@ -56,9 +56,8 @@ def test_only_what_pytest_has_not_read_as_it_is_now_is_read_beforehand(tmp_path:
     assert not_rewritten(tmp_path) == [paths[-1]]
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.whole)]
-)
+@pytest.mark.whole  # a keeper may take up to 15 seconds to go
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_that_is_interrupted_leaves_nothing_that_runs(
     tmp_path: Path, number: signal.Signals
 ) -> None:
