@@ -4,6 +4,22 @@ from apps.core.invariant import Invariant
 
 FEES = (
     Invariant(
+        "businesses_verified",
+        "Every store may take live payments since it was opened, since its verification was"
+        " approved, or since the audit log says so",
+        "SELECT count(*) FROM stores_store WHERE kyc_confirmed_at IS NOT NULL",
+        """
+SELECT 'store ' || s.id, 'it is verified, and nothing says who did it'
+FROM stores_store s WHERE s.kyc_confirmed_at IS NOT NULL AND s.kyc_confirmed_at <> s.created_at
+    AND s.created_at > (SELECT min(at) FROM stores_auditentry)
+    AND NOT EXISTS (SELECT FROM stores_verification v WHERE v.store_id = s.id
+        AND v.status = 'approved' AND v.reviewed_at = s.kyc_confirmed_at)
+    AND NOT EXISTS (SELECT FROM stores_auditentry l WHERE l.target_id = s.id::text
+        AND (l.details ? 'kyc_confirmed_at'
+            OR l.action = 'staff.changed' AND NOT l.details ? 'typed'))
+""",
+    ),
+    Invariant(
         "raised_fees_wait",
         "A platform fee that was raised holds fifteen days after the audit log says so",
         "SELECT count(*) FROM stores_store WHERE platform_fee_from IS NOT NULL",
