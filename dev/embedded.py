@@ -358,6 +358,8 @@ def _make_database(uri: str, mode: str) -> None:
                 connection.execute(
                     f"CREATE DATABASE tillgate TEMPLATE {template if is_there else 'template1'}"
                 )
+                # A copy begins with it (apps.audit.grants).
+                connection.execute("REVOKE TEMPORARY ON DATABASE tillgate FROM PUBLIC")
 
 
 @contextlib.contextmanager

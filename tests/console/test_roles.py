@@ -150,7 +150,7 @@ def test_what_somebody_changed_is_put_right_once(db: None) -> None:
 
 
 def test_nobody_but_the_owner_makes_tables(db: None) -> None:
-    """What somebody gave is reported, and taken with what every new database gives at first."""
+    """What somebody gave, and what every new database gives at first, is taken and reported."""
     database = connection.ops.quote_name(connection.settings_dict["NAME"])
     with connection.cursor() as cursor:
         cursor.execute(
@@ -158,6 +158,7 @@ def test_nobody_but_the_owner_makes_tables(db: None) -> None:
             " tillgate_web, PUBLIC"
         )
     assert {(found.subject, found.detail) for found in found_of("grants_stand")} == {
+        ("public", f"it may also TEMPORARY in DATABASE {connection.settings_dict['NAME']}"),
         ("public", "it may also CREATE in SCHEMA public"),
         ("tillgate_web", "it may also CREATE in SCHEMA public"),
     }

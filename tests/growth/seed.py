@@ -206,6 +206,7 @@ def create(database: str) -> None:
     _connect_to("postgres")
     ask(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
     ask(f"CREATE DATABASE {database} TEMPLATE {template}")
+    ask(f"REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC")
     _connect_to(before)
 
 

@@ -67,6 +67,7 @@ def here_as(template: str) -> Iterator[Server]:
     connection.close()
     ask(at_first, f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)", name=OWNER)
     ask(at_first, f"CREATE DATABASE {NAME} TEMPLATE {template}", name=OWNER)
+    ask(at_first, f"REVOKE TEMPORARY ON DATABASE {NAME} FROM PUBLIC", name=OWNER)
     connect(at_first)
     yield at_first
     connect(before)

@@ -45,6 +45,7 @@ def servers(django_db_setup: None, django_db_blocker: Any) -> Iterator[Servers]:
         with psycopg.connect(maintenance, autocommit=True) as own:
             own.execute(f"DROP DATABASE IF EXISTS {NAME} WITH (FORCE)".encode())
             own.execute(f"CREATE DATABASE {NAME} TEMPLATE {template_database.DATABASE}".encode())
+            own.execute(f"REVOKE TEMPORARY ON DATABASE {NAME} FROM PUBLIC".encode())
         first = postgres.direct_url(NAME)
         second = MigratedCluster(first)
         federation = Federation({"01": first, "02": second.url})
