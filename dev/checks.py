@@ -34,8 +34,9 @@ def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit status. Ctrl-C, a plain kill and a closed terminal leave
     nothing that runs."""
     os.environ["TILLGATE_ENV"] = "test"
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` and `&` of a script want it
+            signal.signal(number, _end)
     try:
         return _main(arguments)
     except (KeyboardInterrupt, SystemExit) as asked:
@@ -45,6 +46,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _end(number: int, frame: FrameType | None) -> None:
+    """Before anything else ends: pytest is quick, and leaves its workers behind."""
+    descendants.adopt()
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
     sys.exit(128 + number)
 
 

@@ -18,11 +18,16 @@ KILLED_SECONDS = 0.4
 KEEPER_SECONDS = 2.0
 
 
+def adopt() -> None:
+    """From now on a descendant whose parent ends is still one of ours."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
 def end_all(is_keeper: Callable[[bytes], bool]) -> None:
     """End every descendant, by force after a second and a half. A keeper, known by its command
-    line, ends by itself when those are gone that it waits for, and is waited for."""
-    if _LIBC is not None:  # whose parent ends is still one of ours
-        _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    line, ends by itself when those are gone that it waits for, and is waited for. Those whose
+    parent has ended before adopt aren't found."""
 
     def others() -> list[int]:
         return [pid for pid, command in _running() if not is_keeper(command)]
@@ -39,22 +44,35 @@ def end_all(is_keeper: Callable[[bytes], bool]) -> None:
 def _wait(seconds: float, unfinished: Callable[[], Sequence[object]]) -> None:
     deadline = time.monotonic() + seconds
     while unfinished() and time.monotonic() < deadline:
+        _reap()
         time.sleep(0.02)
 
 
+def _reap() -> None:
+    """Whoever waits for an adopted one to be gone, as its keeper does, sees it until then."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def _running() -> list[tuple[int, bytes]]:
-    """Descendants that have not ended, with their command lines."""
+    """Descendants that have not ended, with their command lines. One whose first thread has ended
+    looks ended, and still has its children while another thread runs."""
     children: dict[int, list[int]] = {}
+    ended = set()
     for entry in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-            if state != "Z":
-                children.setdefault(int(parent), []).append(int(entry.name))
+            children.setdefault(int(parent), []).append(int(entry.name))
+            if state == "Z":
+                ended.add(int(entry.name))
     descendants = []
     parents = [os.getpid()]
     while parents:
         for pid in children.get(parents.pop(), ()):
             parents.append(pid)
+            if pid in ended:
+                continue
             with contextlib.suppress(OSError):
                 descendants.append((pid, Path(f"/proc/{pid}/cmdline").read_bytes()))
     return descendants

@@ -56,8 +56,9 @@ def test_only_what_pytest_has_not_read_as_it_is_now_is_read_beforehand(tmp_path:
     assert not_rewritten(tmp_path) == [paths[-1]]
 
 
-@pytest.mark.whole  # a keeper may take up to 15 seconds to go
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.whole)]
+)
 def test_a_run_that_is_interrupted_leaves_nothing_that_runs(
     tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -75,6 +76,8 @@ def test_a_run_that_is_interrupted_leaves_nothing_that_runs(
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # Who runs the tests in the background has it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         wait_for((tmp_path / "test-gw0" / "started").exists, bool, 60)
