@@ -5,6 +5,7 @@ import uuid
 from dataclasses import dataclass
 from datetime import datetime
 
+from apps.access.models import SendingLater
 from apps.access.scopes import ALL
 from apps.core import acting, clock
 from apps.core.models import Mode
@@ -24,7 +25,7 @@ ACT = "act"
 
 
 @dataclass(frozen=True)
-class Access:
+class Access(SendingLater):
     """`caller` separates idempotency keys: all secret keys and tokens of a store are one caller."""
 
     store: Store

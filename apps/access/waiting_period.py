@@ -111,13 +111,6 @@ def credential_waits(
     return usable_from(access, operation, mode) if rights.is_guarded(scopes) else None
 
 
-def new_until(access: Access) -> datetime | None:
-    """Until when the credential sends coins only to addresses that the store knows; None: anywhere
-    now."""
-    until = access.sends_anywhere_from
-    return until if until is not None and until > clock.real_now() else None
-
-
 def tell_credential(
     access: Access | None,
     operation: Operation,

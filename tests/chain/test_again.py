@@ -206,7 +206,7 @@ def test_a_block_from_before_the_first_that_was_read_is_not_asked_for_again(
     settings.CHAIN_START_BLOCKS = {"sepolia": chain.height}
     chain.mine(2)
     watcher.read()
-    again_module.ask("sepolia", 1)
+    again_module.ask("sepolia", [1])
     chain.mine()
     watcher.read()
     assert not BlockToRead.objects.exists()

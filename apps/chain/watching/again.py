@@ -4,7 +4,7 @@ already isn't booked again.
 A block is asked for by a row, by whoever has a reason; the watcher reads it and deletes the row.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 
@@ -12,6 +12,7 @@ import structlog
 from django.conf import settings
 from django.db.models import Max, Min
 
+from apps.assets.models import Chain
 from apps.chain.models import Block, BlockToRead, Deposit
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
@@ -33,11 +34,14 @@ class NotRead(Inconsistent):
     """The block is none of those that the watcher has read, or the node has another one there."""
 
 
-def ask(chain_id: str, number: int) -> None:
-    """Have a block read again, once however often it is asked for."""
+def ask(chain_id: str, numbers: Iterable[int]) -> None:
+    """Have blocks read again, each once however often it is asked for."""
     at = real_now()
     BlockToRead.objects.bulk_create(
-        [BlockToRead(chain_id=chain_id, number=number, asked_at=at, tried_at=at)],
+        [
+            BlockToRead(chain_id=chain_id, number=number, asked_at=at, tried_at=at)
+            for number in numbers
+        ],
         ignore_conflicts=True,
     )
 
@@ -121,6 +125,16 @@ class NotReadable(Flat):
     """The text says why."""
 
 
+def check_were_read(chain: Chain, first: int, last: int) -> None:
+    """Only what was read once can be read again. Raises NotReadable."""
+    blocks = Block.objects.filter(chain=chain, is_canonical=True)
+    read = blocks.aggregate(first=Min("number"), last=Max("number"))
+    if read["first"] is None:
+        raise NotReadable(f"No block of {chain.name} was read yet")
+    if not read["first"] <= first <= last <= read["last"]:
+        raise NotReadable(f"Blocks {read['first']} to {read['last']} of {chain.name} were read")
+
+
 def range_again(chain_id: str, first_text: str, last_text: str) -> Iterator[Deposit]:
     """For an operator: the deposits that are new, part by part. What a node contradicts is asked
     again, of another one where there is one. Raises NotReadable or RpcError."""
@@ -133,10 +147,7 @@ def range_again(chain_id: str, first_text: str, last_text: str) -> Iterator[Depo
     if first > last:
         raise NotReadable("FROM comes after TO")
     facts = block_records.facts_of(chain_id)
-    blocks = Block.objects.filter(chain=facts.chain, is_canonical=True)
-    read = blocks.aggregate(first=Min("number"), last=Max("number"))
-    if read["first"] is None or not read["first"] <= first <= last <= read["last"]:
-        raise NotReadable(f"Blocks {read['first']} to {read['last']} were read")
+    check_were_read(facts.chain, first, last)
     with closing(nodes_of(facts.chain)) as nodes:
         for start in range(first, last + 1, AT_ONCE):
             numbers = range(start, min(last, start + AT_ONCE - 1) + 1)

@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Max, Min
 
 from apps.assets.models import Asset, Chain
-from apps.chain.models import Block
 from apps.chain.watching import again, look_up
 from apps.core.errors import Flat
 from apps.core.staff import roles
@@ -57,8 +55,8 @@ class TransactionSearch:
 
 
 def ask_for_blocks(chain_id: str, first: int, last: int, reason: str, staff: StaffMember) -> int:
-    """Have the watcher read these blocks again; how many they are. Raises StaffForbidden or
-    SearchRefused."""
+    """Have the watcher read these blocks again; how many they are. Raises StaffForbidden,
+    SearchRefused or again.NotReadable."""
     roles.check(staff, roles.COINS_FIND)
     _check_reason(reason)
     chain = Chain.objects.filter(pk=chain_id).first()
@@ -67,14 +65,9 @@ def ask_for_blocks(chain_id: str, first: int, last: int, reason: str, staff: Sta
     count = last - first + 1
     if not 1 <= count <= BLOCKS_MAX:
         raise SearchRefused(f"Enter a range of 1 to {BLOCKS_MAX} blocks, the first one first")
-    blocks = Block.objects.filter(chain=chain, is_canonical=True)
-    read = blocks.aggregate(first=Min("number"), last=Max("number"))
-    if read["first"] is None or not read["first"] <= first <= last <= read["last"]:
-        span = "none" if read["first"] is None else f"{read['first']} to {read['last']}"
-        raise SearchRefused(f"Blocks that were read on {chain.name}: {span}")
+    again.check_were_read(chain, first, last)
     with transaction.atomic():
-        for number in range(first, last + 1):
-            again.ask(chain.pk, number)
+        again.ask(chain.pk, range(first, last + 1))
         audit.record(
             "blocks.asked_again",
             target=chain,

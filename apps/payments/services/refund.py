@@ -153,7 +153,7 @@ def _request(
 
 def _check_destination(access: Access, payment: Payment, request: RefundRequest) -> None:
     """A new credential refunds only to an address that paid. Raises waiting_period.StillNew."""
-    until = waiting_period.new_until(access)
+    until = access.new_until
     if until is None or request.destination_address is None:
         return
     payers = {

@@ -218,7 +218,7 @@ def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -
     head = Head.objects.filter(chain=lookup.chain).first()
     if head is None or head.number < lookup.block_number:
         return TransactionLookup(LookupResult.NOT_FINAL, tx_hash, where)
-    again.ask(lookup.chain.pk, lookup.block_number)
+    again.ask(lookup.chain.pk, [lookup.block_number])
     for transfer in transfers:
         if not transfer.contract:  # what a contract sends is found by what the address holds
             look_up.watch_again(transfer.address)

@@ -266,7 +266,7 @@ def check_known(access: Access, address: str) -> None:
 def check_credential(access: Access, address: str) -> None:
     """A new credential names only an address that the store knows. Raises
     waiting_period.StillNew."""
-    until = waiting_period.new_until(access)
+    until = access.new_until
     if until is not None and not usable_addresses(access, {address}):
         raise waiting_period.StillNew(until)
 

@@ -81,7 +81,7 @@ def test_blocks_are_read_again_by_the_watcher(
     assert Deposit.objects.get().tx_hash == tx_hash
     for first, last, reason in ((number, number - 1, "x"), (0, 10**6, "x"), (number, number, "")):
         assert read_again(support, first, last, reason).status_code == 422
-    assert "Blocks that were read" in words(read_again(support, number, number + 50))
+    assert " of Ethereum Sepolia were read" in words(read_again(support, number, number + 50))
     assert not BlockToRead.objects.exists()
 
 
