@@ -28,7 +28,7 @@ from apps.payments.requests import (
     payment_request,
 )
 from apps.payments.services import simulate, test_wallet
-from apps.payments.services.create import create_payment
+from apps.payments.services.create import answer_refused, create_payment
 from apps.payments.snapshot import find_snapshot, snapshot_of
 
 
@@ -57,8 +57,15 @@ class Payments(ApiView):
 
     def post(self, request: Request) -> Response:
         key = self.idempotency_key(request)
-        order = self.read(request, payment_request(self.access.mode))
+        try:
+            order = self.read(request, payment_request(self.access.mode))
+        except Invalid as refusal:
+            return self._answer(answer_refused(self.access, refusal, key), is_new=False)
         payment, is_new = create_payment(self.access, order, key)
+        return self._answer(payment, is_new=is_new)
+
+    @staticmethod
+    def _answer(payment: Payment, *, is_new: bool) -> Response:
         return Response(
             parts.created(payment),
             status=201,

@@ -76,9 +76,8 @@ class Payouts(ApiView):
         try:
             order = self.read(request, PayoutBody).request()
         except Invalid as refusal:
-            body = self.body(request)
-            is_bank = body.get("fiat_payout_detail_id") is not None
-            asset_id = body.get("asset_id")
+            is_bank = self.given(request, "fiat_payout_detail_id") is not None
+            asset_id = self.given(request, "asset_id")
             earlier = answer_unread(
                 self.access, refusal, key, asset_id=asset_id, is_bank=is_bank, caller=caller
             )
@@ -105,7 +104,7 @@ class PayoutQuote(ApiView):
         try:
             order = self.read(request, QuoteBody).request()
         except Invalid as refusal:
-            refuse_unread(self.access, refusal, self.body(request).get("asset_id"))
+            refuse_unread(self.access, refusal, self.given(request, "asset_id"))
         return Response(quote_payout(self.access, order).document())
 
 

@@ -4,10 +4,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.payments import PaymentView
+from apps.core.messages.fields import Invalid
 from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import refunds_of
-from apps.payments.services.refund import request_refund
+from apps.payments.services.refund import answer_unread, request_refund
 
 
 class Refunds(PaymentView):
@@ -27,8 +28,13 @@ class Refunds(PaymentView):
 
     def post(self, request: Request, id: str) -> Response:
         payment = self.payment(id)
-        key = self.idempotency_key(request)
-        answer = request_refund(self.access, payment, self.read(request, RefundRequest), str(key))
+        key = str(self.idempotency_key(request))
+        try:
+            order = self.read(request, RefundRequest)
+        except Invalid as refusal:
+            answer = answer_unread(self.access, payment, refusal, key)
+        else:
+            answer = request_refund(self.access, payment, order, key)
         headers = None if answer.is_new else {"Idempotent-Replayed": "true"}
         documents = [refund_document(refund, is_other=answer.is_other) for refund in answer.refunds]
         return Response(documents, status=201, headers=headers)

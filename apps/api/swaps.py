@@ -10,11 +10,12 @@ from apps.api.plumbing.queries import Paged, choice
 from apps.api.plumbing.views import ApiView
 from apps.core.errors import NotFound
 from apps.core.messages.documents import Paginated
+from apps.core.messages.fields import Invalid
 from apps.swaps import selectors
 from apps.swaps.documents import SwapDocument, SwapQuoteDocument, swap_document
 from apps.swaps.models import Swap
 from apps.swaps.requests import SwapBody
-from apps.swaps.services.create import order_swap
+from apps.swaps.services.create import answer_unread, order_swap
 from apps.swaps.services.quote import quote_swap
 
 
@@ -48,7 +49,15 @@ class Swaps(ApiView):
 
     def post(self, request: Request) -> Response:
         key = str(self.idempotency_key(request))
-        swap, is_new = order_swap(self.access, self.read(request, SwapBody).request(), key=key)
+        try:
+            order = self.read(request, SwapBody).request()
+        except Invalid as refusal:
+            return self._answer(answer_unread(self.access, refusal, key), is_new=False)
+        swap, is_new = order_swap(self.access, order, key=key)
+        return self._answer(swap, is_new=is_new)
+
+    @staticmethod
+    def _answer(swap: Swap, *, is_new: bool) -> Response:
         return Response(
             swap_document(swap),
             status=201,

@@ -25,7 +25,7 @@ from apps.core.errors import NotFound
 from apps.core.idempotency import once
 from apps.core.machine import Change, Step
 from apps.core.messages.fields import is_uuid
-from apps.core.messages.invalid import UNKNOWN, Invalid
+from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.core.rows import Job
 from apps.stores import audit
 
@@ -82,7 +82,7 @@ def answer_unread(access: Access, refusal: Invalid, *, ref: object, asset_id: ob
     if earlier is not None:
         return earlier
     if (
-        refusal.rule != UNKNOWN
+        refusal.rule not in OF_BODIES
         and isinstance(asset_id, str)
         and refusal.field not in ("mandate_ref", "asset_id")
     ):

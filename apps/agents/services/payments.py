@@ -1,8 +1,6 @@
 """An agent's own payments: made with fewer fields than a merchant's, called off, and refunded to
 where the coins came from."""
 
-from typing import NoReturn
-
 from apps.access.access import Access
 from apps.agents.providers.base import Envelope, PaymentDetails, RefundDetails
 from apps.agents.requests.payments import AgentPayment, AgentRefund
@@ -15,7 +13,12 @@ from apps.core.messages.fields import Invalid
 from apps.payments.models import Payment
 from apps.payments.requests import RefundRequest
 from apps.payments.services import create, prices, refund_shares
-from apps.payments.services.refund import InsufficientForRefund, Requested, request_refund
+from apps.payments.services.refund import (
+    InsufficientForRefund,
+    Requested,
+    earlier_refunds,
+    request_refund,
+)
 
 
 class AgentCurrencyUnsupported(Coded):
@@ -58,6 +61,9 @@ def refund_payment(
 ) -> Requested:
     """Refunds to the paying addresses. Raises Coded, MandateRequired or the provider's refusal."""
     authorize.require_provider(access.store)
+    earlier = earlier_refunds(access, payment, key)
+    if earlier is not None:
+        return earlier
     if request.asset_id is not None and not Asset.objects.filter(pk=request.asset_id).exists():
         raise AgentAssetNotFound
     details = RefundDetails(payment_id=str(payment.pk), amount=request.amount)
@@ -74,8 +80,11 @@ def refund_payment(
         ) from None
 
 
-def refuse_unread(access: Access, refusal: Invalid) -> NoReturn:
-    """What is answered to a body that is no AgentRefund: first of all that refunds take a
-    provider."""
+def answer_unread(access: Access, payment: Payment, refusal: Invalid, key: str) -> Requested:
+    """What is answered to a body that is no AgentRefund: first of all that refunds take a provider,
+    then the refunds of a key that was used. Raises what refund_payment does, or the refusal."""
     authorize.require_provider(access.store)
-    raise refusal
+    earlier = earlier_refunds(access, payment, key)
+    if earlier is None:
+        raise refusal
+    return earlier

@@ -4,7 +4,6 @@ tighter."""
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NoReturn
 
 from django.db import transaction
 
@@ -20,10 +19,10 @@ from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
 from apps.assets.selectors import listed_assets
 from apps.core.errors import Coded, Flat, RefusalKind
-from apps.core.messages.invalid import UNKNOWN, Invalid
+from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import Cap, daily_spent, has_store_cap, store_cap
-from apps.payouts.services.create import create_payout
+from apps.payouts.services.create import check_may, create_payout, earlier_payout
 from apps.stores import audit
 from apps.stores.models import Store
 
@@ -86,21 +85,18 @@ def send_payout(
     access: Access, request: AgentPayout, key: str, envelope: Envelope | None
 ) -> tuple[Payout, bool]:
     """The payout of this key, and whether this call made it. Raises Coded."""
+    earlier = _earlier(access, key)
+    if earlier is not None:
+        return earlier, False
     asset = asset_for(access.mode, request.asset_id)
     order = request.request()
-    is_known = (
-        Payout.objects.visible_to(access)
-        .filter(idempotency_caller=access.caller, idempotency_key=key)
-        .exists()
-    )
     caps = caps_of(access, asset)
-    if not is_known:
-        if not caps and not authorize.has_provider(access.store):
-            raise ControlsRequired
-        details = PayoutDetails(destination_address=request.destination_address)
-        authorize.consult(
-            access, details, envelope, asset_id=asset.pk, amount_atomic=order.amount_atomic
-        )
+    if not caps and not authorize.has_provider(access.store):
+        raise ControlsRequired
+    details = PayoutDetails(destination_address=request.destination_address)
+    authorize.consult(
+        access, details, envelope, asset_id=asset.pk, amount_atomic=order.amount_atomic
+    )
     try:
         return create_payout(
             access,
@@ -114,10 +110,21 @@ def send_payout(
         raise PayoutRejected(str(refusal)) from None
 
 
-def refuse_unread(access: Access, refusal: Invalid, asset_id: object) -> NoReturn:
-    """What is answered to a body that is no AgentPayout: the asset comes before all else that may
-    be wrong."""
-    if refusal.rule != UNKNOWN and isinstance(asset_id, str) and refusal.field != "asset_id":
+def _earlier(access: Access, key: str) -> Payout | None:
+    """The payout that the key has made. Raises what operations.check refuses with."""
+    earlier = earlier_payout(access, access.caller, key)
+    if earlier is not None:
+        check_may(access, is_bank=False)
+    return earlier
+
+
+def answer_unread(access: Access, refusal: Invalid, key: str, asset_id: object) -> Payout:
+    """What is answered to a body that is no AgentPayout: the payout of a key that was used, then
+    the asset before all else that may be wrong. Raises what send_payout does, or the refusal."""
+    earlier = _earlier(access, key)
+    if earlier is not None:
+        return earlier
+    if refusal.rule not in OF_BODIES and isinstance(asset_id, str) and refusal.field != "asset_id":
         asset_for(access.mode, asset_id)
     raise refusal
 

@@ -28,7 +28,7 @@ from apps.core.db.sql import Statement
 from apps.core.errors import Coded, RefusalKind
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
-from apps.core.messages.invalid import UNKNOWN, Invalid
+from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts.services.destinations import check_credential
@@ -123,7 +123,7 @@ def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: objec
     if earlier is not None:
         return earlier
     if (
-        refusal.rule != UNKNOWN
+        refusal.rule not in OF_BODIES
         and isinstance(asset_id, str)
         and refusal.field not in ("amount_atomic", "asset_id")
     ):

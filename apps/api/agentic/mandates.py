@@ -105,7 +105,7 @@ class Settlements(SettlementView):
         try:
             order = self.read(request, SettlementBody).request()
         except Invalid as refusal:
-            asset_id = self.body(request).get("asset_id")
+            asset_id = self.given(request, "asset_id")
             return self._answer(
                 settle.answer_unread(self.access, refusal, key, asset_id=asset_id), is_new=False
             )

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.agents.requests.payments import AgentPayment, AgentRefund, agent_payment
-from apps.agents.services.payments import create_payment, refund_payment, refuse_unread
+from apps.agents.services.payments import answer_unread, create_payment, refund_payment
 from apps.api.agentic.plumbing import AgentView
 from apps.api.composites import PaymentIntentDetail, payment_detail
 from apps.api.plumbing import lists
@@ -17,6 +17,7 @@ from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.models import Payment
 from apps.payments.selectors import payments_visible_to, refunds_of
 from apps.payments.services.cancel import cancel_payment
+from apps.payments.services.create import answer_refused
 from apps.payments.snapshot import snapshot_of
 
 
@@ -54,8 +55,15 @@ class AgentPayments(AgentPaymentView):
 
     def post(self, request: Request) -> Response:
         key = self.idempotency_key(request)
-        order = self.read(request, agent_payment(self.access.mode))
+        try:
+            order = self.read(request, agent_payment(self.access.mode))
+        except Invalid as refusal:
+            return self._answer(answer_refused(self.access, refusal, key), is_new=False)
         payment, is_new = create_payment(self.access, order, key, self.envelope(request))
+        return self._answer(payment, is_new=is_new)
+
+    @staticmethod
+    def _answer(payment: Payment, *, is_new: bool) -> Response:
         return Response(
             parts.created(payment),
             status=201,
@@ -111,8 +119,9 @@ class AgentRefunds(AgentPaymentView):
         try:
             order = self.read(request, AgentRefund)
         except Invalid as refusal:
-            refuse_unread(self.access, refusal)
-        answer = refund_payment(self.access, payment, order, key, self.envelope(request))
+            answer = answer_unread(self.access, payment, refusal, key)
+        else:
+            answer = refund_payment(self.access, payment, order, key, self.envelope(request))
         headers = None if answer.is_new else {"Idempotent-Replayed": "true"}
         refunds = [refund_document(refund, is_other=answer.is_other) for refund in answer.refunds]
         return Response(Data(data=refunds), status=201, headers=headers)

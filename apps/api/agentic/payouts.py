@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from apps.agents.documents.agents import PayoutLimitsDocument
 from apps.agents.requests.payments import AgentPayout
-from apps.agents.services.payouts import limits_of, refuse_unread, send_payout
+from apps.agents.services.payouts import answer_unread, limits_of, send_payout
 from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, Query, described
@@ -44,8 +44,14 @@ class AgentPayouts(AgentPayoutView):
         try:
             order = self.read(request, AgentPayout)
         except Invalid as refusal:
-            refuse_unread(self.access, refusal, self.body(request).get("asset_id"))
+            asset_id = self.given(request, "asset_id")
+            earlier = answer_unread(self.access, refusal, key, asset_id)
+            return self._answer(earlier, is_new=False)
         payout, is_new = send_payout(self.access, order, key, self.envelope(request))
+        return self._answer(payout, is_new=is_new)
+
+    @staticmethod
+    def _answer(payout: Payout, *, is_new: bool) -> Response:
         return Response(
             payout_document(payout),
             status=201,

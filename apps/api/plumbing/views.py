@@ -342,6 +342,10 @@ class ApiView(APIView):
         check_storable(data)
         return data
 
+    def given(self, request: Request, name: str) -> object:
+        """A field of a body that was refused, as it was sent, where something is answered by it."""
+        return request.data.get(name) if isinstance(request.data, dict) else None
+
     def read(self, request: Request, document: type[Asked]) -> Asked:
         """The body, or what it has under the wrapper, as what it asks for. Raises Invalid."""
         fields = self._fields(request)

@@ -6,6 +6,9 @@ the contract wants.
 """
 
 UNKNOWN = "unknown_field"
+UNSTORABLE = "unstorable"
+# What is wrong with a body before any of its fields is looked at.
+OF_BODIES = frozenset({UNKNOWN, UNSTORABLE})
 SENTENCES = {
     # Any value.
     "required": "{field} is required",
@@ -17,7 +20,7 @@ SENTENCES = {
     "list": "{field} must be a list",
     UNKNOWN: "Unknown field: {field}",
     # Text.
-    "unstorable": "{field} contains characters that can't be stored",
+    UNSTORABLE: "{field} contains characters that can't be stored",
     "too_long": "{field} is too long (maximum is {maximum} characters)",
     "blank": "{field} can't be blank",
     "choice": "{field} must be one of {choices}",

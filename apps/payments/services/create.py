@@ -17,16 +17,17 @@ from django.db import IntegrityError
 from msgspec.structs import asdict
 from psycopg.types.json import Jsonb
 
-from apps.access.access import Access
+from apps.access.access import PUBLISHABLE, Access
 from apps.assets.selectors import PricedAsset, accepted_priced, accepts_any
 from apps.chain import addresses
 from apps.chain.selectors import offered_chains
 from apps.core import clock, jobs
 from apps.core.db import sql
 from apps.core.db.constraints import constraint_of
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Coded, Failure, RefusalKind
 from apps.core.idempotency import insert_once
 from apps.core.ids import led_by_shard, new_id, new_id_sql
+from apps.core.messages.invalid import Invalid
 from apps.payments.documents.events import intent_event
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.models.payments import REFERENCE_LENGTH
@@ -89,6 +90,37 @@ def create_payment(
     Raises Invalid, UnsupportedCurrency, KycRequired, SignatureRequired, SignatureInvalid,
     FeesTakeAll, NoRate, NoAcceptedAsset or AccountClosed.
     """
+    try:
+        payment = _priced_payment(access, request, key, id, renews)
+    except (Failure, Invalid) as refusal:
+        return answer_refused(access, refusal, key), False
+    fresh = payment.fresh_addresses or []
+    return insert_once(
+        lambda: _earlier(access, key), lambda: payment if _insert(payment, fresh) else None
+    )
+
+
+def answer_refused(access: Access, refusal: Failure | Invalid, key: str | None) -> Payment:
+    """What is answered to a request that would be refused: the intent of a key that was used.
+    Raises the refusal when there is none, and to whoever isn't allowed.
+
+    A publishable key, which anybody can read, gets it only for an amount that it may name.
+    """
+    may_not = isinstance(refusal, Failure) and refusal.kind == RefusalKind.FORBIDDEN
+    is_named = access.kind != PUBLISHABLE or isinstance(refusal, (NoRate, NoAcceptedAsset))
+    earlier = _earlier(access, key) if is_named and not may_not else None
+    if earlier is None:
+        raise refusal
+    return earlier
+
+
+def _priced_payment(
+    access: Access,
+    request: PaymentRequest,
+    key: str | None,
+    id: uuid.UUID | None,
+    renews: Payment | None,
+) -> Payment:
     store = access.store
     cents = amount_cents(request)
     if store.platform_id is not None and store.kyc_confirmed_at is None:
@@ -101,15 +133,9 @@ def create_payment(
         store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode)
     )
     if not priced:
-        earlier = _earlier_payment(payment)
-        if earlier is not None:
-            return earlier, False
         raise _unpriced(access)
     payment.fresh_addresses = _addresses(payment, priced, at)
-    fresh = payment.fresh_addresses
-    return insert_once(
-        lambda: _earlier_payment(payment), lambda: payment if _insert(payment, fresh) else None
-    )
+    return payment
 
 
 def _times(access: Access) -> tuple[datetime, datetime]:
@@ -301,13 +327,13 @@ def _deposit_address(row: PaymentAddress) -> dict[str, str | int | None]:
     return {"address": row.address_id, "index": row.derivation_index, "native_chain": native_chain}
 
 
-def _earlier_payment(payment: Payment) -> Payment | None:
+def _earlier(access: Access, key: str | None) -> Payment | None:
     """The intent that an earlier call made with the same key."""
-    if payment.idempotency_key is None:
+    if not key:
         return None
     return Payment.objects.filter(
-        store_id=payment.store_id,
-        mode=payment.mode,
-        idempotency_caller=payment.idempotency_caller,
-        idempotency_key=payment.idempotency_key,
+        store_id=access.store_id,
+        mode=access.mode,
+        idempotency_caller=access.caller,
+        idempotency_key=key,
     ).first()

@@ -20,6 +20,7 @@ from apps.chain.sending import costs
 from apps.core import clock, jobs
 from apps.core.errors import Flat
 from apps.core.idempotency import make_once
+from apps.core.messages.invalid import Invalid
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payments import states
@@ -92,6 +93,21 @@ def request_refund(
         )[0]
     except InsufficientBalance:
         raise InsufficientForRefund from None
+
+
+def answer_unread(access: Access, payment: Payment, refusal: Invalid, key: str) -> Requested:
+    """What is answered to a body that is no RefundRequest: whether they may, then the refunds of a
+    key that was used. Raises what request_refund does, or the refusal."""
+    earlier = earlier_refunds(access, payment, key)
+    if earlier is None:
+        raise refusal
+    return earlier
+
+
+def earlier_refunds(access: Access, payment: Payment, key: str) -> Requested | None:
+    """What the key has made. Raises what operations.check refuses with."""
+    operations.check(access, operations.REFUND)
+    return _earlier(access, payment, key)
 
 
 def look_at_payers(payment: Payment, request: RefundRequest) -> None:

@@ -85,7 +85,7 @@ def create_payout(
     if (
         (access.user is not None or access.sends_anywhere_from is not None)
         and isinstance(request.target, RawAddress)
-        and _earlier(access, caller, key) is None
+        and earlier_payout(access, caller, key) is None
     ):
         check_known(access, request.target.address.lower())
     maker = approvals.maker_of(access)
@@ -124,7 +124,7 @@ def answer_unread(
     wrong. Raises what create_payout does, or the refusal.
     """
     check_may(access, is_bank=is_bank)
-    earlier = _earlier(access, caller, key)
+    earlier = earlier_payout(access, caller, key)
     if earlier is None:
         refuse_unread(access, refusal, asset_id)
     return earlier
@@ -155,12 +155,13 @@ def make_payout(
     except Failure:
         # Whoever asks again gets what was made, whatever has changed since. Otherwise the unique
         # key tells.
-        if (earlier := _earlier(viewer, caller, key)) is not None:
+        if (earlier := earlier_payout(viewer, caller, key)) is not None:
             return earlier, False
         raise
 
 
-def _earlier(viewer: Viewer, caller: str, key: str) -> Payout | None:
+def earlier_payout(viewer: Viewer, caller: str, key: str) -> Payout | None:
+    """What the key has made."""
     rows = Payout.objects.visible_to(viewer).filter(idempotency_caller=caller, idempotency_key=key)
     payout: Payout | None = rows.select_related("asset__chain").first()
     return payout
@@ -178,7 +179,7 @@ def place(
 ) -> tuple[Payout, bool]:
     """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or
     what a cap refuses with."""
-    if (earlier := _earlier(viewer, caller, key)) is not None:
+    if (earlier := earlier_payout(viewer, caller, key)) is not None:
         return earlier, False
     return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
 
@@ -234,7 +235,7 @@ def _place(
     )
     make = partial(_make, viewer, store, order, facts, _Asker(maker, caller, key), at)
     try:
-        return make_once(lambda: _earlier(viewer, caller, key), make)
+        return make_once(lambda: earlier_payout(viewer, caller, key), make)
     except InsufficientBalance:
         raise Insufficient from None
 

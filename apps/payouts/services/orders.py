@@ -15,7 +15,7 @@ from apps.chain.sending import costs
 from apps.core import clock
 from apps.core.errors import Flat, NotFound, RefusalKind
 from apps.core.evm import Address
-from apps.core.messages.invalid import UNKNOWN, Invalid
+from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.core.models import Mode, Viewer
 from apps.core.money import Amount
 from apps.payouts.models import Destination, Payout, Schedule
@@ -98,7 +98,7 @@ def order_of(viewer: Viewer, store: Store, request: PayoutRequest) -> PayoutOrde
 def refuse_unread(viewer: Viewer, refusal: Invalid, asset_id: object) -> NoReturn:
     """A body that is no PayoutRequest: its asset comes before all else that may be wrong, but for a
     field that nobody knows. Raises what find_asset does, or the refusal."""
-    if refusal.field != "asset_id" and refusal.rule != UNKNOWN:
+    if refusal.field != "asset_id" and refusal.rule not in OF_BODIES:
         find_asset(viewer, str(asset_id))
     raise refusal
 

@@ -3,6 +3,8 @@ transaction."""
 
 from datetime import datetime
 
+from django.db.models import QuerySet
+
 from apps.access import operations
 from apps.access.access import Access
 from apps.assets.models import Asset
@@ -10,6 +12,7 @@ from apps.core import clock, jobs
 from apps.core.errors import Flat
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import once
+from apps.core.messages.invalid import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount
 from apps.ledger import movements
@@ -42,6 +45,22 @@ def order_swap(
     return create_swap(access, request, key=key, caller=access.caller, least_atomic=least_atomic)
 
 
+def answer_unread(access: Access, refusal: Invalid, key: str) -> Swap:
+    """What is answered to a body that is no SwapRequest: whether they may, then the swap of a key
+    that was used. Raises what operations.check refuses with, or the refusal."""
+    operations.check(access, operations.SWAP)
+    earlier = _of_key(access, access.caller, key).first()
+    if earlier is None:
+        raise refusal
+    return earlier
+
+
+def _of_key(viewer: Viewer, caller: str, key: str) -> "QuerySet[Swap]":
+    rows = Swap.objects.visible_to(viewer).filter(idempotency_caller=caller, idempotency_key=key)
+    swaps: QuerySet[Swap] = rows.select_related("source_asset__chain", "buy_asset__chain")
+    return swaps
+
+
 def create_swap(
     viewer: Viewer,
     request: SwapRequest,
@@ -58,10 +77,7 @@ def create_swap(
     a person agreed to. Raises what quote_swap raises, InsufficientForSwap, DayLimitReached and
     RateMoved.
     """
-    earlier_rows = Swap.objects.visible_to(viewer).filter(
-        idempotency_caller=caller, idempotency_key=key
-    )
-    rows = earlier_rows.select_related("source_asset__chain", "buy_asset__chain")
+    rows = _of_key(viewer, caller, key)
     earlier = rows.first()
     if earlier is not None:
         return earlier, False
