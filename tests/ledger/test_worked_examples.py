@@ -8,7 +8,6 @@ from django.db import IntegrityError, transaction
 
 from apps.ledger import movements
 from apps.ledger.models import Entry, Movement
-from apps.ledger.movements.lines import store_move
 from apps.ledger.posting import EntryLine, InsufficientBalance, Posting, post, post_many
 from apps.ledger.selectors import balance_of, balances, booked_deposits, payment_split
 from apps.ledger.statements import statement
@@ -295,7 +294,10 @@ def test_of_a_batch_no_movement_takes_what_another_payment_brought(books: Books)
             "live",
             payment,
             AT,
-            store_move(books.store.pk, COIN, "held", "reserved", amount),
+            [
+                EntryLine("held", COIN, -amount, "principal", books.store.pk),
+                EntryLine("reserved", COIN, amount, "principal", books.store.pk),
+            ],
         )
         for key, payment, amount in (("a", mine, 9), ("b", other, 11))
     ]

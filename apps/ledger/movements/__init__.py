@@ -1,4 +1,4 @@
-"""THE page: every way money may move. Each function is one event of the books, posted once per key.
+"""The functions that post the rows of the table (`table.py:MOVEMENTS`), each once per key.
 
 Amounts are atomic units; a credit is positive. `at` is the time by the store's clock. What takes
 from a guarded account raises InsufficientBalance. `reference` is the payment a movement serves, so

@@ -5,57 +5,48 @@ import uuid
 from datetime import datetime
 from typing import NotRequired, TypedDict, Unpack
 
-from apps.ledger import keys
-from apps.ledger.chart import AVAILABLE, CUSTODY_DEPOSITS, CUSTODY_SIMULATED, HELD, SERVICE_FEES
-from apps.ledger.posting import EntryLine, Posted, Posting, post
+from apps.ledger.chart import CUSTODY_DEPOSITS, CUSTODY_SIMULATED
+from apps.ledger.movements.lines import Occasion, Owners, StoreMove, coins, moved, posting_of
+from apps.ledger.posting import Posted, Posting, post
 
 
 def deposit_confirmed(
     *,
-    store_id: uuid.UUID,
-    mode: str,
-    asset_id: str,
     deposit_id: uuid.UUID,
-    amount_atomic: int,
     payment_id: uuid.UUID,
     is_simulated: bool,
-    at: datetime,
+    **of: Unpack[StoreMove],
 ) -> Posted:
-    """Coins have arrived for good: they are in custody, and held for the store until their payment
-    is settled."""
-    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS
-    lines = [
-        EntryLine(custody, asset_id, -amount_atomic, "principal"),
-        EntryLine(HELD, asset_id, amount_atomic, "principal", store_id),
-    ]
     return post(
-        Posting(keys.DEPOSIT.of(deposit_id), "deposit_confirmed", mode, payment_id, at, lines)
+        posting_of(
+            "deposit_confirmed",
+            [deposit_id],
+            payment_id,
+            of,
+            moved(of),
+            owners=Owners(of["store_id"]),
+            using=[CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS],
+        )
     )
 
 
 def simulated_deposit_changed(
     *,
     store_id: uuid.UUID,
-    mode: str,
     asset_id: str,
     deposit_id: uuid.UUID,
     payment_id: uuid.UUID,
     grown_atomic: int,
-    at: datetime,
+    **occasion: Unpack[Occasion],
 ) -> Posted:
-    """A simulated deposit that was booked has been given another amount."""
-    lines = [
-        EntryLine(CUSTODY_SIMULATED, asset_id, -grown_atomic, "principal"),
-        EntryLine(HELD, asset_id, grown_atomic, "principal", store_id),
-    ]
     return post(
-        Posting(
-            keys.DEPOSIT.of(deposit_id, uuid.uuid4()),
+        posting_of(
             "simulated_deposit_changed",
-            mode,
+            [deposit_id, uuid.uuid4()],
             payment_id,
-            at,
-            lines,
+            occasion,
+            coins(asset_id, grown_atomic),
+            owners=Owners(store_id),
         )
     )
 
@@ -74,50 +65,33 @@ class Settled(TypedDict):
 
 
 def payment_settled(*, at: datetime, **of: Unpack[Settled]) -> Posted:
-    """A payment is complete: what it received in this asset goes to merchant, service and
-    platform."""
-    key = keys.SETTLE.of(of["payment_id"], of["asset_id"])
-    return post(Posting(key, "payment_settled", of["mode"], of["payment_id"], at, _three_way(of)))
+    key_parts = [of["payment_id"], of["asset_id"]]
+    return post(_settled("payment_settled", key_parts, of, at))
 
 
 def overpayment_settled(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[Settled]) -> Posted:
-    """More has been confirmed on a completed payment."""
-    key = keys.SETTLE.of(of["payment_id"], of["asset_id"], deposit_id)
-    return post(
-        Posting(key, "overpayment_settled", of["mode"], of["payment_id"], at, _three_way(of))
-    )
+    key_parts = [of["payment_id"], of["asset_id"], deposit_id]
+    return post(_settled("overpayment_settled", key_parts, of, at))
 
 
 def late_deposit_accepted(*, deposit_id: uuid.UUID, at: datetime, **of: Unpack[Settled]) -> Posted:
-    """The merchant takes a deposit that came too late, as if a payment of that amount had
-    completed."""
-    return post(
-        Posting(
-            keys.SETTLE_LATE.of(deposit_id),
-            "late_deposit_accepted",
-            of["mode"],
-            of["payment_id"],
-            at,
-            _three_way(of),
-        )
-    )
+    return post(_settled("late_deposit_accepted", [deposit_id], of, at))
 
 
-def _three_way(of: Settled) -> list[EntryLine]:
-    store_id = of["store_id"]
-    asset_id = of["asset_id"]
+def _settled(name: str, key_parts: list[object], of: Settled, at: datetime) -> Posting:
     platform_id = of.get("platform_id")
-    gross = of["gross_atomic"]
     service_fee = of["service_fee_atomic"]
     platform_fee = of["platform_fee_atomic"]
-    net = gross - service_fee - platform_fee
+    net = of["gross_atomic"] - service_fee - platform_fee
     if min(service_fee, platform_fee, net) < 0 or (platform_fee and platform_id is None):
         raise ValueError(
             "the shares of a payment are never negative, and a platform's fee has a platform"
         )
-    return [
-        EntryLine(HELD, asset_id, -gross, "gross", store_id),
-        EntryLine(AVAILABLE, asset_id, net, "net", store_id),
-        EntryLine(SERVICE_FEES, asset_id, service_fee, "service_fee"),
-        EntryLine(AVAILABLE, asset_id, platform_fee, "platform_fee", platform_id),
-    ]
+    return posting_of(
+        name,
+        key_parts,
+        of["payment_id"],
+        {"mode": of["mode"], "at": at},
+        coins(of["asset_id"], net, service_fee, platform_fee),
+        owners=Owners(of["store_id"], platform_id),
+    )

@@ -2,54 +2,50 @@
 well."""
 
 import uuid
-from datetime import datetime
+from typing import Unpack
 
-from apps.ledger import keys
-from apps.ledger.chart import AVAILABLE, CUSTODY_HOT, RESERVED, SWAP_CLEARING
-from apps.ledger.movements.lines import gas, store_move
-from apps.ledger.posting import EntryLine, Posted, Posting, post
+from apps.ledger.movements.lines import Occasion, Owners, coins, positive, posting_of
+from apps.ledger.posting import Posted, post
 
 
 def swap_created(
     *,
     store_id: uuid.UUID,
-    mode: str,
     asset_id: str,
     swap_id: uuid.UUID,
     sell_atomic: int,
-    at: datetime,
+    **occasion: Unpack[Occasion],
 ) -> Posted:
-    """What is to be sold is set aside."""
-    lines = store_move(store_id, asset_id, AVAILABLE, RESERVED, sell_atomic)
-    return post(Posting(keys.SWAP.of(swap_id), "swap_created", mode, swap_id, at, lines))
+    sold = positive(asset_id, sell_atomic)
+    owners = Owners(store_id)
+    return post(posting_of("swap_created", [swap_id], swap_id, occasion, sold, owners=owners))
 
 
 def swap_completed(
     *,
     store_id: uuid.UUID,
-    mode: str,
     swap_id: uuid.UUID,
     source_asset_id: str,
     sell_atomic: int,
     buy_asset_id: str,
     buy_atomic: int,
-    at: datetime,
+    **occasion: Unpack[Occasion],
 ) -> Posted:
-    """The store has sold and bought; the far side of both stands in the clearing account."""
-    lines = [
-        EntryLine(RESERVED, source_asset_id, -sell_atomic, "principal", store_id),
-        EntryLine(SWAP_CLEARING, source_asset_id, sell_atomic, "principal"),
-        EntryLine(SWAP_CLEARING, buy_asset_id, -buy_atomic, "principal"),
-        EntryLine(AVAILABLE, buy_asset_id, buy_atomic, "principal", store_id),
-    ]
     return post(
-        Posting(keys.SWAP_COMPLETED.of(swap_id), "swap_completed", mode, swap_id, at, lines)
+        posting_of(
+            "swap_completed",
+            [swap_id],
+            swap_id,
+            occasion,
+            coins(source_asset_id, sell_atomic),
+            coins(buy_asset_id, buy_atomic),
+            owners=Owners(store_id),
+        )
     )
 
 
 def swap_exchanged(
     *,
-    mode: str,
     swap_id: uuid.UUID,
     source_asset_id: str,
     sell_atomic: int,
@@ -57,54 +53,51 @@ def swap_exchanged(
     buy_atomic: int,
     gas_asset_id: str,
     gas_atomic: int,
-    at: datetime,
+    **occasion: Unpack[Occasion],
 ) -> Posted:
-    """A swap was made on a chain: what was sold has left the hot wallet, what was bought has come,
-    and the clearing is even."""
-    lines = [
-        EntryLine(SWAP_CLEARING, source_asset_id, -sell_atomic, "principal"),
-        EntryLine(CUSTODY_HOT, source_asset_id, sell_atomic, "principal"),
-        EntryLine(CUSTODY_HOT, buy_asset_id, -buy_atomic, "principal"),
-        EntryLine(SWAP_CLEARING, buy_asset_id, buy_atomic, "principal"),
-        *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
-    ]
     return post(
-        Posting(keys.SWAP_EXCHANGED.of(swap_id), "swap_exchanged", mode, swap_id, at, lines)
+        posting_of(
+            "swap_exchanged",
+            [swap_id],
+            swap_id,
+            occasion,
+            coins(source_asset_id, sell_atomic),
+            coins(buy_asset_id, buy_atomic),
+            coins(gas_asset_id, gas_atomic),
+        )
     )
 
 
 def swap_released(
     *,
     store_id: uuid.UUID,
-    mode: str,
     asset_id: str,
     swap_id: uuid.UUID,
     sell_atomic: int,
-    at: datetime,
     gas_asset_id: str = "",
     gas_atomic: int = 0,
+    **occasion: Unpack[Occasion],
 ) -> Posted:
-    """A swap has failed: the source goes back to what can be spent. One that the chain reverted has
-    paid gas."""
-    lines = [
-        *store_move(store_id, asset_id, RESERVED, AVAILABLE, sell_atomic),
-        *gas(gas_asset_id, gas_atomic, CUSTODY_HOT),
-    ]
-    return post(Posting(keys.SWAP_RELEASED.of(swap_id), "swap_released", mode, swap_id, at, lines))
+    return post(
+        posting_of(
+            "swap_released",
+            [swap_id],
+            swap_id,
+            occasion,
+            positive(asset_id, sell_atomic),
+            coins(gas_asset_id, gas_atomic),
+            owners=Owners(store_id),
+        )
+    )
 
 
 def swap_approval_paid(
-    *, mode: str, asset_id: str, reference: str, swap_id: uuid.UUID, gas_atomic: int, at: datetime
+    *,
+    asset_id: str,
+    reference: str,
+    swap_id: uuid.UUID,
+    gas_atomic: int,
+    **occasion: Unpack[Occasion],
 ) -> Posted:
-    """The router was allowed to take the tokens of a swap, or no longer: that cost gas and moved
-    nothing."""
-    return post(
-        Posting(
-            keys.SWAP_APPROVAL.of(reference),
-            "swap_approval_paid",
-            mode,
-            swap_id,
-            at,
-            gas(asset_id, gas_atomic, CUSTODY_HOT),
-        )
-    )
+    gas = coins(asset_id, gas_atomic)
+    return post(posting_of("swap_approval_paid", [reference], swap_id, occasion, gas))
