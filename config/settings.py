@@ -38,7 +38,7 @@ DEBUG = False
 ROOT_URLCONF = "config.urls"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 INSTALLED_APPS = [
-    "config.admin.StaffConfig",
+    "apps.staff.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -74,6 +74,7 @@ INSTALLED_APPS = [
     "apps.hosted",
     "apps.audit",
     "apps.console",
+    "apps.staff.apps.StaffConfig",
     "apps.docs",
     "apps.mcp",
     *(("dev",) if not IS_PRODUCTION and (BASE_DIR / "dev").is_dir() else ()),

@@ -13,7 +13,6 @@ from apps.chain.models import AddressLook, UnmatchedTransfer
 from apps.chain.simulated import put
 from apps.core import clock, mail
 from apps.core.models import OutgoingMail
-from apps.core.staff.roles import StaffRole
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_HOT
 from apps.payments.models import Payment, PaymentAddress
@@ -23,6 +22,7 @@ from apps.payments.services.settle import settle_payment
 from apps.payments.services.treasury import funding_key
 from apps.stores.four_eyes import approve
 from apps.stores.models import Store, User
+from apps.stores.staff_roles import StaffRole
 from tests.cast import Api, Shop
 
 

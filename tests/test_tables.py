@@ -42,7 +42,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "A sum or list over many rows, made where the rows are": {
         "apps/console/books.py": ("assets_asset", *BOOKS),
-        "apps/console/staff/trial_balance.py": ("assets_asset", *BOOKS),
+        "apps/staff/trial_balance.py": ("assets_asset", *BOOKS),
         "apps/ledger/selectors.py": ("assets_asset",),
         "apps/payments/daily_sums.py": BOOKS,
         "apps/payments/net.py": ("assets_asset",),

@@ -28,19 +28,16 @@ READ = (
 PAGES = (
     "apps/dashboard/*.py",
     "apps/hosted/*.py",
-    "apps/console/staff/*.py",
-    "apps/console/admin.py",
     "apps/console/status.py",
-    "apps/core/staff/*.py",
     "apps/core/templatetags/*.py",
-    "apps/*/admin.py",
     "apps/*/attention.py",
     "apps/*/badges.py",
     "apps/*/customer_badges.py",
     "apps/*/notifications.py",
     "apps/ledger/chart.py",
     "apps/reports/labels.py",
-    "config/staff_site.py",
+    "apps/staff/*.py",
+    ":!apps/staff/management",
     # Translations of what the API says, by its own words.
     ":!apps/hosted/sentences.py",
 )

@@ -9,8 +9,7 @@ from apps.access import passkeys, second_factor
 from apps.access.models import SecondFactor
 from apps.core.clock import iso
 from apps.core.errors import Flat
-from apps.core.staff import roles
-from apps.stores import four_eyes
+from apps.stores import four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
@@ -53,5 +52,5 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
 
 
 FACTOR = RequestKind(
-    "second_factor", "The removal of a second factor", roles.FACTOR, _before, _carry_out
+    "second_factor", "The removal of a second factor", staff_roles.FACTOR, _before, _carry_out
 )

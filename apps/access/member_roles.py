@@ -6,8 +6,7 @@ from datetime import datetime
 from apps.access import makers
 from apps.core.errors import Flat
 from apps.core.models import Mode
-from apps.core.staff import roles
-from apps.stores import account_emails, audit, four_eyes, notification_kinds
+from apps.stores import account_emails, audit, four_eyes, notification_kinds, staff_roles
 from apps.stores.account_emails import StaffDecision
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import Member, Role, StaffRequest, Store, User
@@ -94,7 +93,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
 MEMBER_ROLE = RequestKind(
     "member_role",
     "A change to the role of a store’s member",
-    roles.MEMBER_ROLE,
+    staff_roles.MEMBER_ROLE,
     _before,
     _carry_out,
 )

@@ -1,5 +1,7 @@
 """How long what a store's people name in live mode waits before it can be used."""
 
+from typing import ClassVar
+
 from django.db import models
 
 from apps.stores.settings_models import StoreSettings
@@ -11,6 +13,12 @@ class WaitingPeriodSettings(StoreSettings):
     cooling_hours = models.PositiveSmallIntegerField(default=24, db_default=24)
     cooling_hours_next = models.PositiveSmallIntegerField(null=True, blank=True)
     cooling_hours_next_from = models.DateTimeField(null=True, blank=True)
+
+    labels: ClassVar = {
+        "cooling_hours": "Waiting period for new destinations",
+        "cooling_hours_next": "Waiting period from the next change",
+        "cooling_hours_next_from": "Next waiting period applies from",
+    }
 
     class Meta:
         db_table = "access_coolingsettings"  # as it was first called

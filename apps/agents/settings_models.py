@@ -32,3 +32,8 @@ class AgentSettings(StoreSettings):
         "authorization_url",
         "authorization_policy",
     )
+    labels: ClassVar = {
+        "daily_issuance_cap_atomic": "Most that mandates of a day add up to (atomic units)",
+        "max_mandate_cap_atomic": "Highest limit of a mandate (atomic units)",
+        "x402_dispatch": "Send agents’ x402 payments on-chain",
+    }

@@ -13,9 +13,10 @@ from typing import Any
 
 from apps.assets.models import Asset
 from apps.core import money
-from apps.core.staff.durations import duration_text
-from apps.core.staff.labels import code_words, field_label
+from apps.core.durations import duration_text
 from apps.core.templatetags.tillgate import percentage, plain_moment
+from apps.core.words import code_words
+from apps.stores.settings import setting_label
 
 # Values that are lists themselves: a list of anything else is what it was before and after.
 _LISTS = frozenset({"fields", "redirect_uris", "refunds", "scopes", "sent", "subscribed_events"})
@@ -23,6 +24,29 @@ _CODED = frozenset(
     {"account", "frequency", "kind", "outcome", "provider", "purpose", "role", "status", "type"}
 )
 _CODE = re.compile(r"[a-z0-9_]+")
+# What details are called that aren't settings of a store, where their names don't say it.
+_LABELS = {
+    "anchor_day": "Day of the month",
+    "asked_by": "Requested by",
+    "asked_by_email": "Email of the requester",
+    "asset_id": "Asset",
+    "crypto_payout_detail_id": "Destination",
+    "daily_atomic": "Maximum per day",
+    "decided_by_email": "Email of who decided",
+    "digest": "Fingerprint",
+    "fiat_payout_detail_id": "Destination",
+    "is_fiat_eligible": "Bank payouts",
+    "is_live": "Live mode",
+    "kind": "Type",
+    "min_withdrawal_atomic": "Minimum payout",
+    "minimum_fiat_cents": "Minimum payout",
+    "minimum_fiat_currency": "Minimum payout currency",
+    "per_tx_atomic": "Maximum per payout",
+    "platform_store_url": "Shop URL",
+    "total_cap_atomic": "Total limit",
+    "waits_until": "Waiting period ends",
+    "worth_cents": "Value when created",
+}
 # Columns that name an asset by its ID.
 _ASSETS = ("asset", "asset_id")
 # How a transfer is kept: atomic units, the asset's ID, the address.
@@ -59,7 +83,11 @@ class DetailTexts:
     coin: Asset | None
 
     def label(self, name: str) -> str:
-        return self.coins[name].full_name if name in self.coins else field_label(name)
+        return (
+            self.coins[name].full_name
+            if name in self.coins
+            else _LABELS.get(name) or setting_label(name)
+        )
 
     def is_change(self, name: str, value: Sequence[Any]) -> bool:
         """Whether a list is what a value was before and after."""

@@ -6,8 +6,7 @@ from datetime import datetime
 from apps.assets.models import Chain
 from apps.assets.services import CONFIRMATIONS_MAX
 from apps.core.errors import Flat
-from apps.core.staff import roles
-from apps.stores import audit, four_eyes
+from apps.stores import audit, four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
@@ -63,7 +62,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
 CONFIRMATIONS = RequestKind(
     "confirmations",
     "A change to a network’s confirmations",
-    roles.CONFIRMATIONS,
+    staff_roles.CONFIRMATIONS,
     _before,
     _carry_out,
 )

@@ -11,6 +11,9 @@ from apps.core import clock
 from apps.core.models import Mode
 
 BLOCK_ON_ITS_WAY = timedelta(seconds=15)
+# A chain that wasn't read for longer is late, and a transaction that wasn't signed or mined.
+READ_LATE = timedelta(minutes=5)
+SENT_LATE = timedelta(minutes=30)
 
 
 def heads() -> dict[str, Head]:

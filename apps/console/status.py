@@ -24,6 +24,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.assets.models import Chain, Rate
 from apps.chain.models import Head, HotWallet, OutgoingTransaction
+from apps.chain.selectors import READ_LATE, SENT_LATE
 from apps.chain.states import UNMINED
 from apps.core import buckets, clock
 from apps.core.db import tenancy
@@ -31,9 +32,7 @@ from apps.core.models import Mode, OutgoingMail
 from apps.webhooks.selectors import ours_to_deliver
 
 FRESH_SECONDS = 10
-# What waits longer than this for us, and not for somebody else, is late.
-READ_LATE = timedelta(minutes=5)
-SENT_LATE = timedelta(minutes=30)
+# An event or email that waits longer for us, and not for somebody else, is late.
 TOLD_LATE = timedelta(minutes=5)
 log = structlog.get_logger(__name__)
 Words = str | Promise

@@ -20,7 +20,7 @@ from apps.webhooks.documents import EventData, EventDocument
 from apps.webhooks.samples import sample
 
 # Pages of people alone raise these: no call of the API is answered so.
-PEOPLE = ("apps.links", "apps.dashboard", "apps.hosted", "apps.core.staff.roles")
+PEOPLE = ("apps.links", "apps.dashboard", "apps.hosted", "apps.stores.staff_roles")
 PASSWORD = "password_required"  # noqa: S105  # a code, and only forms ask for one
 # Said where a refusal is raised instead of by its class: code, status, sentence.
 RAISED = (

@@ -8,7 +8,7 @@ guarded balances never below zero.
 from django.db import models
 
 from apps.core.models import AtomicField, Mode
-from apps.core.staff.labels import code_words
+from apps.core.words import code_words
 from apps.ledger import chart
 from apps.stores.person_fields import optional_person
 

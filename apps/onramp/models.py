@@ -12,7 +12,7 @@ from apps.core.ids import IdField
 from apps.core.models import AtomicField, Mode, Owned
 from apps.core.money import Fiat
 from apps.core.regions import in_english
-from apps.core.staff.labels import code_words
+from apps.core.words import code_words
 
 
 class FundingSession(Owned):

@@ -32,3 +32,9 @@ class PayoutSettings(StoreSettings):
         "review_new_destinations",
         "platform_may_pay_out",
     )
+    labels: ClassVar = {
+        "payout_network_fee": "Network fee of payouts is paid by",
+        "payout_review_threshold_cents": "Payouts are reviewed above",
+        "platform_may_pay_out": "May pay out for its sub-merchants",
+        "review_new_destinations": "Payouts to new destinations are reviewed",
+    }

@@ -7,13 +7,11 @@ from typing import Any
 
 from django.db.models import BooleanField
 
-from apps.core.staff import roles
-from apps.core.staff.labels import field_label
-from apps.stores import four_eyes
+from apps.stores import four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
 from apps.stores.services import change_store_for
-from apps.stores.settings import lock_settings, model_of, settings_models, values_of
+from apps.stores.settings import lock_settings, model_of, setting_label, settings_models, values_of
 
 _OF_STORE = ("card_funding_live", "card_funding_test")
 
@@ -44,11 +42,11 @@ def request_dispatch(
     if not differences:
         raise StaffRequestRefused("Nothing of it would change")
     if all(_is_switch(column) and value is False for column, value in differences.items()):
-        roles.check(staff, roles.DISPATCH_OFF)
+        staff_roles.check(staff, staff_roles.DISPATCH_OFF)
         change_store_for(store, reason, differences)
         return None
     lines = [
-        (field_label(column), column_text(column, before[column]), column_text(column, value))
+        (setting_label(column), column_text(column, before[column]), column_text(column, value))
         for column, value in differences.items()
     ]
     wish = Proposal(
@@ -72,7 +70,7 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return "On" if value else "Off"
     if isinstance(value, dict):
-        rules = (f"{field_label(name)}: {_text(rule)}" for name, rule in sorted(value.items()))
+        rules = (f"{setting_label(name)}: {_text(rule)}" for name, rule in sorted(value.items()))
         return "; ".join(rules) or "None"
     if isinstance(value, list):
         return ", ".join(str(item) for item in value) or "None"
@@ -88,5 +86,5 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
 
 
 DISPATCH = RequestKind(
-    "dispatch", "A change to a store’s cards or agents", roles.DISPATCH, _before, _carry_out
+    "dispatch", "A change to a store’s cards or agents", staff_roles.DISPATCH, _before, _carry_out
 )

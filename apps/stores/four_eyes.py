@@ -20,11 +20,10 @@ from apps.core import crypto
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.ids import new_id
-from apps.core.staff import roles
-from apps.core.staff.roles import StaffOperation
-from apps.stores import audit
+from apps.stores import audit, staff_roles
 from apps.stores.models import StaffRequest, User
 from apps.stores.staff_letters import StaffLetter, tell, tell_deciders
+from apps.stores.staff_roles import StaffOperation
 
 LIFETIME = timedelta(days=7)
 _State = StaffRequest.State
@@ -94,7 +93,7 @@ def secrets_of(request: StaffRequest) -> dict[str, str]:
 def ask(kind: RequestKind, wish: Proposal, staff: User, at: datetime) -> StaffRequest:
     """Nothing happens yet; those who may approve it are told. Raises StaffForbidden,
     StaffRequestRefused and what `before` raises."""
-    roles.check(staff, kind.operation)
+    staff_roles.check(staff, kind.operation)
     if not wish.reason.strip():
         raise StaffRequestRefused("This takes two members of staff: give a reason")
     with transaction.atomic():
@@ -142,10 +141,10 @@ def approve(
     StaffRequestRefused, what the act raises."""
     with transaction.atomic():
         row = _open(kind, request_id, at)
-        roles.check(staff, kind.operation)
+        staff_roles.check(staff, kind.operation)
         if staff.pk == row.asked_by_id:
             raise StaffRequestRefused("A second member of staff approves it, not the one who asked")
-        if not roles.may(row.asked_by, kind.operation):
+        if not staff_roles.may(row.asked_by, kind.operation):
             raise StaffRequestRefused("Whoever asked may not ask for it any more: reject it")
         if kind.moves_money and not reason.strip():
             raise StaffRequestRefused("This approval needs a reason")
@@ -174,7 +173,7 @@ def reject(
         row = _open(kind, request_id, at)
         is_own = staff.pk == row.asked_by_id
         if not is_own:
-            roles.check(staff, kind.operation)
+            staff_roles.check(staff, kind.operation)
         row.sealed = ""
         _decide(row, _State.REJECTED, staff, at, reason)
         _note("rejected", kind, row, reason)

@@ -15,7 +15,6 @@ from django.utils.crypto import salted_hmac
 
 from apps.core import emails
 from apps.core.ids import IdField
-from apps.core.staff.roles import StaffRole
 from apps.stores.audit_words import action_words
 from apps.stores.count_models import CountedMerchant as CountedMerchant  # a model of this app
 from apps.stores.count_models import MerchantCount as MerchantCount
@@ -23,6 +22,7 @@ from apps.stores.mail_models import TestLetter as TestLetter  # a model of this 
 from apps.stores.notification_models import Notification as Notification  # a model of this app
 from apps.stores.notification_models import NotificationChoice as NotificationChoice
 from apps.stores.staff_models import StaffRequest as StaffRequest  # a model of this app
+from apps.stores.staff_roles import StaffRole
 from apps.stores.verification_models import VerificationDocument as VerificationDocument
 
 

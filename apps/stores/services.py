@@ -16,11 +16,11 @@ from apps.core.db.constraints import refused_by
 from apps.core.db.sql import insert
 from apps.core.errors import Flat
 from apps.core.messages.fields import Invalid, check_storable
-from apps.core.staff.roles import ALL_ROLES
 from apps.stores import account_emails, audit
 from apps.stores.models import Currency, Member, Role, Store, User
 from apps.stores.requests import StoreDetails, StoreRequest
 from apps.stores.settings import values_of, write_settings
+from apps.stores.staff_roles import ALL_ROLES
 
 PASSWORD_LENGTH_MAX = 1024
 ORIGINS_MAX = 20

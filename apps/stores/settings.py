@@ -10,8 +10,27 @@ from functools import cache
 from django.apps import apps
 from django.db import transaction
 
+from apps.core.words import column_words
 from apps.stores.models import Store
 from apps.stores.settings_models import StoreSettings
+
+# Of the store's own columns.
+_LABELS = {
+    "accept_overpayments": "Overpayments are accepted",
+    "accept_underpayments": "Underpayments are accepted",
+    "card_funding_live": "Cards in live mode",
+    "card_funding_test": "Cards in test mode",
+    "checkout_domain_checked_at": "Checkout domain last checked",
+    "is_platform": "Runs a platform",
+    "kyc_confirmed_at": "Business verified",
+    "platform_fee_before_fraction": "Platform fee before the raise",
+    "platform_fee_ceiling_fraction": "Ceiling of its platform fee",
+    "platform_fee_from": "Raised platform fee applies",
+    "remove_service_branding": "Hides Tillgate’s branding",
+    "settlement_currency": "Currency",
+    "test_clock_target_seconds": "Test clock is moving to",
+    "test_offset_seconds": "Test clock",
+}
 
 
 @cache
@@ -32,6 +51,16 @@ def _models_by_column() -> Mapping[str, type[StoreSettings]]:
 def model_of(column: str) -> type[StoreSettings] | None:
     """Whose setting a column is; None for a column of the store itself."""
     return _models_by_column().get(column)
+
+
+@cache
+def _labels() -> Mapping[str, str]:
+    return {**_LABELS, **{k: v for model in settings_models() for k, v in model.labels.items()}}
+
+
+def setting_label(name: str) -> str:
+    """What people call a column of the store or of its settings, or a name within its value."""
+    return _labels().get(name) or column_words(name)
 
 
 def rows_of(store: Store) -> list[StoreSettings]:

@@ -4,6 +4,7 @@ app.
 A store without the row has the defaults; the first change makes it (apps.stores.settings).
 """
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from django.db import models
@@ -24,6 +25,8 @@ class StoreSettings(models.Model):
     takes_two: ClassVar[tuple[str, ...]] = ()
     # Those that decide about the store's money (apps.stores.terms).
     terms: ClassVar[tuple[str, ...]] = ()
+    # Columns, and names within their values, whose words aren't what people say.
+    labels: ClassVar[Mapping[str, str]] = {}
 
     class Meta:
         abstract = True

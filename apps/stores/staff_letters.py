@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from apps.core import mail
-from apps.core.staff import roles
-from apps.core.staff.roles import StaffOperation
+from apps.stores import staff_roles
 from apps.stores.models import User
+from apps.stores.staff_roles import StaffOperation
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class StaffLetter:
 def tell_deciders(operation: StaffOperation, asked_by: User, letter: StaffLetter) -> None:
     """Everybody who may decide, but whoever asked."""
     for person in User.objects.filter(is_staff=True, is_active=True).exclude(pk=asked_by.pk):
-        if roles.may(person, operation):
+        if staff_roles.may(person, operation):
             tell(person, letter)
 
 

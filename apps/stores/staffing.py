@@ -9,12 +9,11 @@ from django.db import transaction
 from django.db.models import Q
 
 from apps.core.errors import Flat
-from apps.core.staff import roles as staff_roles
-from apps.core.staff.roles import StaffRole
-from apps.stores import account_emails, audit, four_eyes
+from apps.stores import account_emails, audit, four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import sign_out_everywhere
+from apps.stores.staff_roles import StaffRole
 
 _BY_TWO = frozenset({StaffRole.FINANCE, StaffRole.ADMIN})
 

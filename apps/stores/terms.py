@@ -10,18 +10,16 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from apps.core import clock
+from apps.core import clock, money
 from apps.core.models import Mode
-from apps.core.staff import roles
-from apps.core.staff.labels import field_label
-from apps.core.staff.values import shown
-from apps.stores import account_emails, four_eyes, notification_kinds, platform_fees
+from apps.core.templatetags.tillgate import fiat, percentage
+from apps.stores import account_emails, four_eyes, notification_kinds, platform_fees, staff_roles
 from apps.stores.account_emails import StaffDecision
 from apps.stores.dispatch import column_text, field_of
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, Store, User
 from apps.stores.services import change_store, change_store_for
-from apps.stores.settings import lock_settings, settings_models, values_of
+from apps.stores.settings import lock_settings, setting_label, settings_models, values_of
 
 _OF_STORE = (
     "underpayment_tolerance_bps",
@@ -90,7 +88,7 @@ def lines_of(store: Store, changes: Changes) -> list[tuple[str, str, str]]:
     """Each setting with what it is and what it will be, as people read them."""
     before = values_of(store, list(changes))
     return [
-        (field_label(column), _text(store, column, before[column]), _text(store, column, value))
+        (setting_label(column), _text(store, column, before[column]), _text(store, column, value))
         for column, value in changes.items()
     ]
 
@@ -102,9 +100,11 @@ def _text(store: Store, column: str, value: Any) -> str:
         return f"{value:%Y-%m-%d %H:%M} UTC"
     if isinstance(value, bool) or field_of(column).flatchoices:
         return column_text(column, value)
-    row = copy(store)
-    setattr(row, column, value)
-    return str(shown(row, column))
+    if column.endswith("_cents"):
+        return fiat(value, store.settlement_currency)
+    if column.endswith("_bps"):
+        return percentage(money.percentage_from_bps(value))
+    return percentage(money.percentage_text(value))
 
 
 def tell(store: Store, key: str, lines: list[tuple[str, str, str]]) -> None:
@@ -166,5 +166,5 @@ def _change_platform_fee(store: Store, former: Store, at: datetime) -> None:
 
 
 TERMS = RequestKind(
-    "store_terms", "A change to a store’s fees or reviews", roles.TERMS, _before, _carry_out
+    "store_terms", "A change to a store’s fees or reviews", staff_roles.TERMS, _before, _carry_out
 )

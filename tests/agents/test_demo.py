@@ -10,7 +10,7 @@ from dev.demo import agents
 from tests import make
 from tests.agents.conftest import DOLLAR, TOKEN, Market
 from tests.dashboard.browse import Browser, text
-from tests.dashboard.test_staff import clerk, staff
+from tests.staff.test_sign_in import clerk, staff
 
 __all__ = ["clerk", "staff"]
 pytestmark = pytest.mark.chain

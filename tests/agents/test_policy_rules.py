@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from apps.console.management.commands.set_store import RULES
-from apps.console.staff.forms import DispatchForm
+from apps.staff.approval_forms import DispatchForm
 from tests.cast import Cast
 
 

@@ -101,7 +101,7 @@ def _requests(place: Town) -> Iterator[Row]:
 def _pages(place: Town) -> Iterator[Row]:
     """Of people, each with a browser."""
     from tests import make
-    from tests.console.test_staff_roles import signed_in
+    from tests.staff.test_roles import signed_in
 
     people = Browser(place.shop.owner).prove()
     asks = {ask.name: ask.get for ask in pages.dashboard(place.world, people)}

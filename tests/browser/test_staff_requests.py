@@ -9,10 +9,10 @@ from playwright.sync_api import Page, expect
 
 from apps.access import second_factor
 from apps.audit.invariants import INVARIANTS
-from apps.core.staff.roles import StaffRole
 from apps.ledger.models import Movement
 from apps.payments.models import Withdrawal
 from apps.stores.models import StaffRequest, User
+from apps.stores.staff_roles import StaffRole
 from tests import make
 from tests.auditing import found_of
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot

@@ -8,16 +8,16 @@ from django.contrib import admin
 from playwright.sync_api import Page
 
 from apps.chain.models import Address, UnmatchedTransfer
-from apps.console.staff.forms import FORMS
 from apps.core import clock
 from apps.core.models import RowFailure
-from apps.core.staff.pages import Queue
+from apps.staff.approval_forms import FORMS
+from apps.staff.pages import Queue
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.judging import TURNED_TO
 from tests.browser.test_staff_requests import enter, member
 from tests.cast import Cast
-from tests.console.test_staff_roles import rows
 from tests.make import paid
+from tests.staff.test_roles import rows
 from tests.whole import usually
 
 UGLY = "اسم طويل 🧾 " + "w" * 80

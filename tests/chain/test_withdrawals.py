@@ -17,7 +17,6 @@ from apps.chain.reasons import Reason
 from apps.chain.sending import sender, signing_rounds
 from apps.core import clock, mail
 from apps.core.db import tenancy
-from apps.core.staff.roles import StaffRole
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
@@ -31,6 +30,7 @@ from apps.payments.services.withdrawals import (
 from apps.payments.tasks import advance_treasury
 from apps.stores.models import AuditEntry, User
 from apps.stores.services import create_user
+from apps.stores.staff_roles import StaffRole
 from tests import auditing, make
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain

@@ -67,7 +67,7 @@ DOORS = {
     "apps.dashboard.urls",
     "apps.hosted.urls",
     "config.urls",
-    "config.staff_site",
+    "apps.staff.site",
 }
 
 # What opens and holds keys: the signer's alone, once it works.
@@ -91,7 +91,7 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | HTTP | KEYS,
         1025,
-        1839,
+        1864,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
@@ -115,7 +115,7 @@ STARTS = {
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | HTTP | KEYS,
         1050,
-        1866,
+        1891,
     ),
     "migrate": Start(
         (

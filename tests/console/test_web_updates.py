@@ -10,9 +10,9 @@ from apps.audit import grants
 from apps.audit.grants import WEB
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.staff.roles import StaffRole
 from apps.stores import four_eyes, staffing
 from apps.stores.models import User
+from apps.stores.staff_roles import StaffRole
 from tests import make
 from tests.cast import Cast
 from tests.chain.test_signer_believes_nobody import allowed, refused

@@ -30,11 +30,11 @@ from config.reader import Reader
 from dev.ports import free_port
 from tests import make, postgres
 from tests.cast import Cast, assemble
-from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
 from tests.platforms.conftest import platform_of
 from tests.replicas import OWNER, StreamingReplica
 from tests.stack import ROOT, wait_for
+from tests.staff.test_roles import signed_in
 
 pytestmark = pytest.mark.direct  # a replica is reached directly
 
@@ -335,7 +335,7 @@ def test_every_read_that_may_be_behind_says_why() -> None:
         "apps.audit.verify._read_late",
         "apps.console.health._database_figures",
         "apps.core.db.streams._copy",
-        "apps.core.staff.pages.ReadOnly._list_as_it_was",
+        "apps.staff.pages.ReadOnly._list_as_it_was",
         "apps.dashboard.exports.csv_file",
         "apps.dashboard.list_files.ListFile.of_each",
         "apps.dashboard.lists.Listing.csv",

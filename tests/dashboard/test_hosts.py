@@ -11,8 +11,8 @@ from django.core import mail as django_mail
 from django.test import Client
 
 from apps.core import mail
+from apps.staff.site import StaffSite
 from config import environment
-from config.staff_site import StaffSite
 from tests.cast import Cast
 
 SHOP = "pay.example"

@@ -22,11 +22,11 @@ from apps.stores import verification_documents as documents
 from apps.stores.models import AuditEntry, Member, Role, Verification, VerificationDocument
 from tests import make
 from tests.cast import Cast, Shop, person
-from tests.console.staff.pages import statements
-from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.papers import small_pdf
 from tests.dashboard.test_verification import FORM, submitted
+from tests.staff.pages import statements
+from tests.staff.test_roles import signed_in
 
 
 def sheet(words: str = "", pages: int = 1, **options: Any) -> bytes:

@@ -8,9 +8,6 @@ from django.test import Client
 
 from apps.billing import selectors as billing_selectors
 from apps.core import list_pages, searching
-from apps.core.staff import lists as staff_lists
-from apps.core.staff import paging as staff_paging
-from apps.core.staff.pages import ReadOnly
 from apps.dashboard import (
     exports,
     inbox,
@@ -20,13 +17,16 @@ from apps.dashboard import (
 )
 from apps.ledger import statements as ledger_statements
 from apps.reports import bookings
+from apps.staff import lists as staff_lists
+from apps.staff.pages import ReadOnly
+from apps.staff.plumbing import paging as staff_paging
 from apps.webhooks import selectors as webhook_selectors
 from tests import make
-from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
 from tests.growth import pages
 from tests.growth.buffers import GROWTH_MAX, Known, reading
 from tests.growth.seed import GrowingTown
+from tests.staff.test_roles import signed_in
 
 # Each index that a page goes through is a level deeper.
 BUFFERS_SPARE = 100

@@ -9,15 +9,15 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.core.staff.pages import ReadOnly
 from apps.dashboard import inbox
+from apps.staff.pages import ReadOnly
 from tests import make
-from tests.console.test_staff_roles import signed_in
 from tests.dashboard.browse import Browser
 from tests.growth import pages, world
 from tests.growth.each import each
 from tests.growth.seed import forget
 from tests.growth.world import World
+from tests.staff.test_roles import signed_in
 from tests.whole import usually
 
 MORE = 2

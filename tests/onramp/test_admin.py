@@ -3,19 +3,19 @@ secret back."""
 
 import pytest
 
-from apps.console.staff.forms import CardNetworkForm
 from apps.core import clock, crypto
 from apps.onramp.models import Credential
 from apps.onramp.services import credentials
 from apps.onramp.services.credentials import keep_secrets
 from apps.onramp.services.networks import key_problem
+from apps.staff.approval_forms import CardNetworkForm
 from apps.stores import four_eyes
 from apps.stores.models import AuditEntry, StaffRequest
 from tests import auditing, make
 from tests.cast import Shop
 from tests.dashboard.browse import Browser, text
-from tests.dashboard.test_staff import clerk, staff
 from tests.onramp.cards import SECRET, credential, opened
+from tests.staff.test_sign_in import clerk, staff
 
 __all__ = ["clerk", "staff"]  # fixtures
 

@@ -17,7 +17,6 @@ from apps.chain.services import AlreadyResolved, NotConfirmedYet
 from apps.chain.watching import unmatched
 from apps.core import clock
 from apps.core.errors import NotFound
-from apps.core.staff import roles
 from apps.ledger.models import Movement
 from apps.ledger.selectors import account_balance
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
@@ -31,6 +30,7 @@ from apps.payments.services.transfers import (
     accept_transfer,
     send_transfer_back,
 )
+from apps.stores import staff_roles
 from apps.stores.models import Role
 from tests import auditing, make
 from tests.cast import Cast, signed_in
@@ -195,7 +195,7 @@ def test_who_may(cast: Cast) -> None:
 def test_staff_and_store_at_once_decide_it_once(committed: Cast) -> None:
     payment, transfer = stray(committed)
     row = UnmatchedTransfer.objects.get(pk=transfer)
-    staff = make.clerk(roles.StaffRole.FINANCE)
+    staff = make.clerk(staff_roles.StaffRole.FINANCE)
     outcomes = []
 
     def decide() -> None:

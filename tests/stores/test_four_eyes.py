@@ -16,20 +16,20 @@ from django.test import override_settings
 
 from apps.access import lost_factor, second_factor
 from apps.audit.grants import WEB
-from apps.console.staff.kinds import KINDS
 from apps.core import clock, mail
 from apps.core.db import tenancy
 from apps.core.errors import Failure
 from apps.core.models import OutgoingMail
-from apps.core.staff.roles import StaffForbidden, StaffRole, roles_of
 from apps.payouts.models import Payout
 from apps.payouts.services import review
 from apps.payouts.services.progress import advance_payouts
+from apps.staff.approval_kinds import KINDS
 from apps.stores import dispatch, four_eyes, staffing
 from apps.stores.four_eyes import AlreadyAsked, RequestKind, StaffRequestRefused
 from apps.stores.models import AuditEntry, StaffRequest, User
 from apps.stores.services import change_store
 from apps.stores.settings import values_of
+from apps.stores.staff_roles import StaffForbidden, StaffRole, roles_of
 from tests import auditing, make
 from tests.cast import Cast, assemble, person
 from tests.roles import acting_as

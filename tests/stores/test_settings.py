@@ -15,7 +15,7 @@ from apps.stores.settings import columns_of, settings_models, values_of
 from tests import make
 from tests.auditing import found_of
 from tests.cast import Cast
-from tests.console.test_staff_roles import signed_in
+from tests.staff.test_roles import signed_in
 
 ROWS = (WaitingPeriodSettings, PayoutSettings, InvoiceSettings, AgentSettings)
 

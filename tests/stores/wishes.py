@@ -12,7 +12,6 @@ from apps.assets import confirmations
 from apps.assets.models import Asset, Chain
 from apps.chain.models import SendingHold
 from apps.chain.sending import holds
-from apps.console.staff.kinds import KINDS
 from apps.core import clock
 from apps.ledger import movements
 from apps.ledger.models import Movement
@@ -21,6 +20,7 @@ from apps.onramp.services import credentials
 from apps.payments.services import corrections
 from apps.payouts.models import Payout
 from apps.payouts.services import review
+from apps.staff.approval_kinds import KINDS
 from apps.stores import dispatch, four_eyes, staffing, terms
 from apps.stores.four_eyes import RequestKind
 from apps.stores.models import AuditEntry, Member, StaffRequest, Store, User

@@ -16,8 +16,7 @@ from apps.chain.models import SendingHold
 from apps.core import jobs
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
-from apps.core.staff import roles
-from apps.stores import audit, four_eyes
+from apps.stores import audit, four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
@@ -56,7 +55,7 @@ def place(
     chain: Chain | None, asset: Asset | None, reason: str, staff: User, at: datetime
 ) -> SendingHold:
     """At once; neither a chain nor an asset is everything. Raises StaffForbidden or HoldRefused."""
-    roles.check(staff, roles.SENDING_HOLD)
+    staff_roles.check(staff, staff_roles.SENDING_HOLD)
     if not reason.strip():
         raise HoldRefused("Give a reason")
     row = SendingHold(
@@ -106,4 +105,6 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
     jobs.enqueue("chain.send")
 
 
-LIFT = RequestKind("sending", "Resumption of sending", roles.SENDING_RESUME, _before, _carry_out)
+LIFT = RequestKind(
+    "sending", "Resumption of sending", staff_roles.SENDING_RESUME, _before, _carry_out
+)

@@ -7,9 +7,8 @@ from django.db import transaction
 
 from apps.chain.models import UnexplainedBalance
 from apps.core.errors import Flat
-from apps.core.staff import roles
-from apps.core.staff.roles import StaffMember
-from apps.stores import audit
+from apps.stores import audit, staff_roles
+from apps.stores.staff_roles import StaffMember
 
 
 class NotAcceptable(Flat):
@@ -20,7 +19,7 @@ def accept_for_staff(
     row: UnexplainedBalance, reason: str, staff: StaffMember, at: datetime
 ) -> UnexplainedBalance:
     """Accept it on the staff site. Raises StaffForbidden or NotAcceptable."""
-    roles.check(staff, roles.COINS_ACCEPT)
+    staff_roles.check(staff, staff_roles.COINS_ACCEPT)
     return accept(str(row.pk), reason, at)
 
 

@@ -7,8 +7,7 @@ from django.db import transaction
 
 from apps.chain.models import UnmatchedTransfer
 from apps.core.errors import Flat
-from apps.core.staff import roles
-from apps.stores import audit
+from apps.stores import audit, staff_roles
 from apps.stores.models import User
 
 
@@ -18,7 +17,7 @@ class NotResolved(Flat):
 
 def resolve(row: UnmatchedTransfer, outcome: str, reason: str, staff: User, at: datetime) -> None:
     """Once, with a reason. Raises StaffForbidden or NotResolved."""
-    roles.check(staff, roles.UNMATCHED)
+    staff_roles.check(staff, staff_roles.UNMATCHED)
     if outcome not in UnmatchedTransfer.Outcome.values:
         raise NotResolved("Say what became of it")
     if not reason.strip():

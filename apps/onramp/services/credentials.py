@@ -13,11 +13,10 @@ from django.db import transaction
 from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
-from apps.core.staff import roles
-from apps.core.staff.labels import code_words
+from apps.core.words import code_words
 from apps.onramp.models import Credential
 from apps.onramp.services.networks import credential_networks
-from apps.stores import audit, four_eyes
+from apps.stores import audit, four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
 
@@ -58,7 +57,7 @@ def request_change(
     if row is not None and not secrets and change.is_active == row.is_active:
         raise StaffRequestRefused("Nothing of it would change")
     if row is not None and not secrets and not change.is_active:
-        roles.check(staff, roles.CARD_NETWORK_OFF)
+        staff_roles.check(staff, staff_roles.CARD_NETWORK_OFF)
         row.is_active = False
         keep_secrets(row, reason=reason)
         return None
@@ -143,7 +142,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Credential:
 
 
 CARD_NETWORK = RequestKind(
-    "card_network", "A change to a card network", roles.CARD_NETWORK, _before, _carry_out
+    "card_network", "A change to a card network", staff_roles.CARD_NETWORK, _before, _carry_out
 )
 
 

@@ -13,8 +13,6 @@ from django.db import transaction
 from apps.assets.models import Asset, Chain
 from apps.chain.watching import again, look_up
 from apps.core.errors import Flat
-from apps.core.staff import roles
-from apps.core.staff.roles import StaffMember
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.transaction_lookup import (
     LookupResult,
@@ -22,7 +20,8 @@ from apps.payments.services.transaction_lookup import (
     find_transaction,
     hash_in,
 )
-from apps.stores import audit
+from apps.stores import audit, staff_roles
+from apps.stores.staff_roles import StaffMember
 
 BLOCKS_MAX = 100
 PAYMENTS_MAX = 10
@@ -57,7 +56,7 @@ class TransactionSearch:
 def ask_for_blocks(chain_id: str, first: int, last: int, reason: str, staff: StaffMember) -> int:
     """Have the watcher read these blocks again; how many they are. Raises StaffForbidden,
     SearchRefused or again.NotReadable."""
-    roles.check(staff, roles.COINS_FIND)
+    staff_roles.check(staff, staff_roles.COINS_FIND)
     _check_reason(reason)
     chain = Chain.objects.filter(pk=chain_id).first()
     if chain is None or not look_up.can_ask(chain):
@@ -82,7 +81,7 @@ def find(text: str, reason: str, staff: StaffMember) -> TransactionSearch:
     """Find a transaction on every network with a node, and have its block read again where it
     reached a payment that doesn't have it. Not inside a transaction. Raises StaffForbidden,
     SearchRefused or NoHash."""
-    roles.check(staff, roles.COINS_FIND)
+    staff_roles.check(staff, staff_roles.COINS_FIND)
     _check_reason(reason)
     tx_hash = hash_in(text)
     if tx_hash is None:

@@ -10,8 +10,7 @@ from apps.assets.selectors import current_rate
 from apps.core import clock, money
 from apps.core.errors import Flat
 from apps.core.regions import in_english
-from apps.core.staff import roles
-from apps.core.staff.labels import code_words
+from apps.core.words import code_words
 from apps.ledger import movements
 from apps.ledger.chart import CHART, HELD, STORE, TREASURY
 from apps.ledger.movements.own import correction_key
@@ -19,7 +18,7 @@ from apps.ledger.posting import InsufficientBalance
 from apps.ledger.selectors import account_balance, is_posted
 from apps.payments.models import Payment
 from apps.payments.services.treasury import AlreadyBooked
-from apps.stores import four_eyes
+from apps.stores import four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, Store, User
 
@@ -161,7 +160,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
 CORRECTION = RequestKind(
     "correction",
     "A ledger correction",
-    roles.CORRECTION,
+    staff_roles.CORRECTION,
     _before,
     _carry_out,
     moves_money=True,

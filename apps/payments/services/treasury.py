@@ -13,13 +13,12 @@ from apps.chain.providers.base import Nodes
 from apps.chain.sending import cold_storage
 from apps.chain.watching import blocks
 from apps.core.errors import Flat
-from apps.core.staff import roles
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_COLD, CUSTODY_HOT
 from apps.ledger.movements.own import cold_returned_key, correction_key
 from apps.ledger.posting import locked_balance
 from apps.ledger.selectors import is_posted
-from apps.stores import audit
+from apps.stores import audit, staff_roles
 from apps.stores.models import User
 
 
@@ -44,7 +43,7 @@ def book_funding(
 
     Raises StaffForbidden, NotFunding, AlreadyBooked and RpcError.
     """
-    roles.check(staff, roles.FUNDING)
+    staff_roles.check(staff, staff_roles.FUNDING)
     assets = {
         asset.contract_address or "": asset
         for asset in Asset.objects.filter(chain=wallet.chain_id)

@@ -21,14 +21,13 @@ from apps.core.db import locks
 from apps.core.errors import Flat
 from apps.core.machine import Step
 from apps.core.rows import Job
-from apps.core.staff import roles
 from apps.ledger import movements
 from apps.ledger.chart import NETWORK_FEES, SERVICE_FEES, SWAP_CLEARING, TREASURY
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
 from apps.payments.services.refund_progress import book_gas
 from apps.payments.states import WITHDRAWAL_MACHINE
-from apps.stores import audit
+from apps.stores import audit, staff_roles
 from apps.stores.models import User
 from apps.stores.staff_letters import StaffLetter, tell, tell_deciders
 
@@ -95,13 +94,15 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
             f"{staff} requested it. No money leaves until another member of finance staff approves"
             " it."
         )
-        tell_deciders(roles.WITHDRAWAL, staff, _letter(created, "needs a second approval", text))
+        tell_deciders(
+            staff_roles.WITHDRAWAL, staff, _letter(created, "needs a second approval", text)
+        )
     return created
 
 
 def _refuse(request: WithdrawalRequest, staff: User) -> None:
     to = request.to_address.lower()
-    if not roles.may(staff, roles.WITHDRAWAL):
+    if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
         raise WithdrawalRefused("Only finance staff withdraw earnings")
     if not request.reference or not request.reason.strip():
         raise WithdrawalRefused("A withdrawal has a reference and a reason")
@@ -131,7 +132,7 @@ def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> W
         )
         if row.status != _Status.REQUESTED:
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
-        if not roles.may(staff, roles.WITHDRAWAL) or staff.pk == row.requested_by_id:
+        if not staff_roles.may(staff, staff_roles.WITHDRAWAL) or staff.pk == row.requested_by_id:
             raise WithdrawalRefused(
                 "A second member of finance staff has to approve it, not the one who asked"
             )
@@ -161,7 +162,7 @@ def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Wi
         row = Withdrawal.objects.select_for_update(of=("self",)).get(pk=withdrawal_id)
         if row.status != _Status.REQUESTED:
             raise WithdrawalRefused(f"The withdrawal is {row.status} already")
-        if not roles.may(staff, roles.WITHDRAWAL):
+        if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
             raise WithdrawalRefused("Only finance staff reject a withdrawal")
         WITHDRAWAL_MACHINE.change_locked(
             row, Step(_Status.REJECTED), at=at, decided_by=staff, decided_at=at

@@ -16,14 +16,13 @@ from apps.core import clock, jobs
 from apps.core.errors import Flat
 from apps.core.money import Amount, Fiat
 from apps.core.regions import in_english
-from apps.core.staff import roles
 from apps.ledger import movements
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
 from apps.payouts.services.create import is_stopped
 from apps.payouts.services.offramp import transfer_of
-from apps.stores import account_emails, audit, four_eyes
+from apps.stores import account_emails, audit, four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
@@ -67,7 +66,7 @@ def approve_payout(
     Raises NotInReview, OutcomeUnknown, TwoNeeded, StaffForbidden or what four_eyes.ask raises.
     """
     if staff is not None:
-        roles.check(staff, roles.PAYOUT_APPROVE)
+        staff_roles.check(staff, staff_roles.PAYOUT_APPROVE)
     with transaction.atomic():
         fresh = _locked(payout)
         if not needs_two(fresh):
@@ -149,7 +148,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Payout:
 RELEASE = RequestKind(
     "payout",
     "A payout in review",
-    roles.PAYOUT_APPROVE,
+    staff_roles.PAYOUT_APPROVE,
     _before,
     _carry_out,
     moves_money=True,
@@ -201,7 +200,7 @@ def reject_payout(payout: Payout, reason: str, staff: User | None = None) -> Pay
     """It fails, and the coins can be spent again. Raises NotInReview, OutcomeUnknown, ReasonMissing
     or StaffForbidden."""
     if staff is not None:
-        roles.check(staff, roles.PAYOUT_REJECT)
+        staff_roles.check(staff, staff_roles.PAYOUT_REJECT)
     if not reason.strip():
         raise ReasonMissing
     with transaction.atomic():

@@ -14,13 +14,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.template.defaultfilters import pluralize
 
 from apps.chain.metrics import ChainCollector
+from apps.chain.models import Deposit, UnexplainedBalance
 from apps.chain.providers.base import RpcError
 from apps.chain.watching import again, unexplained
 from apps.chain.watching.watcher import watch
 from apps.console import exporter, fallback, local_chains
 from apps.console.heartbeat_figures import HeartbeatCollector
 from apps.console.pooler_figures import PoolerCollector
-from apps.core import clock
+from apps.core import clock, money
 from apps.core.liveness import Liveness
 
 STOP_SECONDS = 1.5
@@ -78,13 +79,11 @@ class Command(BaseCommand):
 
     def _read_again(self, chain: str, first: str, last: str) -> None:
         """A second run books nothing more. The watcher may go on meanwhile."""
-        from apps.core.staff import lists
-
         count = 0
         try:
             for deposit in again.range_again(chain, first, last):
                 count += 1
-                coins = lists.coins_text(deposit)
+                coins = _coins_text(deposit)
                 self.stdout.write(
                     f"block {deposit.block_number}: {coins} to {deposit.address_id}"
                     f" in {deposit.tx_hash}"
@@ -110,13 +109,11 @@ class Command(BaseCommand):
         self.stdout.write(outcome)
 
     def _accept(self, row_id: str, reason: str) -> None:
-        from apps.core.staff import lists
-
         try:
             row = unexplained.accept(row_id, reason, clock.real_now())
         except unexplained.NotAcceptable as refusal:
             raise CommandError(refusal.text) from None
-        self.stdout.write(f"{lists.coins_text(row)} at {row.address_id} accepted")
+        self.stdout.write(f"{_coins_text(row)} at {row.address_id} accepted")
 
     def _watch(self, options: Mapping[str, Any]) -> None:
         stop = threading.Event()
@@ -160,3 +157,8 @@ class Command(BaseCommand):
             # It hangs in a network call; an open transaction rolls back, and the next start goes on
             # from the head.
             os._exit(0)
+
+
+def _coins_text(row: Deposit | UnexplainedBalance) -> str:
+    coin = row.asset
+    return f"{money.amount_text(row.amount_atomic, coin.atomic_decimals)} {coin.coin_symbol}"

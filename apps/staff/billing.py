@@ -1,0 +1,177 @@
+"""Billing for staff, who look and never write: what is sold, who is billed, and each record with
+its history."""
+
+import re
+from typing import Any, ClassVar
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from apps.billing.documents.invoices import formatted_number
+from apps.billing.models import (
+    Customer,
+    Invoice,
+    InvoiceChange,
+    InvoiceLine,
+    InvoicePayment,
+    Price,
+    Product,
+    Subscription,
+    SubscriptionChange,
+    SubscriptionItem,
+)
+from apps.core.templatetags.tillgate import fiat, percentage
+from apps.staff import lists
+from apps.staff.lists import found_by
+from apps.staff.pages import Part, ReadOnly
+from apps.staff.plumbing.paging import BY_KEY
+
+_OUR_NUMBER = re.compile(r"INV-([0-9]{1,10})", re.ASCII | re.IGNORECASE)
+_ATTENTION = {
+    "paid_void": "Paid after it was voided",
+    "paid_uncollectible": "Paid after it was written off",
+    "overpaid": "More than its total was paid",
+}
+
+
+def _discount(invoice: Invoice) -> str:
+    """In the unit that its type says."""
+    value = invoice.discount_value or 0
+    if invoice.discount_type == Invoice.DiscountType.PERCENT:
+        return percentage(str(value))
+    return fiat(value, invoice.currency)
+
+
+class PricesInline(Part):
+    model = Price
+    fields = ["created_at", "unit_amount_cents", "currency", "interval", "interval_count", "active"]
+
+
+class Items(Part):
+    model = SubscriptionItem
+    fields = ["price", "quantity"]
+    list_select_related = ["price"]
+
+
+class SubscriptionChangesInline(Part):
+    model = SubscriptionChange
+    verbose_name_plural = "history"
+    fields = ["created_at", "change", "from_status", "to_status"]
+
+
+class Lines(Part):
+    model = InvoiceLine
+    fields = ["description", "quantity", "unit_amount_cents", "amount_cents"]
+    list_select_related = ["invoice"]
+
+
+class InvoicePaymentsInline(Part):
+    model = InvoicePayment
+    fields = ["created_at", "payment", "counted_cents", "counted_at", "refunded_cents"]
+    list_select_related = ["invoice", "payment"]
+
+
+class InvoiceChangesInline(Part):
+    model = InvoiceChange
+    verbose_name_plural = "history"
+    fields = ["created_at", "change", "from_status", "to_status"]
+
+
+@admin.register(Product)
+class ProductAdmin(ReadOnly):
+    is_named = True
+    list_display = ["created", "shop", "label", "sold"]
+    list_filter = ["mode", "active"]
+    list_select_related = ["store"]
+    search_fields = ["id", "store"]
+    search_help_text = "Product ID, or the beginning of a store’s name"
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    label = lists.text("name", "Name")
+    sold = lists.flag("active", "Active")
+    ordering = [BY_KEY]
+    inlines = [PricesInline]
+
+
+@admin.register(Customer)
+class CustomerAdmin(ReadOnly):
+    is_named = True
+    list_display = ["created", "shop", "person", "label", "deleted"]
+    list_filter = ["mode"]
+    list_select_related = ["store"]
+    search_fields = ["id", "^email", "store"]
+    search_help_text = "Customer ID, or the beginning of an email address or a store’s name"
+    exclude = ["email_key"]
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    person = lists.text("email", "Email")
+    label = lists.text("name", "Name")
+    deleted = lists.when("deleted_at", "Deleted")
+    ordering = [BY_KEY]
+
+
+@admin.register(Subscription)
+class SubscriptionAdmin(ReadOnly):
+    list_display = [
+        "created",
+        "shop",
+        "customer_email",
+        "next_billing",
+        "failed_cycle_count",
+        "state",
+    ]
+    list_filter = ["status", "mode"]
+    list_select_related = ["store", "customer"]
+    search_fields = ["id", "^customer__email", "store"]
+    search_help_text = (
+        "Subscription ID, or the beginning of a customer’s email address or a store’s name"
+    )
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    customer_email = lists.text("customer__email", "Customer")
+    next_billing = lists.by_store("next_billing_at", "Next billing")
+    state = lists.status("subscription")
+    ordering = [BY_KEY]
+    inlines = [Items, SubscriptionChangesInline]
+
+    def title_of(self, row: Subscription) -> str:
+        return f"of {row.customer.email}"
+
+
+@admin.register(Invoice)
+class InvoiceAdmin(ReadOnly):
+    list_display = ["created", "shop", "label", "customer_email", "total", "state"]
+    list_filter = ["status", "mode"]
+    list_select_related = ["store", "customer"]
+    search_fields = ["id", "custom_number", "number", "^customer__email", "store"]
+    search_help_text = (
+        "Number, invoice ID, or the beginning of a customer’s email address or a store’s name"
+    )
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    customer_email = lists.text("customer__email", "Customer")
+    total = lists.price("total_cents", "currency", "Total")
+    state = lists.status("invoice")
+    ordering = [BY_KEY]
+    exclude = ["public_token"]
+    inlines = [Lines, InvoicePaymentsInline, InvoiceChangesInline]
+    value_texts: ClassVar = {
+        "discount_value": _discount,
+        "needs_attention": lambda row: _ATTENTION.get(row.needs_attention, row.needs_attention),
+        "number": formatted_number,
+    }
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        """Our own number as people write it, too."""
+        rows, may_double = super().get_search_results(request, queryset, search_term)
+        number = _OUR_NUMBER.fullmatch(search_term.strip())
+        return (rows | found_by(queryset, ["number"], number[1]) if number else rows), may_double
+
+    def title_of(self, row: Invoice) -> str:
+        return formatted_number(row) or "draft"
+
+    @admin.display(description="Number")
+    def label(self, row: Invoice) -> str:
+        return formatted_number(row) or "Draft"

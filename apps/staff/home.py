@@ -1,0 +1,441 @@
+"""What the first page of the staff site tells: what waits for a person and since when, how the
+machine is, and the records by group.
+
+Each queue is one statement that stops at a hundred rows, served by an index of what waits: the page
+costs the same every day.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.template.defaultfilters import pluralize
+from django.urls import reverse
+
+from apps.assets.models import AcceptedAsset, Asset, Chain
+from apps.chain.models import (
+    Head,
+    HotWallet,
+    Obstacle,
+    OutgoingTransaction,
+    SendingHold,
+    UnexplainedBalance,
+    UnknownTransaction,
+    UnmatchedTransfer,
+)
+from apps.chain.selectors import READ_LATE, SENT_LATE
+from apps.chain.sending import cold_storage, holds, outflow
+from apps.core import buckets, clock, ids, jobs
+from apps.core.models import Mode, OutgoingMail, RowFailure
+from apps.core.templatetags.tillgate import coins_short
+from apps.ledger.selectors import service_balances
+from apps.payments.models import Withdrawal
+from apps.payouts.models import Destination, Payout
+from apps.platforms.models import AccessRequest
+from apps.staff.approval_forms import FORMS, WithdrawalForm
+from apps.staff.plumbing.paging import TIMES
+from apps.stores.models import AuditEntry, AuditSeal, StaffRequest, Verification
+from apps.webhooks.models import Endpoint
+
+SHOWN_MAX = 99
+SEALED_WITHIN = timedelta(minutes=5)
+GOOD = "good"
+WAIT = "wait"
+BAD = "bad"
+NEAR_PERCENT = 80  # of a limit: from there on somebody should look
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """One queue. `since` is how long its oldest has waited."""
+
+    name: str
+    count: int
+    since: datetime | None
+    url: str
+    is_money: bool = False
+
+    @property
+    def shown(self) -> str:
+        return str(self.count) if self.count <= SHOWN_MAX else f"{SHOWN_MAX}+"
+
+
+@dataclass(frozen=True)
+class HealthFact:
+    """How one part of the machine is: in a color, in words, and since when or as of when: the page
+    writes `5 minutes ago` right after the words."""
+
+    name: str
+    tone: str
+    words: str
+    at: datetime | None = None
+    url: str = ""
+
+
+def queues(now: datetime, outflows: Sequence[outflow.Outflow] = ()) -> list[Waiting]:
+    """What waits for a person, in the order in which it costs somebody; empty ones too."""
+    rows = (*_money_queues(now), *_coin_queues(), *_other_queues(now))
+    return [*_near_limits(outflows), *(_measured(*queue) for queue in rows)]
+
+
+def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
+    review = OutgoingTransaction.Status.REVIEW
+    pending = StaffRequest.State.PENDING
+    wallets = HotWallet.objects.exclude(halted_at=None)
+    payouts = Payout.objects.filter(status="requires_review").filter(
+        Q(approval=None) | ~Q(approval__status="waiting")
+    )
+    outgoing = OutgoingTransaction.objects.filter(status=review)
+    in_review = "?status__exact=review&days=all"
+    yield (
+        "Payouts in review",
+        payouts,
+        "created_at",
+        _list("payouts_payout", "?status__exact=requires_review&days=all"),
+        True,
+    )
+    yield (
+        "Requests that need a second approval",
+        StaffRequest.objects.filter(state=pending, expires_at__gt=now),
+        "asked_at",
+        _list("stores_staffrequest", "?state__exact=pending"),
+        True,
+    )
+    withdrawals = Withdrawal.objects.filter(status=Withdrawal.Status.REQUESTED)
+    yield (
+        "Withdrawals to approve",
+        withdrawals,
+        "requested_at",
+        _list("payments_withdrawal", "?status__exact=requested"),
+        True,
+    )
+    back = outgoing.filter(purpose__in=["refund", "swap", "approval"])
+    yield (
+        "Refunds and swaps in review",
+        back,
+        "requested_at",
+        _list("chain_outgoingtransaction", in_review),
+        True,
+    )
+    other = outgoing.exclude(purpose__in=["refund", "swap", "approval"])
+    yield (
+        "Other transactions in review",
+        other,
+        "requested_at",
+        _list("chain_outgoingtransaction", in_review),
+        True,
+    )
+    yield "Stopped wallets", wallets, "halted_at", _list("chain_hotwallet"), True
+    obstacles = Obstacle.objects.filter(ended_at=None).exclude(kind=Obstacle.Kind.GAS)
+    yield (
+        "Tokens that don’t move",
+        obstacles,
+        "found_at",
+        _list("chain_obstacle", "?ended_at__isempty=1"),
+        False,
+    )
+    unknown = UnknownTransaction.objects.filter(settled_at=None)
+    yield (
+        "Unexplained transactions",
+        unknown,
+        "found_at",
+        _list("chain_unknowntransaction", "?settled_at__isempty=1"),
+        True,
+    )
+
+
+def _coin_queues() -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
+    unmatched = UnmatchedTransfer.objects.filter(resolved_at=None)
+    yield (
+        "Unmatched transfers",
+        unmatched,
+        "detected_at",
+        _list("chain_unmatchedtransfer", "?resolved_at__isempty=1"),
+        True,
+    )
+    unexplained = UnexplainedBalance.objects.filter(settled_at=None)
+    yield (
+        "Unexplained balances",
+        unexplained,
+        "found_at",
+        _list("chain_unexplainedbalance", "?settled_at__isempty=1"),
+        True,
+    )
+    stopped = AcceptedAsset.objects.exclude(suspended_at=None).filter(reviewed_at=None)
+    yield (
+        "Assets stopped for review",
+        stopped,
+        "suspended_at",
+        _list("assets_acceptedasset", "?suspended_at__isempty=0&reviewed_at__isempty=1"),
+        True,
+    )
+
+
+def _other_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
+    verifications = Verification.objects.filter(status="pending")
+    yield (
+        "Businesses to verify",
+        verifications,
+        "submitted_at",
+        _list("stores_verification", "?status__exact=pending"),
+        False,
+    )
+    banks = Destination.objects.filter(
+        kind="bank", verified_at=None, rejected_at=None, removed_at=None
+    )
+    yield (
+        "Bank accounts to verify",
+        banks,
+        "created_at",
+        _list("payouts_destination", "?kind__exact=bank&review=pending"),
+        False,
+    )
+    access = AccessRequest.objects.filter(status="pending")
+    yield (
+        "Platform access requests",
+        access,
+        "created_at",
+        _list("platforms_accessrequest", "?status__exact=pending"),
+        False,
+    )
+    dead = RowFailure.objects.filter(set_aside_reason="").exclude(dead_at=None)
+    yield (
+        "Jobs that gave up",
+        dead,
+        "dead_at",
+        _list("core_rowfailure", "?dead_at__isempty=0"),
+        False,
+    )
+    endpoints = Endpoint.objects.filter(status="error", deleted_at=None)
+    yield (
+        "Failing webhook endpoints",
+        endpoints,
+        "updated_at",
+        _list("webhooks_endpoint", "?status__exact=error"),
+        False,
+    )
+    mail = OutgoingMail.objects.filter(
+        status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=7)
+    )
+    yield (
+        "Failed email",
+        mail,
+        "created_at",
+        _list("core_outgoingmail", "?status__exact=failed"),
+        False,
+    )
+
+
+def _near_limits(outflows: Sequence[outflow.Outflow]) -> Iterator[Waiting]:
+    """Coins of which so much was signed in a day that somebody should raise or look into the
+    limit; from above it the alarm is on."""
+    page = _list("chain_outgoingtransaction", "?days=1")
+    for outgoing in outflows:
+        if outgoing.alarm_atomic and _is_near(outgoing):
+            share = outgoing.day_atomic * 100 // outgoing.alarm_atomic
+            name = f"Signing limit of {_name(outgoing.asset)} used to {share}%"
+            yield Waiting(name, 1, None, page, True)
+
+
+def _is_near(outgoing: outflow.Outflow) -> bool:
+    alarm = outgoing.alarm_atomic
+    return alarm is not None and outgoing.day_atomic * 100 >= alarm * NEAR_PERCENT
+
+
+def _list(name: str, query: str = "") -> str:
+    return reverse(f"admin:{name}_changelist") + query
+
+
+def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money: bool) -> Waiting:
+    """No more than a hundred are looked at, the oldest first."""
+    oldest = list(rows.order_by(column).values_list("pk", column)[: SHOWN_MAX + 1])
+    since = min((_began(pk, own, column) for pk, own in oldest), default=None)
+    return Waiting(name, len(oldest), since, url, is_money)
+
+
+def _began(pk: Any, own: datetime, column: str) -> datetime:
+    """By the machine's clock, which tells how long it has waited: an ID has it, and a test clock
+    may have moved the time of a row."""
+    at = ids.time_of(pk) if column in TIMES and isinstance(pk, UUID) else None
+    return own if at is None else at
+
+
+def health(
+    now: datetime, outflows: Sequence[outflow.Outflow], open_holds: Sequence[SendingHold]
+) -> list[HealthFact]:
+    """Chains, what signs and sends, what is queued, and the books."""
+    return [
+        *_chains(now),
+        *_sending(now, open_holds),
+        *_signed(outflows),
+        _queued(),
+        _seal(now),
+        *_floats(),
+    ]
+
+
+def _chains(now: datetime) -> Iterator[HealthFact]:
+    heads = {head.chain_id: head for head in Head.objects.all()}
+    for chain in Chain.objects.filter(
+        pk__in=[name for name, urls in settings.CHAIN_URLS.items() if urls]
+    ).order_by("mode", "name"):
+        head = heads.get(chain.pk)
+        if head is None:
+            yield HealthFact(f"{chain.name} watcher", WAIT, "No blocks read yet")
+            continue
+        is_late = head.synced_at < now - READ_LATE
+        yield HealthFact(
+            f"{chain.name} watcher",
+            BAD if is_late else GOOD,
+            f"Block {head.number:,},",
+            head.synced_at,
+        )
+
+
+def _sending(now: datetime, open_holds: Sequence[SendingHold]) -> Iterator[HealthFact]:
+    """The signer is known by its work: what waits for it and for nothing else is old when it is
+    down."""
+    waiting = OutgoingTransaction.objects.filter(
+        status=OutgoingTransaction.Status.REQUESTED, waits_for=""
+    )
+    since = waiting.order_by("requested_at").values_list("requested_at", flat=True).first()
+    if since is None:
+        yield HealthFact("Signer", GOOD, "No transactions to sign")
+    else:
+        yield HealthFact(
+            "Signer",
+            BAD if since < now - SENT_LATE else GOOD,
+            "Oldest unsigned transaction requested",
+            since,
+        )
+    page = reverse("admin:sending")
+    words = (
+        "On hold: " + ", ".join(holds.name_of(hold) for hold in open_holds[:3]) + ","
+        if open_holds
+        else "Not on hold"
+    )
+    yield HealthFact(
+        "Sending",
+        BAD if open_holds else GOOD,
+        words,
+        open_holds[0].placed_at if open_holds else None,
+        page,
+    )
+
+
+def _signed(outflows: Sequence[outflow.Outflow]) -> Iterator[HealthFact]:
+    """What has left in a day, beside the amount from which somebody is called."""
+    page = reverse("admin:chain_outgoingtransaction_changelist") + "?days=1"
+    for outgoing in outflows:
+        if outgoing.alarm_atomic is None:
+            continue
+        spent = _coins(outgoing.day_atomic, outgoing.asset)
+        alarm = _coins(outgoing.alarm_atomic, outgoing.asset)
+        is_above = outgoing.day_atomic > outgoing.alarm_atomic
+        is_near = _is_near(outgoing)
+        tone = BAD if is_above else WAIT if is_near else GOOD
+        yield HealthFact(
+            f"Signing limit, {_name(outgoing.asset)}",
+            tone,
+            f"{spent} of {alarm} {outgoing.asset.coin_symbol} signed in 24 hours",
+            url=page,
+        )
+
+
+def _queued() -> HealthFact:
+    """Beat and workers: what piles up in Redis isn't taken."""
+    try:
+        waiting = sum(int(buckets.client().llen(queue)) for queue in jobs.QUEUES)
+    except buckets.unreachable():
+        return HealthFact("Workers", BAD, "Redis can’t be reached")
+    tone = GOOD if waiting < 1_000 else WAIT
+    return HealthFact(
+        "Workers", tone, f"{waiting:,} job{pluralize(waiting)} queued", url=reverse("admin:jobs")
+    )
+
+
+def _seal(now: datetime) -> HealthFact:
+    """The audit log is sealed by a periodic job: a seal that grows old says that beat doesn't
+    run."""
+    sealed = AuditSeal.objects.order_by("-number").values_list("sealed_at", flat=True).first()
+    # What is written now is sealed within two runs.
+    written = (
+        AuditEntry.objects.filter(at__lt=now - SEALED_WITHIN)
+        .order_by("-id")
+        .values_list("at", flat=True)
+        .first()
+    )
+    if sealed is None and written is None:
+        return HealthFact("Scheduler", GOOD, "Nothing in the audit log to seal yet", None)
+    if sealed is None:
+        return HealthFact("Scheduler", BAD, "Audit log never sealed; latest entry", written)
+    return HealthFact(
+        "Scheduler",
+        BAD if written is not None and sealed < written else GOOD,
+        "Audit log last sealed",
+        sealed,
+    )
+
+
+def _floats() -> Iterator[HealthFact]:
+    """What the hot wallets hold by the books, beside the float that stays in them."""
+    floats = {
+        asset: -amount
+        for mode, asset, kind, amount in service_balances()
+        if kind == "custody_hot" and mode == Mode.LIVE
+    }
+    assets = Asset.objects.filter(pk__in=floats).select_related("chain").order_by("position", "pk")
+    for asset in assets:
+        amount = floats[asset.pk]
+        floor = _floor(asset)
+        words = f"{_coins(amount, asset)} {asset.coin_symbol}"
+        if floor:
+            words += f" of {_coins(floor, asset)} to keep"
+        yield HealthFact(
+            f"Hot wallet, {_name(asset)}",
+            BAD if amount < 0 else WAIT if amount < floor else GOOD,
+            words,
+        )
+
+
+def _coins(amount_atomic: int, asset: Asset) -> str:
+    """In six significant digits: a page that is looked over is no ledger."""
+    return coins_short(amount_atomic, asset.atomic_decimals)
+
+
+def _name(asset: Asset) -> str:
+    return asset.full_name
+
+
+def _floor(asset: Asset) -> int:
+    """What cold storage leaves in the hot wallet; none without that setting."""
+    return cold_storage.float_of(asset).kept_atomic if asset.pk in cold_storage.assets() else 0
+
+
+def _actions() -> list[tuple[str, str]]:
+    """What staff ask for, by the titles of the forms."""
+    withdrawal = (WithdrawalForm.title, reverse("admin:payments_withdrawal_ask"))
+    requests = [
+        (form.title, reverse("admin:stores_staffrequest_ask", args=[kind]))
+        for kind, form in FORMS.items()
+    ]
+    return [*requests[:1], withdrawal, *requests[1:]]
+
+
+def context() -> dict[str, object]:
+    now = clock.real_now()
+    outflows = outflow.by_asset(Mode.LIVE, now)
+    all_queues = queues(now, outflows)
+    open_holds = holds.open_holds()
+    return {
+        "queues": [queue for queue in all_queues if queue.count],
+        "empty_queues": [queue for queue in all_queues if not queue.count],
+        "facts": health(now, outflows, open_holds),
+        "is_on_hold": bool(open_holds),
+        "actions": _actions(),
+        "now": now,
+    }

@@ -1,0 +1,499 @@
+"""What the staff pages of every app share. Staff read; what they may change goes through a service
+or is a plain switch.
+
+Who may what is asked of apps.stores.staff_roles. No page adds or deletes rows.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ActionForm
+from django.core.exceptions import PermissionDenied
+from django.db import models
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+
+from apps.core.db.replica import reads_may_lag
+from apps.core.errors import Failure
+from apps.core.templatetags.tillgate import badge, status_words
+from apps.core.web.forms import typographic
+from apps.core.words import sentence
+from apps.staff.labels import (
+    HELP_TEXTS,
+    LABELS,
+    STATUS_NOUNS,
+    column_labels,
+    field_label,
+    in_one_order,
+    record_name,
+    record_names,
+)
+from apps.staff.lists import StatusFilter, found_by
+from apps.staff.plumbing.paging import CappedPaginator
+from apps.staff.plumbing.times import Dated
+from apps.staff.plumbing.unit_fields import UnitField, unit_field_of
+from apps.staff.plumbing.values import STATUS_FIELDS, record_title, shown
+from apps.stores import staff_roles
+from apps.stores.staff_roles import StaffMember, StaffOperation
+
+if TYPE_CHECKING:
+    _ModelAdmin = admin.ModelAdmin[Any]
+    _TabularInline = admin.TabularInline[Any, Any]
+    _ModelForm = forms.ModelForm[Any]
+else:
+    _ModelAdmin = admin.ModelAdmin
+    _TabularInline = admin.TabularInline
+    _ModelForm = forms.ModelForm
+
+REASON_MAX = 500
+
+
+def may(request: HttpRequest, operation: StaffOperation | None) -> bool:
+    """The site has seen to it that only staff come here."""
+    return operation is not None and staff_roles.may(cast(StaffMember, request.user), operation)
+
+
+def button(
+    operation: StaffOperation, description: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """An action over chosen rows, for those who may, with a reason."""
+
+    def decorate(action: Callable[..., None]) -> Callable[..., None]:
+        @admin.action(description=description)
+        @wraps(action)
+        def run(self: Any, request: HttpRequest, rows: Any) -> None:
+            if not may(request, operation):
+                raise PermissionDenied
+            if not typed_reason(request):
+                messages.error(request, "Nothing was changed: give a reason")
+                return
+            action(self, request, rows)
+
+        run.operation = operation  # type: ignore[attr-defined]  # read by get_actions, and by a test
+        return run
+
+    return decorate
+
+
+def typed_reason(request: HttpRequest) -> str:
+    """Why somebody does it, as a form of the site was sent."""
+    return request.POST.get("reason", "").replace("\x00", "").strip()[:REASON_MAX]
+
+
+class ReasonForm(ActionForm):
+    """Beside the buttons of a list."""
+
+    action = forms.ChoiceField(label="Action")
+    reason = forms.CharField(label="Reason", required=False, max_length=REASON_MAX)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of what is known, beside a decision: names and values, and where there is more."""
+
+    title: str
+    facts: Sequence[tuple[str, Any]]
+    url: str = ""
+    link: str = ""
+    without: str = ""  # what is said when there are no facts
+
+
+class RecordValues:
+    """What the columns of a record say."""
+
+    # Of those that the rules for all records don't know.
+    value_texts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+    # When a value tells nobody anything: its column is named among the empty ones.
+    says_nothing: ClassVar[Mapping[str, Callable[[Any], bool]]] = {}
+
+    @classmethod
+    def value_of(cls, row: Any, name: str) -> Any:
+        text = cls.value_texts.get(name)
+        return text(row) if text is not None else shown(row, name)
+
+
+class Permissions:
+    """Staff read all rows; `operation` is what changing them is, None while nobody does that
+    here."""
+
+    operation: StaffOperation | None = None
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, staff_roles.READ)
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return may(request, self.operation)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
+    """Rows that staff look at."""
+
+    list_per_page = 50
+    list_max_show_all = 0
+    show_full_result_count = False
+    paginator = CappedPaginator
+    sortable_by = ()  # a list has the one order that its index serves
+    empty_value_display = "—"
+    action_form = ReasonForm
+    show_facets = admin.ShowFacets.NEVER  # which count whole tables
+    view_on_site = False  # what libraries call a page of a record isn't one here
+    switches: tuple[str, ...] = ()  # the columns that who may change it types in
+    nothing = ""  # what a list without rows says, where there is more to say than that
+    is_named = False  # whether its records may have names of their own, which need no noun before
+
+    def get_form(
+        self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
+    ) -> Any:
+        words = {"labels": column_labels(self.model), "help_texts": HELP_TEXTS}
+        return super().get_form(request, obj, change, **{**words, **kwargs})
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Whose a record is, in which mode and since when stands at one place on every page."""
+        return in_one_order([str(name) for name in super().get_fields(request, obj)])
+
+    @property
+    def is_changed_here(self) -> bool:
+        """Whether staff change its records on the site, so that they have a history."""
+        return self.operation is not None or bool(self.actions)
+
+    def get_list_filter(self, request: HttpRequest) -> Any:
+        """Statuses in the words of their badges."""
+        is_badged = self.opts.label in STATUS_NOUNS
+        return [
+            (item, StatusFilter) if is_badged and item in STATUS_FIELDS else item
+            for item in super().get_list_filter(request)
+        ]
+
+    def get_changelist_instance(self, request: HttpRequest) -> Any:
+        page = super().get_changelist_instance(request)
+        for spec in page.filter_specs:
+            field = getattr(spec, "field", None)
+            if field is not None:
+                spec.title = field_label(field.name, self.opts.label)
+        return page
+
+    @property
+    def list_name(self) -> str:
+        """What people call the list of these records."""
+        return sentence(LABELS.get(self.opts.label) or record_names(self.opts))
+
+    def title_of(self, row: Any) -> str:
+        """What people call one of them, after the noun; its ID when it has no other name."""
+        return record_title(row)
+
+    def heading_of(self, row: Any) -> str:
+        """What its page is headed with."""
+        title = self.title_of(row)
+        return title if self.has_name(row) else f"{sentence(record_name(self.opts))} {title}"
+
+    def has_name(self, row: Any) -> bool:
+        return self.is_named and self.title_of(row) != str(row.pk)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        context = {"list_name": self.list_name, **(extra_context or {})}
+        return super().changeform_view(request, object_id, form_url, context)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        context = {"list_name": self.list_name, **(extra_context or {})}
+        return super().history_view(request, object_id, context)
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        is_recent = any(getattr(item, "parameter_name", "") == "days" for item in self.list_filter)
+        context = {
+            "title": self.list_name,
+            "is_recent": is_recent,
+            "shows_all": request.GET.dict() == {"days": "all"},
+            "nothing": self.nothing,
+        }
+        context |= extra_context or {}
+        # What somebody has just done, and reads about in a message, stands in the list below it.
+        if request.method != "GET" or messages.get_messages(request):
+            return super().changelist_view(request, context)
+        return self._list_as_it_was(request, context)
+
+    @reads_may_lag("lists that staff look through")
+    def _list_as_it_was(self, request: HttpRequest, context: Any) -> HttpResponse:
+        response = super().changelist_view(request, context)
+        return response.render() if isinstance(response, TemplateResponse) else response
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: Any, search_term: str
+    ) -> tuple[Any, bool]:
+        typed = search_term.replace("\x00", "").strip()[:200]
+        return (found_by(queryset, self.search_fields, typed) if typed else queryset), False
+
+    def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> Any:
+        return super().get_action_choices(request, [("", "Choose an action"), *default_choices])
+
+    def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
+        messages.success(request, f"{sentence(record_name(self.opts))} saved: {obj}")
+        return self.response_post_save_change(request, obj)
+
+    def _get_obj_does_not_exist_redirect(
+        self, request: HttpRequest, options: Any, object_id: str
+    ) -> HttpResponse:
+        """Django would lead to the first page, with a message there."""
+        raise Http404
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return may(request, staff_roles.READ)
+
+    def get_actions(self, request: HttpRequest) -> Any:
+        actions = super().get_actions(request)
+        return {
+            name: row
+            for name, row in actions.items()
+            if row and may(request, getattr(row[0], "operation", None))
+        }
+
+
+class Part(RecordValues, Permissions, _TabularInline):
+    """Rows of a record that are looked at with it."""
+
+    extra = 0
+    can_delete = False
+    empty_value_display = "—"
+    list_select_related: Sequence[str] = ()  # what its values are shown with
+
+    def get_queryset(self, request: HttpRequest) -> Any:
+        return super().get_queryset(request).select_related(*self.list_select_related)
+
+    def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
+        return super().get_formset(request, obj, **{"labels": column_labels(self.model), **kwargs})
+
+
+class SwitchForm(_ModelForm):
+    """What staff change, with a reason that goes to the audit log."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name, field in self.fields.items():
+            if isinstance(field, UnitField):
+                field.belong_to(self.instance, name)
+
+    reason = forms.CharField(
+        max_length=REASON_MAX,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Why you are changing this. Saved in the audit log.",
+    )
+
+
+class Switches(ReadOnly):
+    """Rows of which staff change the columns in `switches` and nothing else, with a reason."""
+
+    form = SwitchForm
+    formfield_overrides = {
+        models.DateTimeField: {"form_class": forms.DateTimeField, "widget": forms.DateTimeInput},
+        models.URLField: {"widget": forms.URLInput, "assume_scheme": "https"},
+    }
+
+    def formfield_for_dbfield(self, db_field: Any, request: Any, **kwargs: Any) -> Any:
+        """In people's units, of a column that is typed in."""
+        unit = unit_field_of(db_field) if db_field.name in self.switches else None
+        if unit is None:
+            return super().formfield_for_dbfield(db_field, request, **kwargs)
+        return db_field.formfield(**{**kwargs, "form_class": unit})
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Only what was changed is written: the web's role may update no other columns."""
+        columns = {field.name for field in self.opts.concrete_fields}
+        obj.save(update_fields=[name for name in form.changed_data if name in columns])
+
+    def construct_change_message(
+        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
+    ) -> Any:
+        """What the history says: the fields that were changed, and why."""
+        labels = [str(form.fields[name].label) for name in form.changed_data if name != "reason"]
+        labels += [record_names(part.model._meta) for part in formsets if part.changed_objects]
+        outcome = f"Changed {', '.join(labels)}" if labels else "Saved without changes"
+        return f"{outcome}: {typed_reason(request)}"
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Who only reads isn't asked for a reason."""
+        fields = [name for name in super().get_fields(request, obj) if name != "reason"]
+        return [*fields, "reason"] if self.has_change_permission(request, obj) else fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        # Django would show an excluded column that is read-only.
+        hidden = {*self.switches, *(self.exclude or ())}
+        return [
+            field.name
+            for field in self.opts.fields
+            # A number that the database counts up is nobody's name for a record.
+            if field.name not in hidden and not isinstance(field, models.AutoField)
+        ]
+
+
+class Queue(ReadOnly):
+    """Rows that wait for a person. A page of its own takes the decision with its reason; a service
+    carries it out."""
+
+    noun = ""  # whose badges its states have
+    nothing = "Nothing needs a decision. Items submitted for review appear here."
+    waiting = "pending"
+    approving: StaffOperation
+    rejecting: StaffOperation
+    takes_code = False  # whether an approval takes a code of the authenticator app
+    rejection_is_told_to = "The store sees this if you reject."
+    heading = "What is requested"  # of what the decision is about
+    approves = "Approve"  # as the buttons say
+    rejects = "Reject"
+
+    def approve(self, row: Any, reason: str, staff: Any) -> str:
+        """What the page says of it."""
+        raise TypeError("a queue defines approve")
+
+    def reject(self, row: Any, reason: str, staff: Any) -> str:
+        raise TypeError("a queue defines reject")
+
+    def is_waiting(self, row: Any) -> bool:
+        """Whether it is for staff to decide it now."""
+        return bool(row.status == self.waiting)
+
+    def shown_status(self, row: Any) -> str:
+        return status_words(self.noun, str(row.status))
+
+    def take_code(self, request: HttpRequest) -> None:
+        """Raises a Failure."""
+        raise TypeError("a queue that takes codes defines take_code")
+
+    def subject_of(self, row: Any) -> str:
+        """What is reviewed, as the page's heading says it."""
+        if hasattr(row, "store"):
+            return f"{record_name(self.opts)} for {row.store}"
+        return f"{record_name(self.opts)} {self.title_of(row)}"
+
+    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
+        """What the decision is about, first."""
+        return []
+
+    def more_facts(self, row: Any) -> list[tuple[str, Any]]:
+        """What the row's own columns don't say."""
+        return []
+
+    def sections(self, row: Any) -> list[Section]:
+        """What is known of whoever asks, beside it."""
+        return []
+
+    def needs_reason(self, row: Any) -> bool:
+        """Whether an approval needs a reason too."""
+        return False
+
+    def get_urls(self) -> list[URLPattern]:
+        decide = path(
+            "<uuid:row_id>/decide/",
+            self.admin_site.admin_view(self.decide),
+            name=self._page("decide"),
+        )
+        return [decide, *super().get_urls()]
+
+    def _page(self, name: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{name}"
+
+    @property
+    def is_changed_here(self) -> bool:
+        return True
+
+    @admin.display(description="Status")
+    def decision(self, row: Any) -> str:
+        if not self.is_waiting(row):
+            own = Queue.shown_status(self, row)
+            status = self.shown_status(row)
+            return badge(self.noun, row.status) if status == own else status
+        page = reverse(f"admin:{self._page('decide')}", args=[row.pk])
+        return format_html('<a class="decide" href="{}">Review</a>', page)
+
+    def decide(self, request: HttpRequest, row_id: Any) -> HttpResponse:
+        """Read everything, say yes or no; a no needs a reason."""
+        row = self.get_object(request, str(row_id))
+        if row is None:
+            raise Http404
+        errors: list[str] = []
+        reason = ""
+        if request.method == "POST":
+            decision = request.POST.get("decision")
+            reason = typed_reason(request)
+            errors = self._decide(request, row, decision, reason)
+            if not errors:
+                return HttpResponseRedirect(reverse(f"admin:{self._page('changelist')}"))
+        return self._show(request, row, errors, reason)
+
+    def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
+        facts = [
+            (field_label(name, self.opts.label), self.value_of(row, name))
+            for name in in_one_order([field.name for field in self.opts.fields])
+            if name not in (self.exclude or ())
+        ]
+        is_for_others = row.status == self.waiting and not self.is_waiting(row)
+        context = {
+            **self.admin_site.each_context(request),
+            "title": sentence(f"{'' if is_for_others else 'review '}{self.subject_of(row)}"),
+            "opts": self.opts,
+            "list_name": self.list_name,
+            "row": row,
+            "request_facts": [
+                (name, value)
+                for name, value in [*self.decision_facts(row), *self.more_facts(row)]
+                if value not in (None, "")
+            ],
+            "facts": [(name, value) for name, value in facts if value not in (None, "")],
+            "sections": self.sections(row),
+            "needs_reason": self.needs_reason(row),
+            "errors": errors,
+            "reason": reason,
+            "is_waiting": self.is_waiting(row),
+            "is_decided": row.status != self.waiting,
+            "noun": self.noun,
+            "status": self.shown_status(row),
+            "may_approve": may(request, self.approving),
+            "may_reject": may(request, self.rejecting),
+            "takes_code": self.takes_code,
+            "rejection_is_told_to": self.rejection_is_told_to,
+            "heading": self.heading,
+            "approves": self.approves,
+            "rejects": self.rejects,
+        }
+        return render(request, "admin/decide.html", context, status=422 if errors else 200)
+
+    def _decide(
+        self, request: HttpRequest, row: Any, decision: str | None, reason: str
+    ) -> list[str]:
+        if decision not in ("approve", "reject"):
+            return ["Choose a decision"]
+        if not may(request, self.approving if decision == "approve" else self.rejecting):
+            raise PermissionDenied
+        if decision == "reject" and not reason:
+            return ["A rejection needs a reason"]
+        if decision == "approve" and not reason and self.needs_reason(row):
+            return ["This approval needs a reason"]
+        try:
+            if decision == "approve" and self.takes_code:
+                self.take_code(request)
+            carry_out = self.approve if decision == "approve" else self.reject
+            outcome = carry_out(row, reason, request.user)
+        except Failure as refusal:
+            return [typographic(refusal.text)]
+        self.log_change(request, row, f"{outcome}: {reason}" if reason else outcome)
+        messages.success(request, f"{sentence(self.subject_of(row))}: {outcome}")
+        return []

@@ -1,0 +1,115 @@
+"""Payments and refunds for staff who help a store or its customer: to be looked at, found by
+whatever somebody quotes."""
+
+from typing import ClassVar
+
+from django.contrib import admin
+from django.utils.safestring import SafeString
+
+from apps.assets.selectors import with_chains
+from apps.core.templatetags.tillgate import fiat
+from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
+from apps.staff import lists
+from apps.staff.pages import Part, ReadOnly
+from apps.staff.plumbing.paging import BY_KEY
+from apps.staff.plumbing.structures import TableColumn, side_by_side, table
+from apps.staff.plumbing.worth import Rated
+
+_ATTENTION = [
+    ("card_refund", "Card payment to be refunded"),
+    ("dust_refund", "Refund too small to send"),
+    ("held_refund", "Refund waits for an address"),
+]
+NEEDS_ATTENTION = lists.choices("needs_attention", "attention", _ATTENTION)
+_LINE_COLUMNS = (
+    TableColumn("Description"),
+    TableColumn("Quantity", is_number=True),
+    TableColumn("Unit price", is_number=True),
+)
+
+
+def _line_items(payment: Payment) -> SafeString:
+    return table(
+        _LINE_COLUMNS,
+        (
+            (
+                item["description"],
+                f"{item['quantity']:,}",
+                fiat(item["unit_amount_cents"], payment.settlement_currency),
+            )
+            for item in payment.line_items
+        ),
+    )
+
+
+def _held_open(payment: Payment) -> SafeString:
+    """The assets that are accepted after expiration, by name."""
+    assets = with_chains(payment.held_open_assets or ())
+    return side_by_side(asset.full_name for asset in assets.values())
+
+
+class Addresses(Part):
+    model = PaymentAddress
+    verbose_name_plural = "addresses"
+    fields = ["asset", "address", "required_atomic", "exchange_rate", "required_confirmations"]
+
+
+class PaymentEventsInline(Part):
+    model = PaymentEvent
+    verbose_name_plural = "history"
+    fields = ["created_at", "event_type", "from_status", "to_status"]
+
+
+@admin.register(Payment)
+class PaymentAdmin(ReadOnly):
+    list_display = ["number", "created", "shop", "amount", "order", "state"]
+    list_filter = [
+        lists.since("created_at"),
+        "status",
+        "mode",
+        NEEDS_ATTENTION,
+        "refund_state",
+    ]
+    list_select_related = ["store"]
+    search_fields = ["id", "reference", "addresses__address", "store", "order_id"]
+    search_help_text = (
+        "Payment ID, reference, order ID, deposit address, or the beginning of a store’s name"
+    )
+    number = lists.clipped("reference", "Reference")
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    amount = lists.price("settlement_amount_cents", "settlement_currency")
+    order = lists.text("order_id", "Order ID")
+    state = lists.status("payment")
+    ordering = [BY_KEY]
+    inlines = [Addresses, PaymentEventsInline]
+    value_texts: ClassVar = {
+        "held_open_assets": _held_open,
+        "line_items": _line_items,
+        "needs_attention": lambda row: dict(_ATTENTION).get(
+            row.needs_attention, row.needs_attention
+        ),
+    }
+
+
+@admin.register(Refund)
+class RefundAdmin(Rated):
+    list_display = ["created", "shop", "of_payment", "amount", "to", "state"]
+    list_filter = [lists.since("created_at"), "status", "mode", "reason"]
+    list_select_related = ["store", "asset", "payment"]
+    search_fields = ["id", "payment__reference", "payment", "store"]
+    search_help_text = "Refund ID, payment ID or reference, or the beginning of a store’s name"
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    of_payment = lists.clipped("payment__reference", "Payment")
+    amount = lists.coins()
+    to = lists.short("destination_address", "To")
+    state = lists.status("refund")
+    says_nothing: ClassVar = {
+        "part": lambda row: not row.part,
+        "submitted_real_at": lists.is_submitted_in_real_time,
+    }
+    ordering = [BY_KEY]
+
+    def title_of(self, row: Refund) -> str:
+        return f"of {lists.coins_text(row)}"
