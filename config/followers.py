@@ -46,3 +46,17 @@ JOBS_BY_MODE = (
     "agents.advance_settlements",
     "agents.advance_x402",
 )
+
+# Who follows the coins that leave, by purpose (apps.chain.sending.following).
+SENDING: tuple[str, ...] = (
+    "apps.payments.services.refund_progress.FOLLOWER",
+    "apps.payments.services.transfer_returns.FOLLOWER",
+    "apps.payments.services.test_wallet.FOLLOWER",
+    "apps.payments.services.sweep_books.FOLLOWER",
+    "apps.payments.services.cold.FOLLOWER",
+    "apps.payments.services.withdrawals.FOLLOWER",
+    "apps.swaps.services.progress.FOLLOWER",
+    "apps.swaps.services.progress.APPROVALS",
+    "apps.agents.services.dispatch.FOLLOWER",
+    "apps.agents.services.x402_progress.FOLLOWER",
+)

@@ -16,21 +16,20 @@ from django.db.models.functions import Coalesce
 
 from apps.assets.models import AcceptedAsset
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.sending.following import shown_in_review
 from apps.core.models import Viewer
 
-_Purpose = OutgoingTransaction.Purpose
 FILLED_WITHIN = timedelta(minutes=10)  # as a rule
 
 
 def sendings_in_review(viewer: Viewer) -> "QuerySet[OutgoingTransaction]":
-    """Of refunds and swaps; the reference is their id. A payout tells it by its own status."""
+    """Of whatever a store's people are shown (`following.place_of` says what it is). A payout has a
+    status of its own."""
     rows = OutgoingTransaction.objects.filter(
         store_id=viewer.store_id, mode=viewer.mode, status=OutgoingTransaction.Status.REVIEW
     )
     return (
-        rows.filter(purpose__in=[_Purpose.REFUND, _Purpose.SWAP])
-        .select_related("asset")
-        .order_by("-requested_at")
+        rows.filter(purpose__in=shown_in_review()).select_related("asset").order_by("-requested_at")
     )
 
 

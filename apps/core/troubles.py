@@ -58,6 +58,7 @@ TROUBLES = {
     "outgoing_replaced": LASTING,
     "outgoing_undone": PAGE,
     "outgoing_waits": LASTING,
+    "own_transfer_failed": ONCE,
     "partition_waits": LASTING,
     "payers_not_checked": LASTING,
     "payment_not_looked_at": LASTING,

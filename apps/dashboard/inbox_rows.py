@@ -12,7 +12,7 @@ from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Invoice, Subscription
 from apps.billing.states import OVERPAID
 from apps.chain.models import HotWallet, OutgoingTransaction
-from apps.chain.sending.attempts import subject_of
+from apps.chain.sending.following import place_of
 from apps.core import money
 from apps.core.templatetags.tillgate import fiat
 from apps.dashboard.inbox_notices import BAD, INFO, WAIT, Notice, coins_of, url_of
@@ -25,23 +25,13 @@ from apps.webhooks.models import Endpoint
 
 
 def of_sending(sending: OutgoingTransaction) -> Notice:
-    is_swap = sending.purpose == OutgoingTransaction.Purpose.SWAP
-    url = (
-        url_of("swap", sending.reference)
-        if is_swap
-        else f"{reverse('dashboard:search')}?q={subject_of(sending.reference)}"
-    )
-    title, action = (
-        ("Swap is under review", "View swap")
-        if is_swap
-        else ("Refund is under review", "View refund")
-    )
+    noun, path = place_of(sending)
     return Notice(
-        title,
+        f"{noun} is under review",
         coins_of(sending.amount_atomic, sending.asset),
         sending.requested_at,
-        action,
-        url,
+        f"View {noun.lower()}",
+        path,
         icon="shield-check",
         tone=INFO,
     )

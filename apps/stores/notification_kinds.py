@@ -36,6 +36,7 @@ PAYOUT_CONFIRMED = "payout_confirmed"
 PAYOUT_PROBLEM = "payout_problem"
 PAYOUT_APPROVAL = "payout_approval"
 REFUND_FAILED = "refund_failed"
+SPENDING_PROBLEM = "spending_problem"
 INVOICE_PAID = "invoice_paid"
 SUBSCRIPTION_PAST_DUE = "subscription_past_due"
 ENDPOINT_OFF = "endpoint_off"
@@ -54,7 +55,9 @@ KINDS: Mapping[str, NotificationKind] = {
         "Payments that need attention", "Underpaid, overpaid or late, or a card payment to refund."
     ),
     UNMATCHED_TRANSFER: NotificationKind(
-        "Unexpected coins", "A customer sent a coin to an address meant for another coin."
+        "Unexpected coins",
+        "A customer sent a coin to an address meant for another coin, or its return failed or needs"
+        " our review.",
     ),
     ASSET_STOPPED: NotificationKind(
         "Coins stopped for review",
@@ -71,7 +74,14 @@ KINDS: Mapping[str, NotificationKind] = {
         "Another owner or admin decides.",
         always="Everybody who can approve is always emailed.",
     ),
-    REFUND_FAILED: NotificationKind("Refunds that fail", "The coins are back in your balance."),
+    REFUND_FAILED: NotificationKind(
+        "Refunds that fail or need review",
+        "A refund failed and its coins are back in your balance, or it needs our review.",
+    ),
+    SPENDING_PROBLEM: NotificationKind(
+        "Swaps and agent draws that fail or need review",
+        "One failed and its coins are back in your balance, or it needs our review.",
+    ),
     INVOICE_PAID: NotificationKind(
         "Invoices paid", "A customer has paid an invoice in full.", default=OFF
     ),

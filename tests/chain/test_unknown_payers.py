@@ -14,17 +14,16 @@ from apps.assets.services import accept_all_active
 from apps.audit.senders import compare
 from apps.chain.activation import change_asset
 from apps.chain.keys.secp256k1 import SigningKey
-from apps.chain.models import PayerRecord, UnmatchedTransfer
+from apps.chain.models import OutgoingTransaction, PayerRecord, UnmatchedTransfer
 from apps.chain.payers import SHARED_TRANSACTIONS_MIN
 from apps.chain.sending.authorizations import Authorization, call_data, digest
 from apps.core import clock
 from apps.core.models import OutgoingMail
 from apps.payments.models import HeldRefund, Payment, PaymentAddress, Refund
-from apps.payments.services.change_status import locked_payment
 from apps.payments.services.expire import expire_due
 from apps.payments.services.held_progress import check_sender, send_held
 from apps.payments.services.refund_destinations import signers
-from apps.payments.services.refund_progress import _fail, advance_refunds
+from apps.payments.services.refund_progress import FOLLOWER, advance_refunds
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.transfers import (
     SenderUnknown,
@@ -355,8 +354,9 @@ def test_a_refund_that_its_payer_refuses_waits_for_another_address(
     time_is_up(chain, watcher)
     refund = Refund.objects.get()
     with transaction.atomic():
-        row = locked_payment(payment["id"])
-        _fail(row, refund, "The recipient refuses the transfer", refund.created_at, gas_atomic=0)
+        row = FOLLOWER.locked(refund.pk)
+        reason = "The recipient refuses the transfer"
+        FOLLOWER.failed(row, OutgoingTransaction(reference=str(row.pk)), row.created_at, reason)
     assert [row[3:] for row in held(payment)] == [("waiting", "refused")]
     assert flag_of(payment) == "held_refund"
     again = send_held(payment["id"], "0x" + "1" * 40, HeldRefund.Proof.SIGNATURE)

@@ -119,9 +119,8 @@ def test_a_withdrawal_is_booked_once(treasury: list[User], status: str) -> None:
         withdrawals.approve_withdrawal(row.pk, treasury[1], clock.real_now())
         withdrawals.advance_withdrawals()
     end("withdrawal", status)
-    outgoing = OutgoingTransaction.objects.get(purpose="withdrawal")
 
-    raced(withdrawals.advance_withdrawals, lambda: withdrawals._book(outgoing))
+    raced(withdrawals.advance_withdrawals, lambda: withdrawals.FOLLOWER.advance_one(row.pk))
 
     assert Withdrawal.objects.get().status == status
     assert Movement.objects.filter(key__startswith="withdrawal-").count() == 1

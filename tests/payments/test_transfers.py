@@ -12,7 +12,7 @@ from apps.access.access import Access
 from apps.access.stepup import SecondFactorRequired, StepUpRequired
 from apps.assets.models import Asset
 from apps.assets.services import accept_all_active
-from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.chain.models import Deposit, OutgoingTransaction, UnmatchedTransfer
 from apps.chain.services import AlreadyResolved, NotConfirmedYet
 from apps.chain.watching import unmatched
 from apps.core import clock
@@ -123,7 +123,8 @@ def test_a_return_that_fails_is_held_and_decided_again_on_its_own_payment(cast: 
     row = send_transfer_back(owner(cast), transfer)
     assert held(cast, "reserved") == 10**6
     with transaction.atomic():
-        transfer_returns._fail(row, "Reverted", clock.real_now(), gas_atomic=0)
+        reverted = OutgoingTransaction(reference=str(row.pk))
+        transfer_returns.FOLLOWER.failed(row, reverted, clock.real_now(), "Reverted")
     assert (held(cast, "held"), held(cast, "reserved")) == (10**6, 0)
     assert auditing.breaches() == []
     with pytest.raises(HeldElsewhere):

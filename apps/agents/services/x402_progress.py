@@ -1,5 +1,4 @@
-"""Signed payments on their way: asked of the sender once, followed to their end. What the chain
-hasn't told stays unknown.
+"""Signed payments on their way. What the chain hasn't told stays unknown.
 
 The payer's coins come in at the intent's address and are booked as any deposit; here only the gas
 is.
@@ -22,16 +21,16 @@ from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.sending import carried_out, sender
 from apps.chain.sending.authorizations import Authorization, call_data
-from apps.core import clock
+from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.core.failpoints import failpoint
 from apps.core.machine import Change, Noted
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
+from apps.stores.notification_kinds import PAYMENT_ATTENTION
 
 PURPOSE = OutgoingTransaction.Purpose.X402
-JOB = Job("agents.advance_x402", limit=100, in_transaction=False)
 ELSEWHERE = "Another transaction carried it out"
 # A caller who waits longer than this beyond the limit has gone away without an answer.
 ABANDONED = timedelta(seconds=10)
@@ -39,48 +38,93 @@ _Sent = OutgoingTransaction.Status
 _Status = SignedPayment.Status
 
 
-def advance_signed_payments(mode: str = "") -> int:
-    """The sweep (of a mode): move everything that isn't over one step; how many there were."""
-    rows = SignedPayment.objects.filter(status__in=SIGNED_OPEN).order_by("updated_at")
-    rows = rows.filter(mode=mode) if mode else rows
-    return JOB.walk(rows.values_list("pk", flat=True), advance, mode=mode)
+class SignedFollower(TransferFollower[SignedPayment]):
+    """One whose own transaction failed is looked for on the chain before that is called its end:
+    somebody else may have carried it out (`elsewhere`)."""
 
+    purpose = PURPOSE
+    noun = "Payment"
+    notification = PAYMENT_ATTENTION
+    is_repeated = False
+    failpoint = "x402.K2"
+    job = Job("agents.advance_x402", limit=100, in_transaction=False)
 
-def advance(signed_id: uuid.UUID) -> None:
-    """One signed payment, under its own lock. Not inside a transaction: one whose own transaction
-    failed is other_hash for on the chain before that is called its end."""
-    other_hash = _look(signed_id)
-    with transaction.atomic():
-        signed = _rows().select_for_update(no_key=True, of=("self",)).get(pk=signed_id)
-        if signed.status not in SIGNED_OPEN or (_is_unclear(signed) and other_hash is None):
-            return
-        at = clock.now(signed.store, signed.mode)
-        if other_hash is not None:
-            signed.is_elsewhere = bool(other_hash)
-            signed.tx_hash = other_hash
-            signed.save(update_fields=["is_elsewhere", "tx_hash"])
-        transfer = _transfer_of(signed) if signed.is_elsewhere else _request(signed)
-        failpoint("x402.K2")
-        if signed.status == _Status.VERIFIED:
-            move(signed, _Status.SUBMITTED, at)
-        _follow(signed, transfer, at)
+    def rows(self) -> "QuerySet[SignedPayment]":
+        return SignedPayment.objects.filter(status__in=SIGNED_OPEN).order_by("updated_at")
 
+    def advance_one(self, key: uuid.UUID) -> SignedPayment:
+        """Not inside a transaction: the chain may be asked."""
+        other_hash = _look(key)
+        with transaction.atomic():
+            row = self.locked(key)
+            if row.status in SIGNED_OPEN and not (_is_unclear(row) and other_hash is None):
+                if other_hash is not None:
+                    row.is_elsewhere = bool(other_hash)
+                    row.tx_hash = other_hash
+                    row.save(update_fields=["is_elsewhere", "tx_hash"])
+                self.step(row, self.now(row))
+            return row
 
-def _follow(signed: SignedPayment, transfer: OutgoingTransaction | None, at: datetime) -> None:
-    is_over = transfer is None or transfer.status in (_Sent.CONFIRMED, _Sent.FAILED)
-    if signed.is_elsewhere:
-        if is_over and _has_come(signed):
-            move(signed, _Status.SETTLED, at, note=ELSEWHERE)
-            _pay_gas(signed, transfer, at)
-    elif transfer is not None and is_over:
-        _end(signed, transfer, at)
-    elif (
-        signed.status == _Status.SUBMITTED
-        and signed.updated_at < at - patience() - ABANDONED
-        and signed.answered_at is None
-    ):
-        tx_hash = transfer.tx_hash if transfer is not None else ""
-        move(signed, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=tx_hash)
+    def locked(self, key: uuid.UUID) -> SignedPayment:
+        return _rows().select_for_update(no_key=True, of=("self",)).get(pk=key)
+
+    def page(self, reference: str) -> str:
+        rows = SignedPayment.objects.filter(pk=reference)
+        payment_id = rows.values_list("offer__payment_id", flat=True).first()
+        return f"/dashboard/payments/{payment_id}" if payment_id else ""
+
+    def order(self, row: SignedPayment, at: datetime) -> TransferOrder:
+        return TransferOrder(
+            row.offer.asset,
+            row.contract_address,
+            row.amount_atomic,
+            call_data(authorization_of(row)),
+        )
+
+    def step(self, row: SignedPayment, at: datetime) -> None:
+        if row.is_elsewhere:
+            self._finish_elsewhere(row, at)
+        else:
+            super().step(row, at)
+
+    def follow(self, row: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> None:
+        self._submit(row, at)
+        super().follow(row, transfer, at)
+        is_late = row.updated_at < at - patience() - ABANDONED
+        if row.status == _Status.SUBMITTED and is_late and row.answered_at is None:
+            move(row, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=transfer.tx_hash)
+
+    def confirmed(self, row: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> None:
+        move(row, _Status.SETTLED, at, tx_hash=transfer.tx_hash)
+        _pay_gas(row, transfer, at)
+
+    def failed(
+        self, row: SignedPayment, transfer: OutgoingTransaction, at: datetime, reason: str
+    ) -> None:
+        changes = {"tx_hash": transfer.tx_hash, "failure_reason": reason[:200]}
+        move(row, _Status.FAILED, at, note=reason[:200], **changes)
+        _pay_gas(row, transfer, at)
+
+    def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
+        """Of a failure the caller hears, and the payment stays as it was."""
+        if outcome != "failed":
+            super().notify(transfer, outcome, text)
+
+    def _finish_elsewhere(self, row: SignedPayment, at: datetime) -> None:
+        transfer = _transfer_of(row)
+        failpoint(self.failpoint)
+        self._submit(row, at)
+        is_over = transfer is None or transfer.status in (_Sent.CONFIRMED, _Sent.FAILED)
+        if is_over and _has_come(row):
+            move(row, _Status.SETTLED, at, note=ELSEWHERE)
+            if transfer is not None and transfer.handled_status != transfer.status:
+                _pay_gas(row, transfer, at)
+                sender.mark_handled(transfer)
+
+    @staticmethod
+    def _submit(row: SignedPayment, at: datetime) -> None:
+        if row.status == _Status.VERIFIED:
+            move(row, _Status.SUBMITTED, at)
 
 
 def _rows() -> "QuerySet[SignedPayment]":
@@ -123,22 +167,6 @@ def patience() -> timedelta:
     return timedelta(seconds=settings.X402_SETTLE_SECONDS)
 
 
-def _request(signed: SignedPayment) -> OutgoingTransaction:
-    asset = signed.offer.asset
-    return sender.request(
-        chain_id=signed.chain_id,
-        asset_id=asset.pk,
-        to=signed.contract_address,
-        amount_atomic=signed.amount_atomic,
-        purpose=PURPOSE,
-        reference=signed.pk,
-        mode=signed.mode,
-        store_id=signed.store_id,
-        at=clock.real_now(),
-        call_data=call_data(authorization_of(signed)),
-    )
-
-
 def authorization_of(signed: SignedPayment) -> Authorization:
     return Authorization(
         payer=signed.payer,
@@ -151,27 +179,9 @@ def authorization_of(signed: SignedPayment) -> Authorization:
     )
 
 
-def _end(signed: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> None:
-    if transfer.status == _Sent.CONFIRMED:
-        move(signed, _Status.SETTLED, at, tx_hash=transfer.tx_hash)
-    else:
-        reason = transfer.reason or "The transaction failed"
-        move(
-            signed,
-            _Status.FAILED,
-            at,
-            note=reason[:200],
-            tx_hash=transfer.tx_hash,
-            failure_reason=reason[:200],
-        )
-    _pay_gas(signed, transfer, at)
-
-
-def _pay_gas(signed: SignedPayment, transfer: OutgoingTransaction | None, at: datetime) -> None:
-    """Book once what our transaction cost, also when it was reverted."""
-    if transfer is None or transfer.handled_status == transfer.status:
-        return
-    if transfer.network_fee_atomic:
+def _pay_gas(signed: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> None:
+    """Book what our transaction cost, also when it was reverted."""
+    if transfer.network_fee_atomic and transfer.handled_status != transfer.status:
         movements.x402_gas_paid(
             mode=signed.mode,
             asset_id=native_asset_id(signed.offer.asset),
@@ -181,7 +191,6 @@ def _pay_gas(signed: SignedPayment, transfer: OutgoingTransaction | None, at: da
             at=at,
         )
         _charge(signed, transfer.network_fee_atomic, at)
-    sender.mark_handled(transfer)
 
 
 def _charge(signed: SignedPayment, gas_atomic: int, at: datetime) -> None:
@@ -206,6 +215,11 @@ def move(
     """One move with its line of history, inside the caller's transaction; False when somebody was
     faster."""
     return SIGNED.change_status(signed, Noted(to, note), at=at, updated_at=at, **changes)
+
+
+FOLLOWER = SignedFollower()
+advance = FOLLOWER.advance_one
+advance_signed_payments = FOLLOWER.advance
 
 
 @SIGNED.recorder

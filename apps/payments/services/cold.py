@@ -5,6 +5,8 @@ The coins go on being owed to whom they were owed before: only the account of wh
 another (decision 133).
 """
 
+from datetime import datetime
+
 from django.db import transaction
 from django.db.models import Sum
 
@@ -12,6 +14,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.sending import cold_storage, sender
+from apps.chain.sending.following import Booking
 from apps.chain.states import UNMINED
 from apps.core import clock
 from apps.core.rows import Job
@@ -19,7 +22,6 @@ from apps.ledger import movements
 from apps.ledger.selectors import promised
 
 JOB = Job("payments.move_to_cold", in_transaction=False)
-BOOKING = Job("payments.book_cold", limit=100)
 _Sent = OutgoingTransaction.Status
 _Purpose = OutgoingTransaction.Purpose
 # The service's own, which no account of the books sets aside.
@@ -79,28 +81,34 @@ def _is_under_way(asset: Asset) -> bool:
     ).exists()
 
 
-def book_cold() -> int:
-    """The sweep over transfers that came to an end; how many there were. What needs a person is
-    left to one."""
-    return BOOKING.walk(sender.unhandled(_Purpose.COLD).exclude(status=_Sent.REVIEW), _book)
+class ColdFollower(Booking):
+    purpose = _Purpose.COLD
+    job = Job("payments.book_cold", limit=100)
+
+    def confirmed(
+        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
+    ) -> None:
+        _book(transfer, transfer.amount_atomic, at)
+
+    def failed(
+        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime, reason: str
+    ) -> None:
+        """One that was never signed has cost nothing."""
+        if transfer.network_fee_atomic:
+            _book(transfer, 0, at)
 
 
-def _book(ended: OutgoingTransaction) -> None:
-    """A reverted one has moved nothing and paid its gas; one that was never signed has cost
-    nothing."""
-    with transaction.atomic():
-        row = sender.locked_unhandled(ended)
-        if row is None:
-            return
-        moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
-        if moved or row.network_fee_atomic:
-            movements.cold_transfer_sent(
-                mode=row.mode,
-                asset_id=row.asset_id,
-                outgoing_id=row.pk,
-                amount_atomic=moved,
-                gas_asset_id=native_asset_id(row.asset),
-                gas_atomic=row.network_fee_atomic,
-                at=clock.real_now(),
-            )
-        sender.mark_handled(row)
+def _book(transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
+    movements.cold_transfer_sent(
+        mode=transfer.mode,
+        asset_id=transfer.asset_id,
+        outgoing_id=transfer.pk,
+        amount_atomic=moved_atomic,
+        gas_asset_id=native_asset_id(transfer.asset),
+        gas_atomic=transfer.network_fee_atomic,
+        at=at,
+    )
+
+
+FOLLOWER = ColdFollower()
+book_cold = FOLLOWER.advance

@@ -1,27 +1,21 @@
 """Books what the sweeper moved between our own addresses, the gas of it, and what anything cost
 otherwise when it was mined again."""
 
+from datetime import datetime
+
 from django.db import transaction
 
 from apps.assets.models import Asset, TokenStandard
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import gas_left, sender
+from apps.chain.sending.following import Booking
 from apps.core import clock
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_DEPOSITS, CUSTODY_HOT
 
-JOB = Job("payments.book_sweeps", limit=100)
 AGAIN = Job("payments.book_mined_again", limit=100)
 _Purpose = OutgoingTransaction.Purpose
-_Sent = OutgoingTransaction.Status
-
-
-def book_sweeps() -> int:
-    """The sweep over ended transactions of the sweeper; how many there were. What needs a person is
-    left to one."""
-    ended = sender.unhandled(_Purpose.SWEEP, _Purpose.SWEEP_GAS).exclude(status=_Sent.REVIEW)
-    return JOB.walk(ended, _book) + AGAIN.walk(sender.mined_otherwise(), _book_difference)
 
 
 def _book_difference(outgoing: OutgoingTransaction) -> None:
@@ -63,36 +57,60 @@ def _native_id(row: OutgoingTransaction) -> str:
     )
 
 
-def _book(ended: OutgoingTransaction) -> None:
-    """A reverted one has moved nothing and paid its gas; one that was never signed has cost
-    nothing. Of a sweep, what didn't arrive is what the token has kept."""
-    native_id = _native_id(ended)
-    with transaction.atomic():
-        row = sender.locked_unhandled(ended)
-        if row is None:
-            return
-        moved = row.amount_atomic if row.status == _Sent.CONFIRMED else 0
-        tax = moved - row.received_atomic if row.received_atomic else 0
-        at = row.finished_at or clock.real_now()
-        if row.purpose == _Purpose.SWEEP and (moved or row.network_fee_atomic):
-            movements.sweep_confirmed(
-                mode=row.mode,
-                asset_id=row.asset_id,
-                tx_hash=row.tx_hash,
-                amount_atomic=moved - tax,
-                kept_atomic=tax,
-                gas_asset_id=native_id,
-                gas_atomic=row.network_fee_atomic,
-                at=at,
-            )
-        elif moved or row.network_fee_atomic:
-            movements.sweep_gas_sent(
-                mode=row.mode,
-                asset_id=native_id,
-                tx_hash=row.tx_hash,
-                amount_atomic=moved,
-                gas_atomic=row.network_fee_atomic,
-                at=at,
-            )
-        sender.mark_handled(row)
-        gas_left.note(row.chain_id, _address_of(row))
+class SweepFollower(Booking):
+    """Sweeps and the gas that is sent ahead for them. The sweeper asks again for what failed, and
+    nobody has to act."""
+
+    purpose = _Purpose.SWEEP
+    purposes = (_Purpose.SWEEP, _Purpose.SWEEP_GAS)
+    job = Job("payments.book_sweeps", limit=100)
+
+    def confirmed(
+        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
+    ) -> None:
+        """What didn't arrive is what the token has kept."""
+        tax = transfer.amount_atomic - transfer.received_atomic if transfer.received_atomic else 0
+        _book(transfer, transfer.amount_atomic, tax, at)
+        gas_left.note(transfer.chain_id, _address_of(transfer))
+
+    def failed(
+        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime, reason: str
+    ) -> None:
+        """One that was never signed has cost nothing."""
+        if transfer.network_fee_atomic:
+            _book(transfer, 0, 0, at)
+        gas_left.note(transfer.chain_id, _address_of(transfer))
+
+    def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
+        pass
+
+
+def _book(transfer: OutgoingTransaction, moved_atomic: int, kept_atomic: int, at: datetime) -> None:
+    if transfer.purpose == _Purpose.SWEEP:
+        movements.sweep_confirmed(
+            mode=transfer.mode,
+            asset_id=transfer.asset_id,
+            tx_hash=transfer.tx_hash,
+            amount_atomic=moved_atomic - kept_atomic,
+            kept_atomic=kept_atomic,
+            gas_asset_id=_native_id(transfer),
+            gas_atomic=transfer.network_fee_atomic,
+            at=at,
+        )
+    else:
+        movements.sweep_gas_sent(
+            mode=transfer.mode,
+            asset_id=_native_id(transfer),
+            tx_hash=transfer.tx_hash,
+            amount_atomic=moved_atomic,
+            gas_atomic=transfer.network_fee_atomic,
+            at=at,
+        )
+
+
+FOLLOWER = SweepFollower()
+
+
+def book_sweeps() -> int:
+    """The sweep over ended transactions of the sweeper; how many there were."""
+    return FOLLOWER.advance() + AGAIN.walk(sender.mined_otherwise(), _book_difference)

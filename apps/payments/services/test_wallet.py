@@ -16,6 +16,7 @@ from apps.access.access import Access
 from apps.assets.models import TokenStandard
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender
+from apps.chain.sending.following import Booking
 from apps.core import clock, jobs
 from apps.core.db import tenancy
 from apps.core.errors import Coded, RefusalKind
@@ -27,6 +28,7 @@ from apps.payments.models import Payment, PaymentAddress, TestPayment
 from apps.payments.requests import WalletPaymentRequest
 from apps.payments.selectors import addresses_of
 from apps.stores.models import Store
+from apps.stores.notification_kinds import PAYMENT_ATTENTION
 from apps.stores.selectors import owned_together
 
 PER_PAYMENT_ATOMIC = 50_000_000_000_000_000
@@ -34,7 +36,6 @@ DAILY_ATOMIC = 250_000_000_000_000_000
 # Of all stores that a person owns, and of a platform with its sub-merchants.
 DAILY_TOGETHER_ATOMIC = 2 * DAILY_ATOMIC
 WINDOW = timedelta(hours=24)
-JOB = Job("payments.book_test_payments", limit=100)
 REQUESTING = Job("payments.request_test_payments", limit=100)
 
 
@@ -206,26 +207,40 @@ def _request(payment: TestPayment) -> None:
             )
 
 
-def book_test_payments() -> int:
-    """The sweep: book what the test wallet has sent, or the gas of what was reverted; how many
-    there were."""
-    return JOB.walk(sender.unhandled(OutgoingTransaction.Purpose.TEST_PAYMENT), _book)
+class WalletFollower(Booking):
+    purpose = OutgoingTransaction.Purpose.TEST_PAYMENT
+    noun = "Test payment"
+    notification = PAYMENT_ATTENTION
+    job = Job("payments.book_test_payments", limit=100)
+
+    def page(self, reference: str) -> str:
+        rows = TestPayment.objects.filter(pk=reference)
+        payment_id = rows.values_list("payment_id", flat=True).first()
+        return f"/dashboard/payments/{payment_id}" if payment_id else ""
+
+    def confirmed(
+        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
+    ) -> None:
+        _book(transfer, transfer.amount_atomic, at)
+
+    def failed(
+        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime, reason: str
+    ) -> None:
+        if transfer.network_fee_atomic:
+            _book(transfer, 0, at)
 
 
-def _book(ended: OutgoingTransaction) -> None:
-    with transaction.atomic():
-        row = sender.locked_unhandled(ended)
-        if row is None:
-            return
-        is_confirmed = row.status == OutgoingTransaction.Status.CONFIRMED
-        if is_confirmed or row.network_fee_atomic:
-            movements.test_payment_sent(
-                mode=row.mode,
-                asset_id=row.asset_id,
-                test_payment_id=uuid.UUID(row.reference),
-                amount_atomic=row.amount_atomic if is_confirmed else 0,
-                gas_asset_id=row.asset_id,
-                gas_atomic=row.network_fee_atomic,
-                at=clock.real_now(),
-            )
-        sender.mark_handled(row)
+def _book(transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
+    movements.test_payment_sent(
+        mode=transfer.mode,
+        asset_id=transfer.asset_id,
+        test_payment_id=uuid.UUID(transfer.reference),
+        amount_atomic=moved_atomic,
+        gas_asset_id=transfer.asset_id,
+        gas_atomic=transfer.network_fee_atomic,
+        at=at,
+    )
+
+
+FOLLOWER = WalletFollower()
+book_test_payments = FOLLOWER.advance

@@ -8,13 +8,15 @@ first (decision 134).
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypedDict
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import attempts, sender
+from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.sending.limits import is_listed_for_withdrawal, is_refused_destination
 from apps.core import clock, jobs
 from apps.core.db import locks
@@ -31,10 +33,7 @@ from apps.stores import audit, staff_roles
 from apps.stores.models import User
 from apps.stores.staff_letters import StaffLetter, tell, tell_deciders
 
-JOB = Job("payments.advance_withdrawals", limit=100)
-REQUESTING = Job("payments.request_withdrawals", limit=100)
 _Status = Withdrawal.Status
-_Sent = OutgoingTransaction.Status
 PURPOSE = OutgoingTransaction.Purpose.WITHDRAWAL
 _OWN_KINDS = (TREASURY, SERVICE_FEES, NETWORK_FEES, SWAP_CLEARING)
 
@@ -209,76 +208,76 @@ def _note(action: str, row: Withdrawal, staff: User) -> None:
     )
 
 
-def advance_withdrawals() -> int:
-    """The sweep over those that were let go and those that came to an end on the chain; how many
-    there were.
+class _Ending(TypedDict):
+    """What both movements of an end name."""
 
-    What needs a person is left to one.
-    """
-    approved = (
-        Withdrawal.objects.filter(status=_Status.APPROVED, is_requested=False)
-        .select_related("asset")
-        .order_by("decided_at")
-    )
-    return REQUESTING.walk(approved, _request) + JOB.walk(
-        sender.unhandled(PURPOSE).exclude(status=_Sent.REVIEW), _book
-    )
+    mode: str
+    asset_id: str
+    withdrawal_id: uuid.UUID
+    amount_atomic: int
+    gas_asset_id: str
+    gas_atomic: int
+    at: datetime
 
 
-def _request(row: Withdrawal) -> None:
-    with transaction.atomic():
-        if Withdrawal.objects.filter(pk=row.pk, is_requested=False).update(is_requested=True):
-            _ask(row, str(row.pk))
+class WithdrawalFollower(TransferFollower[Withdrawal]):
+    """What staff have approved. Of one that failed both who asked and who approved are emailed."""
 
+    purpose = PURPOSE
+    job = Job("payments.advance_withdrawals", limit=100)
+    attempt_failed = staticmethod(book_gas)
 
-def _ask(row: Withdrawal, reference: str) -> None:
-    sender.request(
-        chain_id=row.asset.chain_id,
-        asset_id=row.asset_id,
-        to=row.to_address,
-        amount_atomic=row.amount_atomic,
-        purpose=PURPOSE,
-        reference=reference,
-        mode=row.mode,
-        at=clock.real_now(),
-    )
+    def rows(self) -> "QuerySet[Withdrawal]":
+        return Withdrawal.objects.filter(status=_Status.APPROVED).order_by("decided_at")
 
+    def locked(self, key: uuid.UUID) -> Withdrawal:
+        rows = Withdrawal.objects.select_for_update(of=("self",)).select_related("asset__chain")
+        row: Withdrawal = rows.get(pk=key)
+        return row
 
-def _book(ended: OutgoingTransaction) -> None:
-    at = clock.real_now()
-    with transaction.atomic():
-        outgoing = sender.locked_unhandled(ended)
-        if outgoing is None:
-            return
-        row = (
-            Withdrawal.objects.select_for_update(of=("self",))
-            .select_related("asset")
-            .get(pk=attempts.subject_of(outgoing.reference))
-        )
-        if (again := attempts.next_after(outgoing)) is not None:
-            book_gas(outgoing, at)
-            sender.mark_handled(outgoing)
-            _ask(row, again)
-            return
-        is_confirmed = outgoing.status == _Sent.CONFIRMED
-        book = movements.withdrawal_confirmed if is_confirmed else movements.withdrawal_released
-        book(
-            mode=row.mode,
-            asset_id=row.asset_id,
-            withdrawal_id=row.pk,
-            amount_atomic=row.amount_atomic,
-            gas_asset_id=native_asset_id(row.asset),
-            gas_atomic=outgoing.network_fee_atomic,
-            at=at,
-        )
-        status = _Status.CONFIRMED if is_confirmed else _Status.FAILED
-        reason = "" if is_confirmed else outgoing.reason
+    def is_open(self, row: Withdrawal) -> bool:
+        return row.status == _Status.APPROVED
+
+    def now(self, row: Withdrawal) -> datetime:
+        return clock.real_now()
+
+    def order(self, row: Withdrawal, at: datetime) -> TransferOrder:
+        Withdrawal.objects.filter(pk=row.pk, is_requested=False).update(is_requested=True)
+        return TransferOrder(row.asset, row.to_address, row.amount_atomic)
+
+    def confirmed(self, row: Withdrawal, transfer: OutgoingTransaction, at: datetime) -> None:
+        movements.withdrawal_confirmed(**self._booking(row, transfer, at))
+        self._end(row, _Status.CONFIRMED, transfer, at)
+
+    def failed(
+        self, row: Withdrawal, transfer: OutgoingTransaction, at: datetime, reason: str
+    ) -> None:
+        movements.withdrawal_released(**self._booking(row, transfer, at))
+        self._end(row, _Status.FAILED, transfer, at, failure_reason=reason[:200])
+        letter = _letter(row, "failed", f"{reason}. The earnings can be withdrawn again.")
+        for person in filter(None, (row.requested_by, row.decided_by)):
+            tell(person, letter)
+
+    @staticmethod
+    def _booking(row: Withdrawal, transfer: OutgoingTransaction, at: datetime) -> _Ending:
+        return {
+            "mode": row.mode,
+            "asset_id": row.asset_id,
+            "withdrawal_id": row.pk,
+            "amount_atomic": row.amount_atomic,
+            "gas_asset_id": native_asset_id(row.asset),
+            "gas_atomic": transfer.network_fee_atomic,
+            "at": at,
+        }
+
+    @staticmethod
+    def _end(
+        row: Withdrawal, to: str, transfer: OutgoingTransaction, at: datetime, **changes: str
+    ) -> None:
         WITHDRAWAL_MACHINE.change_locked(
-            row,
-            Step(status),
-            at=at,
-            finished_at=at,
-            tx_hash=outgoing.tx_hash,
-            failure_reason=reason,
+            row, Step(to), at=at, finished_at=at, tx_hash=transfer.tx_hash, **changes
         )
-        sender.mark_handled(outgoing)
+
+
+FOLLOWER = WithdrawalFollower()
+advance_withdrawals = FOLLOWER.advance

@@ -1,7 +1,7 @@
 """What a place that swaps can do: say what an amount would buy, and bring an order one step on.
 
-`prepare` is called before each step and may ask outside; `advance` runs inside the caller's
-transaction, so it never touches the network; the same order is the same swap, once.
+`prepare` is called before each step and may ask outside; `advance` and `leave` run inside the
+caller's transaction, so they never touch the network; the same order is the same swap, once.
 """
 
 import uuid
@@ -10,13 +10,14 @@ from datetime import datetime
 from typing import Protocol
 
 from apps.assets.models import Asset
+from apps.chain.sending.following import TransferOrder
 from apps.core.errors import ProviderError
 from apps.core.money import Amount
 
 __all__ = [
     "FAILED",
     "FILLED",
-    "SUBMITTED",
+    "SENT",
     "WAITING",
     "NoRoute",
     "ProviderError",
@@ -26,7 +27,7 @@ __all__ = [
 ]
 
 WAITING = "waiting"
-SUBMITTED = "submitted"
+SENT = "sent"
 FILLED = "filled"
 FAILED = "failed"
 
@@ -59,15 +60,13 @@ class SwapOrder:
 
 @dataclass(frozen=True)
 class SwapOutcome:
-    """How far an order is. A filled one tells what it bought; gas is in the chain's own coin, paid
-    from the hot wallet."""
+    """How far an order is. A filled one tells what it bought; one on a chain names the transfer
+    that fills it, and ends with it."""
 
     state: str
-    tx_hash: str | None = None
     bought_atomic: int = 0
-    gas_asset_id: str = ""
-    gas_atomic: int = 0
     reason: str = ""
+    transfer: TransferOrder | None = None
 
 
 class SwapProvider(Protocol):
@@ -85,3 +84,6 @@ class SwapProvider(Protocol):
         raises."""
 
     def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome: ...
+
+    def leave(self, order: SwapOrder) -> None:
+        """The transfer of an order has failed."""

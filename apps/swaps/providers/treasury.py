@@ -86,6 +86,9 @@ class Treasury:
             return SwapOutcome(FAILED, reason="Not enough liquidity")
         return SwapOutcome(FILLED, bought_atomic=bought.atomic)
 
+    def leave(self, order: SwapOrder) -> None:
+        """Nothing is sent."""
+
     def _is_old(self, order: SwapOrder, rates: Rates, real: datetime) -> bool:
         bought = self._bought(order.sold, order.buy, rates)
         has_moved = money.moved_bps(bought.atomic, order.expected.atomic) > self.spread_bps

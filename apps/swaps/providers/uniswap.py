@@ -10,19 +10,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from apps.assets.models import Asset
-from apps.assets.selectors import native_asset_id
 from apps.chain.encoding.abi import decode, encode
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.sending import calls, sender
 from apps.chain.sending.calls import Router, router_of
+from apps.chain.sending.following import TransferOrder
 from apps.core import clock
 from apps.core.money import Amount
 from apps.swaps.providers.base import (
     FAILED,
-    FILLED,
-    SUBMITTED,
+    SENT,
     WAITING,
     NoRoute,
     SwapOrder,
@@ -73,17 +72,22 @@ class Uniswap:
         """Nothing: the pools hold the price, and the call its least."""
 
     def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome:
-        """One step: ask for the approval, then for the call, then tell what came of it."""
+        """One step: ask for the approval, then name the call."""
         router = self._router(order.source, order.buy)
         wallet = HotWallet.objects.filter(chain=order.source.chain_id, number=0).first()
         if router is None or wallet is None:
             return SwapOutcome(WAITING, reason="The chain has no exchange")
-        transfer = self._transfer_of(order, _Purpose.SWAP)
-        if transfer is None and not order.source.is_native:
-            refused = self._approved(order, router)
-            if refused is not None:
-                return refused
-        return self._outcome_of(order, router, transfer or self._ask(order, router, wallet))
+        sent = self._transfer_of(order, _Purpose.SWAP)
+        if sent is not None:
+            return SwapOutcome(SENT, transfer=_again(sent))
+        refused = None if order.source.is_native else self._approved(order, router)
+        return refused or SwapOutcome(SENT, transfer=_call(order, router, wallet))
+
+    def leave(self, order: SwapOrder) -> None:
+        """The exchange may no longer take the tokens."""
+        router = self._router(order.source, order.buy)
+        if router is not None and not order.source.is_native:
+            self._request_approval(order, router, f"{order.id}{TAKEN_BACK}", 0)
 
     def _approved(self, order: SwapOrder, router: Router) -> SwapOutcome | None:
         """None when the router may take the tokens of this order, and of no other."""
@@ -115,59 +119,6 @@ class Uniswap:
         )
         return not (is_used or reverted.exists())
 
-    def _ask(self, order: SwapOrder, router: Router, wallet: HotWallet) -> OutgoingTransaction:
-        real = clock.real_now()
-        deadline = int((real + LIFETIME).timestamp())
-        return sender.request(
-            chain_id=order.source.chain_id,
-            asset_id=order.source.pk,
-            to=router.address,
-            amount_atomic=order.sold.atomic,
-            purpose=_Purpose.SWAP,
-            reference=order.id,
-            mode=order.mode,
-            store_id=order.store_id,
-            at=real,
-            call_data=calls.swap(
-                router,
-                order.source,
-                order.buy,
-                order.sold.atomic,
-                order.least.atomic,
-                wallet.address,
-                deadline,
-            ),
-            receives_asset_id=order.buy.pk,
-        )
-
-    def _outcome_of(
-        self, order: SwapOrder, router: Router, transfer: OutgoingTransaction
-    ) -> SwapOutcome:
-        tx_hash = transfer.tx_hash or None
-        native_id = native_asset_id(order.source)
-        gas = transfer.network_fee_atomic
-        if transfer.status == _Sent.CONFIRMED:
-            sender.mark_handled(transfer)
-            return SwapOutcome(FILLED, tx_hash, transfer.received_atomic, native_id, gas)
-        if transfer.status == _Sent.FAILED:
-            sender.mark_handled(transfer)
-            if not order.source.is_native:
-                self._request_approval(order, router, f"{order.id}{TAKEN_BACK}", 0)
-            return SwapOutcome(
-                FAILED,
-                tx_hash,
-                0,
-                native_id,
-                gas,
-                transfer.reason or "The exchange refuses the swap",
-            )
-        return SwapOutcome(
-            SUBMITTED
-            if transfer.status in (_Sent.SUBMITTED, _Sent.REVIEW) and tx_hash
-            else WAITING,
-            tx_hash,
-        )
-
     def _request_approval(
         self, order: SwapOrder, router: Router, reference: str, amount_atomic: int
     ) -> OutgoingTransaction:
@@ -194,3 +145,24 @@ class Uniswap:
             asset.is_native or asset.contract_address for asset in (source, buy)
         )
         return router_of(source.chain_id) if on_one_chain else None
+
+
+def _call(order: SwapOrder, router: Router, wallet: HotWallet) -> TransferOrder:
+    deadline = int((clock.real_now() + LIFETIME).timestamp())
+    data = calls.swap(
+        router,
+        order.source,
+        order.buy,
+        order.sold.atomic,
+        order.least.atomic,
+        wallet.address,
+        deadline,
+    )
+    return TransferOrder(order.source, router.address, order.sold.atomic, data, order.buy.pk)
+
+
+def _again(sent: OutgoingTransaction) -> TransferOrder:
+    """What was asked for: its deadline is in it, and the router may be another since."""
+    return TransferOrder(
+        sent.asset, sent.to_address, sent.amount_atomic, sent.call_data, sent.receives_asset_id
+    )

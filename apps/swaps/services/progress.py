@@ -10,80 +10,141 @@ from datetime import datetime
 from typing import TypedDict
 
 from django.conf import settings
-from django.db import transaction
+from django.db.models import QuerySet
 
-from apps.assets.models import Asset, TokenStandard
+from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender
-from apps.core import clock, jobs
+from apps.chain.sending.following import Booking, TransferFollower, TransferOrder
+from apps.core import jobs
 from apps.core.failpoints import failpoint
 from apps.core.machine import Change, Noted
 from apps.core.money import Amount
 from apps.core.rows import Job
 from apps.ledger import movements
+from apps.stores.notification_kinds import SPENDING_PROBLEM
 from apps.swaps import states
 from apps.swaps.models import Swap, SwapStep
-from apps.swaps.providers.base import FAILED, FILLED, WAITING, SwapOrder, SwapOutcome, SwapProvider
+from apps.swaps.providers.base import FAILED, FILLED, SwapOrder
 from apps.swaps.providers.treasury import PATIENCE
 from apps.swaps.services.quote import provider_of
 
 LOOKS_AT = (Swap,)
-JOB = Job("swaps.advance", in_transaction=False)
-APPROVALS = Job("swaps.book_approvals")
 UUID_LENGTH = 36
 _Status = Swap.Status
 
 
+class SwapFollower(TransferFollower[Swap]):
+    """What its provider fills at once ends at once; what leaves on a chain ends with its
+    transfer."""
+
+    purpose = OutgoingTransaction.Purpose.SWAP
+    noun = "Swap"
+    notification = SPENDING_PROBLEM
+    is_repeated = False
+    job = Job("swaps.advance", in_transaction=False)
+
+    def rows(self) -> "QuerySet[Swap]":
+        return Swap.objects.filter(status__in=states.OPEN).order_by("created_at")
+
+    def advance_one(self, key: uuid.UUID) -> Swap:
+        """Not inside a transaction: its provider may have to ask first."""
+        before = _rows().get(pk=key)
+        if self.is_open(before):
+            provider_of(before.mode, before.provider).prepare(_order(before))
+        return super().advance_one(key)
+
+    def locked(self, key: uuid.UUID) -> Swap:
+        return _rows().select_for_update(of=("self",)).get(pk=key)
+
+    def is_open(self, row: Swap) -> bool:
+        return row.status in states.OPEN
+
+    def page(self, reference: str) -> str:
+        is_swap = Swap.objects.filter(pk=reference[:UUID_LENGTH]).exists()
+        return f"/dashboard/swaps/{reference[:UUID_LENGTH]}" if is_swap else ""
+
+    def order(self, row: Swap, at: datetime) -> TransferOrder | None:
+        outcome = provider_of(row.mode, row.provider).advance(_order(row), at)
+        if outcome.state == FAILED:
+            sold = row.source_asset, row.sell_amount_atomic
+            self.fail_unasked(row, *sold, outcome.reason, at)
+        elif outcome.state == FILLED:
+            _submit(row, None, at)
+            _complete(row, outcome.bought_atomic, None, at)
+        return outcome.transfer
+
+    def submitted(self, row: Swap, transfer: OutgoingTransaction, at: datetime) -> None:
+        _submit(row, transfer, at)
+
+    def in_review(self, row: Swap, transfer: OutgoingTransaction, at: datetime) -> None:
+        """Whatever may have left counts as submitted."""
+        if transfer.tx_hash:
+            _submit(row, transfer, at)
+
+    def confirmed(self, row: Swap, transfer: OutgoingTransaction, at: datetime) -> None:
+        _complete(row, transfer.received_atomic, transfer, at)
+
+    def failed(self, row: Swap, transfer: OutgoingTransaction, at: datetime, reason: str) -> None:
+        """The source goes back to what can be spent."""
+        changes = {"failure_reason": reason[:200], "tx_hash": transfer.tx_hash or None}
+        _move(row, _Status.FAILED, at, reason[:200], **changes)
+        movements.swap_released(
+            store_id=row.store_id,
+            mode=row.mode,
+            asset_id=row.source_asset_id,
+            swap_id=row.pk,
+            sell_atomic=row.sell_amount_atomic,
+            at=at,
+            gas_asset_id=native_asset_id(row.source_asset),
+            gas_atomic=transfer.network_fee_atomic,
+        )
+        if transfer.requested_at is not None:
+            provider_of(row.mode, row.provider).leave(_order(row))
+
+
+class ApprovalFollower(Booking):
+    """The gas of approvals, whatever became of their swaps, which say what happened."""
+
+    purpose = OutgoingTransaction.Purpose.APPROVAL
+    job = Job("swaps.book_approvals")
+
+    def confirmed(
+        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
+    ) -> None:
+        if transfer.network_fee_atomic:
+            movements.swap_approval_paid(
+                mode=transfer.mode,
+                asset_id=native_asset_id(transfer.asset),
+                reference=transfer.reference,
+                swap_id=uuid.UUID(transfer.reference[:UUID_LENGTH]),
+                gas_atomic=transfer.network_fee_atomic,
+                at=at,
+            )
+
+    def failed(
+        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime, reason: str
+    ) -> None:
+        self.confirmed(row, transfer, at)
+
+    def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
+        pass
+
+
+FOLLOWER = SwapFollower()
+APPROVALS = ApprovalFollower()
+advance_swap = FOLLOWER.advance_one
+book_approvals = APPROVALS.advance
+
+
 def advance_swaps(mode: str = "") -> int:
     """The sweep (of a mode): move every open swap as far as it comes; how many there were."""
-    open_swaps = Swap.objects.filter(status__in=states.OPEN).order_by("created_at")
-    open_swaps = open_swaps.filter(mode=mode) if mode else open_swaps
-    moved = JOB.walk(open_swaps.values_list("pk", flat=True), advance_swap, mode=mode)
+    moved = FOLLOWER.advance(mode)
     book_approvals(mode)
     return moved
 
 
-def book_approvals(mode: str = "") -> int:
-    """Book the gas of approvals that have ended, whatever became of their swaps; how many there
-    were."""
-    ended = sender.unhandled(OutgoingTransaction.Purpose.APPROVAL).exclude(
-        status=OutgoingTransaction.Status.REVIEW
-    )
-    return APPROVALS.walk(ended.filter(mode=mode) if mode else ended, _book_approval, mode=mode)
-
-
-def _book_approval(ended: OutgoingTransaction) -> None:
-    natives = Asset.objects.filter(chain=ended.chain_id, token_standard=TokenStandard.NATIVE)
-    with transaction.atomic():
-        row = sender.locked_unhandled(ended)
-        if row is None:
-            return
-        if row.network_fee_atomic:
-            movements.swap_approval_paid(
-                mode=row.mode,
-                asset_id=str(natives.values_list("pk", flat=True).get()),
-                reference=row.reference,
-                swap_id=uuid.UUID(row.reference[:UUID_LENGTH]),
-                gas_atomic=row.network_fee_atomic,
-                at=row.finished_at or clock.real_now(),
-            )
-        sender.mark_handled(row)
-
-
-def advance_swap(swap_id: uuid.UUID) -> Swap:
-    """One swap, under its lock. Not inside a transaction: its provider may have to ask first."""
-    rows = Swap.objects.select_related("store", "source_asset__chain", "buy_asset__chain")
-    before: Swap = rows.get(pk=swap_id)
-    if before.status in states.OPEN:
-        provider_of(before.mode, before.provider).prepare(_order(before))
-    with transaction.atomic():
-        swap: Swap = rows.select_for_update(of=("self",)).get(pk=swap_id)
-        if swap.status in states.ENDED:
-            return swap
-        at = clock.now(swap.store, swap.mode)
-        provider = provider_of(swap.mode, swap.provider)
-        _apply(swap, provider, provider.advance(_order(swap), at), at)
-        return swap
+def _rows() -> "QuerySet[Swap]":
+    return Swap.objects.select_related("store", "source_asset__chain", "buy_asset__chain")
 
 
 def advance_here(swap_id: uuid.UUID) -> None:
@@ -106,16 +167,9 @@ def _order(swap: Swap) -> SwapOrder:
     )
 
 
-def _apply(swap: Swap, provider: SwapProvider, outcome: SwapOutcome, at: datetime) -> None:
-    if outcome.state == WAITING:
-        return
-    if outcome.state == FAILED:
-        _fail(swap, outcome, at)
-        return
+def _submit(swap: Swap, transfer: OutgoingTransaction | None, at: datetime) -> None:
     if swap.status == _Status.PENDING:
-        _move(swap, _Status.SUBMITTED, at, tx_hash=outcome.tx_hash)
-    if outcome.state == FILLED:
-        _complete(swap, provider, outcome, at)
+        _move(swap, _Status.SUBMITTED, at, tx_hash=transfer.tx_hash if transfer else None)
 
 
 def _move(swap: Swap, to: str, at: datetime, note: str = "", **changes: object) -> None:
@@ -146,15 +200,16 @@ class _Traded(TypedDict):
     at: datetime
 
 
-def _complete(swap: Swap, provider: SwapProvider, outcome: SwapOutcome, at: datetime) -> None:
-    bought = outcome.bought_atomic
+def _complete(
+    swap: Swap, bought_atomic: int, transfer: OutgoingTransaction | None, at: datetime
+) -> None:
     _move(
         swap,
         _Status.COMPLETED,
         at,
-        actual_buy_amount_atomic=bought,
+        actual_buy_amount_atomic=bought_atomic,
         completed_at=at,
-        tx_hash=outcome.tx_hash,
+        tx_hash=transfer.tx_hash if transfer else None,
     )
     traded: _Traded = {
         "mode": swap.mode,
@@ -162,37 +217,17 @@ def _complete(swap: Swap, provider: SwapProvider, outcome: SwapOutcome, at: date
         "source_asset_id": swap.source_asset_id,
         "sell_atomic": swap.sell_amount_atomic,
         "buy_asset_id": swap.buy_asset_id,
-        "buy_atomic": bought,
+        "buy_atomic": bought_atomic,
         "at": at,
     }
     movements.swap_completed(store_id=swap.store_id, **traded)
-    if provider.is_on_chain:
+    if transfer is not None:
         movements.swap_exchanged(
-            gas_asset_id=outcome.gas_asset_id, gas_atomic=outcome.gas_atomic, **traded
+            gas_asset_id=native_asset_id(swap.source_asset),
+            gas_atomic=transfer.network_fee_atomic,
+            **traded,
         )
     failpoint("swap.K8")
-
-
-def _fail(swap: Swap, outcome: SwapOutcome, at: datetime) -> None:
-    """The source goes back to what can be spent."""
-    _move(
-        swap,
-        _Status.FAILED,
-        at,
-        outcome.reason[:200],
-        failure_reason=outcome.reason[:200],
-        tx_hash=outcome.tx_hash,
-    )
-    movements.swap_released(
-        store_id=swap.store_id,
-        mode=swap.mode,
-        asset_id=swap.source_asset_id,
-        swap_id=swap.pk,
-        sell_atomic=swap.sell_amount_atomic,
-        at=at,
-        gas_asset_id=outcome.gas_asset_id,
-        gas_atomic=outcome.gas_atomic,
-    )
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:

@@ -1,0 +1,299 @@
+"""The one follower of coins that leave: each transfer is asked for once, and followed to its end.
+
+An app has a class for each purpose: which records are under way, what is to be sent for one, and
+what becomes of it when its transfer is submitted, confirmed, failed or in review. Locks, new
+attempts, simulated coins, the test clock and notifications are here. The table of these classes is
+`SENDING` in config/followers.py.
+"""
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache, partial
+from typing import Any, Generic, TypeVar
+
+import structlog
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q, QuerySet
+from django.utils.module_loading import import_string
+
+from apps.assets.models import Asset
+from apps.chain import simulated
+from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import attempts, sender
+from apps.core import clock
+from apps.core.failpoints import failpoint
+from apps.core.money import amount_text
+from apps.core.rows import Job
+from apps.stores.notifications import News, record
+
+log = structlog.get_logger(__name__)
+RowT = TypeVar("RowT")
+_Sent = OutgoingTransaction.Status
+UNKNOWN_FAILURE = "The transaction failed"
+IN_REVIEW = "We check what became of it. There’s nothing for you to do."
+
+
+@dataclass(frozen=True)
+class TransferOrder:
+    """What is to be sent for a record. The reference is the record's key unless it says another."""
+
+    asset: Asset
+    to: str
+    amount_atomic: int
+    call_data: str = ""
+    receives_asset_id: str | None = None
+
+
+class TransferFollower(Generic[RowT]):
+    """What one purpose is to the runner. The methods after `page` run in a transaction, under the
+    lock of the record; `at` is the time by its store's clock.
+
+    `noun` and `notification` are how a store's people are told of a failure or a review; the
+    service's own transfers have neither, and its operators are told. One that `is_shown_in_review`
+    stands in the inbox while staff look at it; where a record has a status of its own for that, it
+    doesn't.
+    """
+
+    purpose: str
+    purposes: Sequence[str] = ()  # of one that follows several
+    noun: str = ""
+    notification: str = ""
+    is_shown_in_review: bool = True
+    # What a stopped token has reverted is asked for again.
+    is_repeated: bool = True
+    failpoint: str = ""
+    job: Job
+
+    # --- what an app says ---
+
+    def rows(self) -> "QuerySet[Any]":
+        """The records that are under way, oldest first."""
+        raise NotImplementedError
+
+    def locked(self, key: Any) -> RowT:
+        """The record under its lock, as it is now."""
+        raise NotImplementedError
+
+    def is_open(self, row: RowT) -> bool:
+        raise NotImplementedError
+
+    def page(self, reference: str) -> str:
+        """The dashboard's page of the record; empty when it isn't one of these."""
+        return ""
+
+    def order(self, row: RowT, at: datetime) -> TransferOrder | None:
+        """What is to be sent; None when nothing is to be asked for now."""
+        raise NotImplementedError
+
+    def attempt_failed(self, transfer: OutgoingTransaction, at: datetime) -> None:
+        """Another attempt follows this one, which has cost gas."""
+        raise NotImplementedError
+
+    def submitted(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
+        """It is on the chain. Said again whenever the record is looked at, and before its
+        confirmation."""
+
+    def confirmed(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
+        """It is there for good."""
+        raise NotImplementedError
+
+    def failed(self, row: RowT, transfer: OutgoingTransaction, at: datetime, reason: str) -> None:
+        """It moved nothing and never will; one that the chain reverted has paid its gas."""
+        raise NotImplementedError
+
+    def in_review(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
+        """Only a person can say what became of it: nothing is booked and nothing given back."""
+
+    # --- the runner ---
+
+    def advance(self, mode: str = "") -> int:
+        """Move every record (of a mode) one step, each in its own transaction; how many were looked
+        at."""
+        rows = self.rows()
+        rows = rows.filter(mode=mode) if mode else rows
+        return self.job.walk(rows.values_list("pk", flat=True), self.advance_one, mode=mode)
+
+    def advance_one(self, key: Any) -> RowT:
+        """One record; one that has ended stays as it is."""
+        with transaction.atomic():
+            row = self.locked(key)
+            if self.is_open(row):
+                self.step(row, self.now(row))
+            return row
+
+    def now(self, row: Any) -> datetime:
+        return clock.now(row.store, row.mode)
+
+    def step(self, row: Any, at: datetime) -> None:
+        """Ask once per attempt, then do what its transfer says."""
+        if getattr(row, "is_simulated", False):
+            self._simulate(row, at)
+            return
+        order = self.order(row, at)
+        if order is None:
+            return
+        transfer = self.newest(row, order, at)
+        if self.failpoint:
+            failpoint(self.failpoint)
+        self.follow(row, transfer, at)
+
+    def newest(self, row: Any, order: TransferOrder, at: datetime) -> OutgoingTransaction:
+        """The attempt that decides, asked for if need be."""
+        ask = partial(self.request, row, order)
+        if not self.is_repeated:
+            return ask(str(row.pk))
+        return attempts.newest(ask, row.pk, partial(self.attempt_failed, at=at))
+
+    def request(self, row: Any, order: TransferOrder, reference: str) -> OutgoingTransaction:
+        return sender.request(
+            chain_id=order.asset.chain_id,
+            asset_id=order.asset.pk,
+            to=order.to,
+            amount_atomic=order.amount_atomic,
+            purpose=self.purpose,
+            reference=reference,
+            mode=row.mode,
+            store_id=getattr(row, "store_id", None),
+            at=clock.real_now(),
+            call_data=order.call_data,
+            receives_asset_id=order.receives_asset_id,
+        )
+
+    def follow(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
+        """What the transfer says, once: its end is ticked off in the same transaction. A review of
+        what was booked before changes nothing."""
+        if transfer.status in (_Sent.SUBMITTED, _Sent.CONFIRMED):
+            self.submitted(row, transfer, at)
+        if transfer.status == _Sent.CONFIRMED:
+            self.confirmed(row, transfer, at)
+        elif transfer.status == _Sent.FAILED:
+            reason = transfer.reason or UNKNOWN_FAILURE
+            self.failed(row, transfer, at, reason)
+            self.notify(transfer, "failed", reason)
+        elif transfer.status == _Sent.REVIEW and not transfer.handled_status:
+            self.in_review(row, transfer, at)
+            self.notify(transfer, "under_review", IN_REVIEW)
+        else:
+            return
+        sender.mark_handled(transfer)
+
+    def fail_unasked(
+        self, row: Any, asset: Asset, amount_atomic: int, reason: str, at: datetime
+    ) -> None:
+        """Nothing was asked for, and nothing will be: the transfer in its place is no row."""
+        transfer = OutgoingTransaction(
+            mode=row.mode,
+            store_id=row.store_id,
+            asset=asset,
+            purpose=self.purpose,
+            reference=str(row.pk),
+            amount_atomic=amount_atomic,
+        )
+        self.failed(row, transfer, at, reason)
+        self.notify(transfer, "failed", reason)
+
+    def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
+        """The store's people hear of it, once for each record; of the service's own coins its
+        operators do. Of any review staff are told as it begins (`hot_wallets.finish`)."""
+        if self.notification and transfer.store_id is not None:
+            words = "failed" if outcome == "failed" else "is under review"
+            coins = amount_text(transfer.amount_atomic, transfer.asset.atomic_decimals)
+            record(
+                News(
+                    transfer.store_id,
+                    transfer.mode,
+                    self.notification,
+                    f"{attempts.subject_of(transfer.reference)}:{outcome}",
+                    f"{self.noun} of {coins} {transfer.asset.coin_symbol} {words}",
+                    self.page(transfer.reference),
+                    text,
+                )
+            )
+        elif outcome == "failed":
+            log.error(
+                "own_transfer_failed",
+                outgoing=str(transfer.pk),
+                purpose=transfer.purpose,
+                reason=transfer.reason_code,
+            )
+
+    # --- simulated coins, and the test clock ---
+
+    def _simulate(self, row: Any, at: datetime) -> None:
+        """Submitted at once, confirmed when `simulated` says that it has arrived."""
+        transfer = OutgoingTransaction(
+            reference=str(row.pk), tx_hash=row.tx_hash or simulated.new_hash()
+        )
+        if row.status == "pending":
+            self.submitted(row, transfer, at)
+        if row.status == "submitted" and simulated.has_arrived(
+            row.submitted_at, row.submitted_real_at, at, clock.real_now()
+        ):
+            self.confirmed(row, transfer, at)
+
+    def next_due(self, store_id: uuid.UUID, after: datetime | None) -> datetime | None:
+        """When the store's next simulated record moves by its test clock: a new one at once, a
+        submitted one after its minute."""
+        rows = self._simulated(store_id)
+        moments = list(rows.filter(status="pending").values_list("created_at", flat=True))
+        submitted = rows.filter(status="submitted").values_list("submitted_at", flat=True)
+        moments += [moment + simulated.UNDER_WAY for moment in submitted if moment is not None]
+        return min((moment for moment in moments if after is None or moment > after), default=None)
+
+    def run_due(self, store_id: uuid.UUID, now: datetime) -> None:
+        due = self._simulated(store_id).filter(
+            Q(status="pending") | Q(status="submitted", submitted_at__lte=now - simulated.UNDER_WAY)
+        )
+        for key in list(due.values_list("pk", flat=True)):
+            self.advance_one(key)
+
+    def _simulated(self, store_id: uuid.UUID) -> "QuerySet[Any]":
+        return self.rows().filter(store_id=store_id, mode="test", is_simulated=True)
+
+
+class Booking(TransferFollower[OutgoingTransaction]):
+    """Of a purpose whose only record is the transfer itself: what is booked when it ends."""
+
+    def rows(self) -> "QuerySet[OutgoingTransaction]":
+        """Those that have ended and aren't booked, and of stores those that are new in review."""
+        is_told = ~Q(handled_status="") if self.notification else Q()
+        ended = sender.unhandled(*(self.purposes or (self.purpose,)))
+        return ended.exclude(is_told, status=_Sent.REVIEW)
+
+    def advance(self, mode: str = "") -> int:
+        rows = self.rows()
+        return self.job.walk(
+            rows.filter(mode=mode) if mode else rows, self.advance_ended, mode=mode
+        )
+
+    def advance_ended(self, ended: OutgoingTransaction) -> None:
+        with transaction.atomic():
+            row = sender.locked_unhandled(ended)
+            if row is not None:
+                self.follow(row, row, row.finished_at or clock.real_now())
+
+
+@cache
+def followers() -> tuple[TransferFollower[Any], ...]:
+    """One for each purpose, and one for each kind of record where a purpose has several."""
+    return tuple(import_string(path) for path in settings.SENDING)
+
+
+def shown_in_review() -> list[str]:
+    """The purposes that a store's people are shown while staff look at them."""
+    return [
+        follower.purpose
+        for follower in followers()
+        if follower.notification and follower.is_shown_in_review
+    ]
+
+
+def place_of(transfer: OutgoingTransaction) -> tuple[str, str]:
+    """What the record of a transfer is called, and its page."""
+    for follower in followers():
+        if follower.purpose == transfer.purpose and (path := follower.page(transfer.reference)):
+            return follower.noun, path
+    raise LookupError(f"{transfer.purpose} {transfer.reference}")
