@@ -40,6 +40,7 @@ from apps.payments.documents.detail import LateDepositDocument, PaymentFacts, de
 from apps.payments.documents.financials import worth
 from apps.payments.documents.held import entered_addresses, held_coins, held_rows
 from apps.payments.documents.order import order_of
+from apps.payments.lost_coins import lost_coins_in
 from apps.payments.models import LateDeposit, Payment
 from apps.payments.services.cancel import CANCELED, cancel_for_merchant, is_cancelable
 from apps.payments.services.extend import is_extendable
@@ -140,6 +141,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             SHOWN_MAX if request.GET.get("timeline") == "all" else SHOWN,
             request.GET.get("show", ""),
         ),
+        "lost": lost_coins_in(payment, whole.history),
         "late_deposits": [_late_deposit(payment, item) for item in facts.late_deposits],
         "held": held_coins(payment) if payment.needs_attention == HELD_REFUND else [],
         "entered_addresses": entered_addresses(payment)

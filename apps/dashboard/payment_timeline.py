@@ -30,12 +30,12 @@ from apps.dashboard.timeline_steps import (
 from apps.onramp.models import FundingSession
 from apps.payments import states
 from apps.payments.documents.deposits import Arrival, arrivals, heads_for
+from apps.payments.lost_coins import LOST_EVENT
 from apps.payments.models import HeldRefund, Payment, PaymentEvent, Refund
 from apps.payments.selectors import Renewals, confirmations_of
 from apps.payments.services.cancel import CANCELED
 from apps.payments.services.late import ACCEPTED_EVENT
 from apps.payments.services.notes import NOTED
-from apps.payments.services.transaction_lookup import LOST_EVENT
 from apps.payments.snapshot import PaymentSnapshot
 from apps.stores.models import AuditEntry
 from apps.webhooks.models import Delivery

@@ -35,6 +35,7 @@ from apps.payments.documents.checkout import (
 from apps.payments.documents.order import order_of
 from apps.payments.documents.receipt import coins_paid, refunded_of
 from apps.payments.documents.ways import Way, grouped, ways_of
+from apps.payments.lost_coins import lost_coins_of
 from apps.payments.models import Payment
 from apps.payments.requests import SCENARIOS, SimulationRequest
 from apps.payments.selectors import received_by, simulated_waiting
@@ -218,11 +219,11 @@ def checkout_context(
         brand_of(payment.store)
         | set_aside
         | _code(request, chosen)
+        | _named(payment, query)
         | {
             "checkout": document,
             "framed_query": plumbing.framed_query(request),
             "next_step": NextStep() if is_late else next_step(payment),
-            "sent": answer_shown(payment, query.get("sent", "")),
             "bill": progress_of(document),
             "has_receipt": payment.completed_at is not None,
             "receipt_sent": query.get("receipt") == "sent",
@@ -269,6 +270,15 @@ def checkout_context(
             else simulated_waiting(payment),
         }
     )
+
+
+def _named(payment: Payment, query: QueryDict) -> Context:
+    """What became of the transaction that was just named, and of coins that are gone for good,
+    unless these are the same."""
+    sent = answer_shown(payment, query.get("sent", ""))
+    lost = lost_coins_of(payment)
+    is_told = sent is not None and lost is not None and sent.tx_hash == lost.tx_hash
+    return {"sent": sent, "lost": None if is_told else lost}
 
 
 def _coins(offered: list[Way], query: QueryDict) -> list[tuple[bool, list[tuple[Way, str]]]]:

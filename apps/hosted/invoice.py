@@ -44,6 +44,7 @@ from apps.hosted.plumbing import Context, public_page
 from apps.hosted.stages import is_late, waiting_for_merchant
 from apps.payments import states
 from apps.payments.documents.checkout import checkout_facts
+from apps.payments.lost_coins import lost_coins_of
 from apps.payments.models import Payment
 
 PAYING = "paying"
@@ -227,6 +228,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "buyer": seller_buyer.buyer_of(invoice),
         "received": files.received(invoice, now),
         "last": last,
+        "lost": lost_coins_of(payment) if payment is not None and last is not None else None,
         "is_late": last is not None and is_late(last),
         "is_undecided": last is not None and bool(waiting_for_merchant(last)),
         "tax_percent": files.percent_text(invoice.tax_rate_bps or 0),

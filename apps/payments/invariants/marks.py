@@ -92,14 +92,20 @@ WHERE r.created_at > (SELECT min(at) - interval '1 minute' FROM stores_auditentr
         SELECT FROM payments_paymentaddress w JOIN chain_deposit d ON d.address_id = w.address_id
         WHERE w.payment_id = r.payment_id AND lower(d.from_address) = lower(r.destination_address))
     END
-UNION ALL SELECT 'deposit ' || d.id, 'it came late, and is kept as one that didn''t'
+UNION ALL SELECT DISTINCT 'deposit ' || d.id, 'it came late, and is kept as one that didn''t'
 FROM webhooks_event e JOIN payments_paymentaddress w
     ON w.payment_id::text = e.object ->> 'payment_intent_id'
 JOIN chain_deposit d ON d.address_id = w.address_id
     AND d.tx_hash = e.object #>> '{transaction,tx_hash}'
+    AND d.asset_id = e.object #>> '{transaction,asset_id}'
 WHERE e.type = 'transaction.confirmed' AND e.account_id IS NULL
     AND e.object #>> '{transaction,late}' = 'true'
     AND NOT EXISTS (SELECT FROM payments_latedeposit l WHERE l.deposit_id = d.id)
+    -- Another coin than its address is for is set aside, until it is accepted.
+    AND NOT (e.object #>> '{transaction,unexpected_asset}' = 'true'
+        AND e.object #>> '{transaction,accepted_at}' IS NULL
+        AND EXISTS (SELECT FROM chain_unmatchedtransfer t
+            WHERE (t.chain_id, t.tx_hash, t.log_index) = (d.chain_id, d.tx_hash, d.log_index)))
 """,
     ),
 )

@@ -16,6 +16,7 @@ from apps.chain.models import Deposit, Head, UnmatchedTransfer
 from apps.chain.watching import again, look_up
 from apps.core import clock
 from apps.core.errors import Flat
+from apps.payments.lost_coins import LOST_EVENT
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import addresses_of, confirmations_of, known_heads
 from apps.payments.services import attention
@@ -24,7 +25,6 @@ from apps.payments.services.change_status import locked_payment
 _HASH = re.compile(r"(?<![0-9a-f])(0x[0-9a-f]{64})(?![0-9a-f])", re.ASCII)
 _BARE_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 TEXT_MAX = 500
-LOST_EVENT = "payment.coins_lost"  # told in the payment's history only, once
 
 
 class LookupResult(StrEnum):
