@@ -6,7 +6,6 @@ from django.views.generic import RedirectView
 
 from config.hosts import front
 
-admin.autodiscover()
 urlpatterns = [
     path("api/v2/", include("apps.api.urls")),
     path("", include("apps.docs.urls")),

@@ -23,9 +23,9 @@ from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
 from apps.payouts.models import Payout
 from apps.payouts.services.review import RELEASE
-from apps.staff.pages import Section
-from apps.staff.payout_facts import payout_sections, worth_text
-from apps.staff.store_facts import store_section
+from apps.staff.payouts import payout_sections, worth_text
+from apps.staff.queues import Section
+from apps.staff.stores import store_section
 from apps.stores.dispatch import DISPATCH
 from apps.stores.four_eyes import Facts
 from apps.stores.models import Member, StaffRequest, Store, User

@@ -1,12 +1,11 @@
-"""What takes two members of staff, on the staff site: one asks on a form, another sees exactly that
-and approves it with a code.
+"""What takes two members of staff: one asks on a form, another sees exactly that and approves it
+with a code.
 
-Withdrawals of earnings have a record of their own (decision 137).
-"""
+Withdrawals of earnings have a record of their own (decision 137)."""
 
 import uuid
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
@@ -15,26 +14,23 @@ from django.shortcuts import render
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 
-from apps.core import clock, money
+from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.templatetags.tillgate import badge, moment, status_words
+from apps.core.templatetags.tillgate import badge
 from apps.core.web.forms import typographic
 from apps.core.words import sentence
 from apps.payments.models import Withdrawal
-from apps.payments.services import withdrawals
 from apps.staff import lists
 from apps.staff.approval_context import context_of
-from apps.staff.approval_forms import FORMS, AskForm, WithdrawalForm
+from apps.staff.approval_forms import FORMS, AskForm
 from apps.staff.approval_kinds import KINDS
-from apps.staff.pages import Queue, ReadOnly, Section, may, typed_reason
+from apps.staff.pages import ReadOnly, may, typed_reason
 from apps.staff.plumbing import fresh_code
-from apps.staff.plumbing.worth import OF_THE_SERVICE, Rated
 from apps.staff.templatetags.staff import age
-from apps.stores import four_eyes, staff_roles
+from apps.stores import four_eyes
 from apps.stores.four_eyes import RequestKind
 from apps.stores.models import StaffRequest, User
 
-EARLIER_MAX = 5
 _Pending = StaffRequest.State.PENDING
 _KINDS = [
     (kind.name, sentence(kind.title.removeprefix("A ").removeprefix("The ")))
@@ -43,8 +39,8 @@ _KINDS = [
 KIND = lists.choices("kind", "type", _KINDS)
 
 
-@admin.register(StaffRequest)
 class StaffRequestAdmin(ReadOnly):
+    model = StaffRequest
     is_named = True
     list_display = ["what", "asked_by", "age", "expires", "decided_by", "decision"]
     list_display_links = None
@@ -94,7 +90,7 @@ class StaffRequestAdmin(ReadOnly):
         form = FORMS[kind](
             request.POST if request.method == "POST" else None, preset=fields, initial=fields
         )
-        return _ask_page(
+        return ask_page(
             self,
             request,
             form,
@@ -176,101 +172,7 @@ def _decide(request: HttpRequest, kind: RequestKind, row: StaffRequest) -> str:
     return "approved and carried out"
 
 
-@admin.register(Withdrawal)
-class WithdrawalAdmin(Rated, Queue):
-    rated_in = OF_THE_SERVICE
-    list_display = ["requested", "called", "amount", "to", "requested_by", "decision"]
-    list_filter = ["status", lists.MODE]
-    list_select_related = ["asset", "requested_by", "decided_by"]
-    search_fields = ["id", "reference"]
-    search_help_text = "Withdrawal ID or reference"
-    requested = lists.when("requested_at", "Requested")
-    called = lists.store("reference", "Reference")
-    amount = lists.coins()
-    to = lists.short("to_address", "To")
-    ordering = ["-requested_at"]
-    exclude = ["id", "is_requested"]
-    noun = "withdrawal"
-    nothing = (
-        "No withdrawals of earnings yet. Requests by finance staff and their outcomes appear here."
-    )
-    waiting = Withdrawal.Status.REQUESTED
-    approving = rejecting = staff_roles.WITHDRAWAL
-    takes_code = True
-    rejection_is_told_to = "Emailed to both people and saved in the audit log."
-
-    def get_urls(self) -> list[URLPattern]:
-        ask = path("ask/", self.admin_site.admin_view(self.ask), name="payments_withdrawal_ask")
-        return [ask, *super().get_urls()]
-
-    def take_code(self, request: HttpRequest) -> None:
-        fresh_code.take(request)
-
-    def decision_facts(self, row: Withdrawal) -> list[tuple[str, Any]]:
-        return [
-            ("amount", lists.worth(row.amount_atomic, row.asset, row)),
-            ("to", row.to_address),
-            ("reference", row.reference),
-            ("reason", row.reason),
-            ("requested by", row.requested_by),
-            ("requested", moment(row.requested_at)),
-        ]
-
-    def sections(self, row: Withdrawal) -> list[Section]:
-        """The last withdrawals of the same asset."""
-        earlier = (
-            Withdrawal.objects.filter(asset=row.asset_id)
-            .exclude(pk=row.pk)
-            .select_related("asset")
-            .order_by("-requested_at")
-        )
-        facts = [
-            (
-                past.reference,
-                (
-                    f"{money.amount_text(past.amount_atomic, past.asset.atomic_decimals)}"
-                    f" {past.asset.coin_symbol}, {status_words('withdrawal', past.status).lower()}"
-                ),
-            )
-            for past in earlier[:EARLIER_MAX]
-        ]
-        return [
-            Section(
-                "Earlier withdrawals",
-                facts,
-                without="This is the first withdrawal of this asset.",
-            )
-        ]
-
-    def more_facts(self, row: Withdrawal) -> list[tuple[str, Any]]:
-        amount = money.decimal_from_atomic(
-            withdrawals.withdrawable(row.asset), row.asset.atomic_decimals
-        )
-        return [("available earnings", f"{amount} {row.asset.coin_symbol}")]
-
-    def approve(self, row: Withdrawal, reason: str, staff: Any) -> str:
-        withdrawals.approve_withdrawal(row.pk, staff, clock.real_now())
-        return "approved and in progress"
-
-    def reject(self, row: Withdrawal, reason: str, staff: Any) -> str:
-        withdrawals.reject_withdrawal(row.pk, staff, clock.real_now())
-        return "canceled" if row.requested_by_id == staff.pk else "rejected"
-
-    def ask(self, request: HttpRequest) -> HttpResponse:
-        """Nothing leaves before a second member of staff approves it."""
-        if not may(request, staff_roles.WITHDRAWAL):
-            raise PermissionDenied
-        form = WithdrawalForm(request.POST if request.method == "POST" else None, preset={})
-        return _ask_page(
-            self,
-            request,
-            form,
-            done=lambda row: f"{row}: waiting for approval by another member of finance staff",
-            next_page="admin:payments_withdrawal_changelist",
-        )
-
-
-def _ask_page(
+def ask_page(
     page: ReadOnly,
     request: HttpRequest,
     form: AskForm,

@@ -56,8 +56,8 @@ _FIELDS = (
 )
 
 
-@admin.register(AuditEntry)
 class AuditEntryAdmin(ReadOnly):
+    model = AuditEntry
     list_display = ["done", "act", "actor", "of_store", "target", "why"]
     search_fields = ["id", "store_id"]
     search_help_text = "Store ID, or number of the entry"

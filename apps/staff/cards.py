@@ -21,8 +21,8 @@ class ChangesInline(Part):
     fields = ["created_at", "from_status", "to_status", "source"]
 
 
-@admin.register(FundingSession)
 class FundingSessionAdmin(ReadOnly):
+    model = FundingSession
     list_display = ["created", "shop", "payment_reference", "network", "amount", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "payment"]
@@ -43,8 +43,8 @@ class FundingSessionAdmin(ReadOnly):
         return f"of {fiat(row.amount_cents, row.currency)}"
 
 
-@admin.register(Callback)
 class CallbackAdmin(ReadOnly):
+    model = Callback
     list_display = ["received", "credential", "session", "reported", "verdict"]
     list_filter = ["credential"]
     reported = lists.words("status", "Status")
@@ -56,8 +56,8 @@ class CallbackAdmin(ReadOnly):
         return f"of {row.session or row.credential}"
 
 
-@admin.register(Credential)
 class CredentialAdmin(ReadOnly):
+    model = Credential
     is_named = True
     list_display = ["network", "shop", "api_key", "enabled", "created", "change"]
     network = lists.words("provider", "Card network")

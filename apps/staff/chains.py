@@ -1,27 +1,23 @@
-"""Chains and rates for staff."""
+"""Chains for staff."""
 
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
-from django.contrib import admin, messages
+from django.contrib import messages
 from django.http import HttpRequest
 
 from apps.assets.confirmations import request_confirmations
-from apps.assets.models import Chain, Rate
+from apps.assets.models import Chain
 from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.templatetags.tillgate import moment
 from apps.core.web.forms import typographic
 from apps.staff import lists
-from apps.staff.pages import ReadOnly, Switches, typed_reason
-from apps.staff.plumbing.values import NO_END, number_text
+from apps.staff.pages import Switches, typed_reason
 from apps.stores import staff_roles
-from apps.stores.models import Currency, User
-
-CURRENCIES = Currency.values
+from apps.stores.models import User
 
 
-@admin.register(Chain)
 class ChainAdmin(Switches):
+    model = Chain
     is_named = True
     operation = staff_roles.ASSETS
     list_display = ["name", "code", "number", "mode", "required_confirmations"]
@@ -51,31 +47,3 @@ class ChainAdmin(Switches):
             messages.error(request, typographic(refusal.text))
         else:
             messages.warning(request, f"{row}: sent for a second approval")
-
-
-def _per_coin(row: Rate) -> str:
-    return f"1 {row.asset.coin_symbol} = {number_text(row.rate)} {row.currency}"
-
-
-@admin.register(Rate)
-class RateAdmin(ReadOnly):
-    is_named = True
-    list_display = ["coin", "per_coin", "origin", "told_at", "valid"]
-    list_filter = [lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
-    list_select_related = ["asset__chain"]
-    search_fields = ["asset"]
-    search_help_text = "Asset ID, such as ETH"
-    ordering = ["asset", "currency"]
-    coin = lists.asset()
-    origin = lists.words("source", "Source")
-    told_at = lists.when("as_of", "As of")
-    value_texts: ClassVar = {"rate": _per_coin}
-
-    @lists.number
-    @admin.display(description="Rate")
-    def per_coin(self, row: Rate) -> str:
-        return _per_coin(row)
-
-    @admin.display(description="Valid until")
-    def valid(self, row: Rate) -> str:
-        return NO_END if row.is_always_current else moment(row.valid_until)

@@ -37,8 +37,8 @@ def _payment_of(row: Deposit) -> Payment | None:
     return owner.payment if owner else None
 
 
-@admin.register(Deposit)
 class DepositAdmin(Rated):
+    model = Deposit
     rated_in = CURRENCY_OF_ADDRESS
     list_display = ["detected", "shop", "amount", "to", "transaction", "state"]
     list_filter = [lists.since("detected_at"), "status", "is_lost", "chain"]

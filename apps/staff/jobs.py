@@ -1,10 +1,11 @@
-"""What the machine has still to do: rows that jobs fail at, queues of workers, events and mail that
-wait. Counts stop at a thousand."""
+"""The rows that jobs fail at, which staff retry, and what else is still to be done: queues of
+workers, events and emails that wait. Counts stop at a thousand."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib import admin, messages
 from django.contrib.admin import AdminSite
 from django.db.models import (
     Case,
@@ -21,12 +22,17 @@ from django.db.models import (
     When,
 )
 from django.http import HttpRequest, HttpResponse
+from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from apps.core import buckets, clock
+from apps.core import buckets, clock, rows
 from apps.core import jobs as queues
 from apps.core.models import Mode, OutgoingMail, RowFailure
+from apps.core.templatetags.tillgate import moment
+from apps.staff import lists
+from apps.staff.pages import ReadOnly, button, typed_reason
+from apps.stores import staff_roles
 from apps.webhooks.models import Delivery, Endpoint, QueuedDelivery
 
 COUNTED_MAX = 1_000
@@ -48,6 +54,48 @@ _QUEUE_NAMES = {
     "documents": "Documents",
     "test_clocks": "Test clocks",
 }
+
+
+class RowFailureAdmin(ReadOnly):
+    model = RowFailure
+    list_display = ("job_name", "row", "failed_with", "tries", "began", "ended")
+    list_display_links = ("job_name",)
+    job_name = lists.clipped("job", "Job")
+    row = lists.clipped("row_id", "Record ID")
+    list_filter = (lists.present("dead_at", "status", "Given up", "Retrying"),)
+    search_fields = ("row_id", "job")
+    search_help_text = "ID of the record, or name of the job"
+    ordering = ("-dead_at", "-since")
+    actions = ("retry", "set_aside")
+    failed_with = lists.text("error", "Error")
+    began = lists.when("since", "Failing since")
+
+    def title_of(self, row: RowFailure) -> str:
+        return str(row.job)
+
+    @admin.display(description="Given up")
+    def ended(self, row: RowFailure) -> str:
+        if row.dead_at is None:
+            return "Retrying"
+        return f"Set aside: {row.set_aside_reason}" if row.set_aside_reason else moment(row.dead_at)
+
+    @button(staff_roles.JOB_RETRY, "Retry now")
+    def retry(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
+        for failure in failures:
+            self.log_change(request, failure, "Retry")
+        count = rows.retry(failures)
+        messages.success(request, f"{_records(count)} will be retried")
+
+    @button(staff_roles.JOB_RETRY, "Set aside")
+    def set_aside(self, request: HttpRequest, failures: "QuerySet[RowFailure]") -> None:
+        for failure in failures:
+            self.log_change(request, failure, "Set aside")
+        count = rows.set_aside(failures, typed_reason(request))
+        messages.success(request, f"{_records(count)} set aside")
+
+
+def _records(count: int) -> str:
+    return f"{count:,} record{pluralize(count)}"
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from apps.staff.pages import ReadOnly
 from apps.staff.plumbing.paging import BY_KEY
 
 
-@admin.register(PaymentLink)
 class PaymentLinkAdmin(ReadOnly):
+    model = PaymentLink
     is_named = True
     list_display = ["created", "shop", "label", "price", "paused", "archived"]
     list_filter = [

@@ -5,7 +5,7 @@ Who may what is asked of apps.stores.staff_roles. No page adds or deletes rows.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from decimal import Decimal
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
@@ -14,16 +14,10 @@ from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
 from django.core.exceptions import PermissionDenied
 from django.db import models
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
-from django.utils.html import format_html
 
 from apps.core.db.replica import reads_may_lag
-from apps.core.errors import Failure
-from apps.core.templatetags.tillgate import badge, status_words
-from apps.core.web.forms import typographic
 from apps.core.words import sentence
 from apps.staff.labels import (
     HELP_TEXTS,
@@ -40,7 +34,8 @@ from apps.staff.plumbing.paging import CappedPaginator
 from apps.staff.plumbing.times import Dated
 from apps.staff.plumbing.unit_fields import UnitField, unit_field_of
 from apps.staff.plumbing.values import STATUS_FIELDS, record_title, shown
-from apps.stores import staff_roles
+from apps.stores import audit, staff_roles
+from apps.stores.models import Store
 from apps.stores.staff_roles import StaffMember, StaffOperation
 
 if TYPE_CHECKING:
@@ -92,17 +87,6 @@ class ReasonForm(ActionForm):
 
     action = forms.ChoiceField(label="Action")
     reason = forms.CharField(label="Reason", required=False, max_length=REASON_MAX)
-
-
-@dataclass(frozen=True)
-class Section:
-    """A part of what is known, beside a decision: names and values, and where there is more."""
-
-    title: str
-    facts: Sequence[tuple[str, Any]]
-    url: str = ""
-    link: str = ""
-    without: str = ""  # what is said when there are no facts
 
 
 class RecordValues:
@@ -250,6 +234,11 @@ class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
         messages.success(request, f"{sentence(record_name(self.opts))} saved: {obj}")
         return self.response_post_save_change(request, obj)
 
+    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
+        """In the audit log too."""
+        _record(obj, message, typed_reason(request))
+        return super().log_change(request, obj, message)
+
     def _get_obj_does_not_exist_redirect(
         self, request: HttpRequest, options: Any, object_id: str
     ) -> HttpResponse:
@@ -327,6 +316,7 @@ class Switches(ReadOnly):
         labels = [str(form.fields[name].label) for name in form.changed_data if name != "reason"]
         labels += [record_names(part.model._meta) for part in formsets if part.changed_objects]
         outcome = f"Changed {', '.join(labels)}" if labels else "Saved without changes"
+        _note_typed(form)
         return f"{outcome}: {typed_reason(request)}"
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -345,155 +335,27 @@ class Switches(ReadOnly):
         ]
 
 
-class Queue(ReadOnly):
-    """Rows that wait for a person. A page of its own takes the decision with its reason; a service
-    carries it out."""
+def _note_typed(form: Any) -> None:
+    """Keep for the audit log the numbers and choices that were typed in: texts may be about a
+    person."""
+    form.instance.typed_values = {
+        name: form.cleaned_data[name]
+        for name in form.changed_data
+        if isinstance(form.cleaned_data[name], (int, Decimal, type(None)))
+        or (isinstance(form.cleaned_data[name], str) and hasattr(form.fields[name], "choices"))
+    }
 
-    noun = ""  # whose badges its states have
-    nothing = "Nothing needs a decision. Items submitted for review appear here."
-    waiting = "pending"
-    approving: StaffOperation
-    rejecting: StaffOperation
-    takes_code = False  # whether an approval takes a code of the authenticator app
-    rejection_is_told_to = "The store sees this if you reject."
-    heading = "What is requested"  # of what the decision is about
-    approves = "Approve"  # as the buttons say
-    rejects = "Reject"
 
-    def approve(self, row: Any, reason: str, staff: Any) -> str:
-        """What the page says of it."""
-        raise TypeError("a queue defines approve")
-
-    def reject(self, row: Any, reason: str, staff: Any) -> str:
-        raise TypeError("a queue defines reject")
-
-    def is_waiting(self, row: Any) -> bool:
-        """Whether it is for staff to decide it now."""
-        return bool(row.status == self.waiting)
-
-    def shown_status(self, row: Any) -> str:
-        return status_words(self.noun, str(row.status))
-
-    def take_code(self, request: HttpRequest) -> None:
-        """Raises a Failure."""
-        raise TypeError("a queue that takes codes defines take_code")
-
-    def subject_of(self, row: Any) -> str:
-        """What is reviewed, as the page's heading says it."""
-        if hasattr(row, "store"):
-            return f"{record_name(self.opts)} for {row.store}"
-        return f"{record_name(self.opts)} {self.title_of(row)}"
-
-    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
-        """What the decision is about, first."""
-        return []
-
-    def more_facts(self, row: Any) -> list[tuple[str, Any]]:
-        """What the row's own columns don't say."""
-        return []
-
-    def sections(self, row: Any) -> list[Section]:
-        """What is known of whoever asks, beside it."""
-        return []
-
-    def needs_reason(self, row: Any) -> bool:
-        """Whether an approval needs a reason too."""
-        return False
-
-    def get_urls(self) -> list[URLPattern]:
-        decide = path(
-            "<uuid:row_id>/decide/",
-            self.admin_site.admin_view(self.decide),
-            name=self._page("decide"),
-        )
-        return [decide, *super().get_urls()]
-
-    def _page(self, name: str) -> str:
-        return f"{self.opts.app_label}_{self.opts.model_name}_{name}"
-
-    @property
-    def is_changed_here(self) -> bool:
-        return True
-
-    @admin.display(description="Status")
-    def decision(self, row: Any) -> str:
-        if not self.is_waiting(row):
-            own = Queue.shown_status(self, row)
-            status = self.shown_status(row)
-            return badge(self.noun, row.status) if status == own else status
-        page = reverse(f"admin:{self._page('decide')}", args=[row.pk])
-        return format_html('<a class="decide" href="{}">Review</a>', page)
-
-    def decide(self, request: HttpRequest, row_id: Any) -> HttpResponse:
-        """Read everything, say yes or no; a no needs a reason."""
-        row = self.get_object(request, str(row_id))
-        if row is None:
-            raise Http404
-        errors: list[str] = []
-        reason = ""
-        if request.method == "POST":
-            decision = request.POST.get("decision")
-            reason = typed_reason(request)
-            errors = self._decide(request, row, decision, reason)
-            if not errors:
-                return HttpResponseRedirect(reverse(f"admin:{self._page('changelist')}"))
-        return self._show(request, row, errors, reason)
-
-    def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
-        facts = [
-            (field_label(name, self.opts.label), self.value_of(row, name))
-            for name in in_one_order([field.name for field in self.opts.fields])
-            if name not in (self.exclude or ())
-        ]
-        is_for_others = row.status == self.waiting and not self.is_waiting(row)
-        context = {
-            **self.admin_site.each_context(request),
-            "title": sentence(f"{'' if is_for_others else 'review '}{self.subject_of(row)}"),
-            "opts": self.opts,
-            "list_name": self.list_name,
-            "row": row,
-            "request_facts": [
-                (name, value)
-                for name, value in [*self.decision_facts(row), *self.more_facts(row)]
-                if value not in (None, "")
-            ],
-            "facts": [(name, value) for name, value in facts if value not in (None, "")],
-            "sections": self.sections(row),
-            "needs_reason": self.needs_reason(row),
-            "errors": errors,
-            "reason": reason,
-            "is_waiting": self.is_waiting(row),
-            "is_decided": row.status != self.waiting,
-            "noun": self.noun,
-            "status": self.shown_status(row),
-            "may_approve": may(request, self.approving),
-            "may_reject": may(request, self.rejecting),
-            "takes_code": self.takes_code,
-            "rejection_is_told_to": self.rejection_is_told_to,
-            "heading": self.heading,
-            "approves": self.approves,
-            "rejects": self.rejects,
-        }
-        return render(request, "admin/decide.html", context, status=422 if errors else 200)
-
-    def _decide(
-        self, request: HttpRequest, row: Any, decision: str | None, reason: str
-    ) -> list[str]:
-        if decision not in ("approve", "reject"):
-            return ["Choose a decision"]
-        if not may(request, self.approving if decision == "approve" else self.rejecting):
-            raise PermissionDenied
-        if decision == "reject" and not reason:
-            return ["A rejection needs a reason"]
-        if decision == "approve" and not reason and self.needs_reason(row):
-            return ["This approval needs a reason"]
-        try:
-            if decision == "approve" and self.takes_code:
-                self.take_code(request)
-            carry_out = self.approve if decision == "approve" else self.reject
-            outcome = carry_out(row, reason, request.user)
-        except Failure as refusal:
-            return [typographic(refusal.text)]
-        self.log_change(request, row, f"{outcome}: {reason}" if reason else outcome)
-        messages.success(request, f"{sentence(self.subject_of(row))}: {outcome}")
-        return []
+def _record(obj: Any, message: Any, reason: str) -> None:
+    store = obj if isinstance(obj, Store) else getattr(obj, "store", None)
+    typed = getattr(obj, "typed_values", {})
+    details = {"message": message} if isinstance(message, str) else {"changed": message}
+    audit.record(
+        "staff.changed",
+        store=store,
+        mode=getattr(obj, "mode", ""),
+        target=obj,
+        name=str(obj),
+        reason=reason,
+        details={**typed, **details, "typed": sorted(typed)},
+    )

@@ -1,19 +1,16 @@
-"""Payments and refunds for staff who help a store or its customer: to be looked at, found by
-whatever somebody quotes."""
+"""Payments for staff who help a store or its customer: found by whatever somebody quotes."""
 
 from typing import ClassVar
 
-from django.contrib import admin
 from django.utils.safestring import SafeString
 
 from apps.assets.selectors import with_chains
 from apps.core.templatetags.tillgate import fiat
-from apps.payments.models import Payment, PaymentAddress, PaymentEvent, Refund
+from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.staff import lists
 from apps.staff.pages import Part, ReadOnly
 from apps.staff.plumbing.paging import BY_KEY
 from apps.staff.plumbing.structures import TableColumn, side_by_side, table
-from apps.staff.plumbing.worth import Rated
 
 _ATTENTION = [
     ("card_refund", "Card payment to be refunded"),
@@ -60,8 +57,8 @@ class PaymentEventsInline(Part):
     fields = ["created_at", "event_type", "from_status", "to_status"]
 
 
-@admin.register(Payment)
 class PaymentAdmin(ReadOnly):
+    model = Payment
     list_display = ["number", "created", "shop", "amount", "order", "state"]
     list_filter = [
         lists.since("created_at"),
@@ -90,26 +87,3 @@ class PaymentAdmin(ReadOnly):
             row.needs_attention, row.needs_attention
         ),
     }
-
-
-@admin.register(Refund)
-class RefundAdmin(Rated):
-    list_display = ["created", "shop", "of_payment", "amount", "to", "state"]
-    list_filter = [lists.since("created_at"), "status", "mode", "reason"]
-    list_select_related = ["store", "asset", "payment"]
-    search_fields = ["id", "payment__reference", "payment", "store"]
-    search_help_text = "Refund ID, payment ID or reference, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
-    of_payment = lists.clipped("payment__reference", "Payment")
-    amount = lists.coins()
-    to = lists.short("destination_address", "To")
-    state = lists.status("refund")
-    says_nothing: ClassVar = {
-        "part": lambda row: not row.part,
-        "submitted_real_at": lists.is_submitted_in_real_time,
-    }
-    ordering = [BY_KEY]
-
-    def title_of(self, row: Refund) -> str:
-        return f"of {lists.coins_text(row)}"

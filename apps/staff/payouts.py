@@ -1,49 +1,51 @@
-"""Payouts for staff: those in review, bank accounts and stopped assets are decided, caps set;
-everything else is looked at only."""
+"""Payouts for staff, who decide about those in review; and what they see beside one: the store's
+payouts and balances, the destination, and who requested it. Each a bounded number of rows."""
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
 from django.db import models
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-from apps.assets.models import AcceptedAsset
-from apps.assets.reviews import end_review, keep_stopped
+from apps.assets.models import Asset
+from apps.assets.selectors import price_of, with_chains
 from apps.chain.models import OutgoingTransaction
+from apps.core import clock, money
 from apps.core.errors import Failure
-from apps.core.templatetags.tillgate import badge, fiat, moment, shorten
-from apps.core.words import code_words
+from apps.core.money import Amount
+from apps.core.templatetags.tillgate import badge, fiat, moment, shorten, status_words
+from apps.ledger.selectors import balances
 from apps.payouts import states
 from apps.payouts.approval_models import ApprovalRule, PayoutApproval
-from apps.payouts.models import Destination, Payout, Schedule, StorePayoutCap
-from apps.payouts.services.bank_reviews import reject_bank, revoke_verification, verify_bank
-from apps.payouts.services.caps import set_store_cap
-from apps.payouts.services.destinations import network_name
+from apps.payouts.models import Payout
 from apps.payouts.services.offramp import transfer_of
-from apps.payouts.services.review import approve_payout, needs_two, reject_payout, release_held
+from apps.payouts.services.review import (
+    approve_payout,
+    needs_two,
+    reject_payout,
+    release_held,
+    worth_now,
+)
 from apps.staff import lists
-from apps.staff.pages import (
-    Queue,
-    ReadOnly,
-    ReasonForm,
-    Section,
-    Switches,
-    button,
-    typed_reason,
-)
-from apps.staff.payout_facts import (
-    bank_sections,
-    payout_sections,
-    stopped_asset_sections,
-    worth_text,
-)
+from apps.staff.lists import about
+from apps.staff.pages import ReasonForm, button, typed_reason
 from apps.staff.plumbing import commands, fresh_code, times
 from apps.staff.plumbing.paging import BY_KEY
+from apps.staff.plumbing.times import made_text
 from apps.staff.plumbing.worth import Rated
+from apps.staff.queues import Queue, Section
+from apps.staff.stores import decisions, store_section
 from apps.stores import staff_roles
+from apps.stores.models import Member, Store
+
+PAYOUTS_MAX = 200
+STORES_MAX = 10
 
 
 class CodeForm(ReasonForm):
@@ -52,8 +54,8 @@ class CodeForm(ReasonForm):
     code = forms.CharField(label="Code of your authenticator app", required=False, max_length=20)
 
 
-@admin.register(Payout)
 class PayoutAdmin(Rated, Queue):
+    model = Payout
     list_display = ["created", "shop", "amount", "to", "why", "decision"]
     list_filter = [lists.since("created_at"), "status", "mode", "rail"]
     list_select_related = ["store__platform", "asset__chain", "approval", "destination", "maker"]
@@ -199,203 +201,142 @@ def _is_for_the_merchant(payout: Payout) -> bool:
     return payout.approval is not None and payout.approval.status == PayoutApproval.Status.WAITING
 
 
-class BankReviewFilter(admin.SimpleListFilter):
-    """Where the review of a bank account stands."""
-
-    title = "status"
-    parameter_name = "review"
-
-    def lookups(self, request: Any, model_admin: Any) -> list[tuple[str, str]]:
-        return [
-            ("pending", "To decide"),
-            ("verified", "Verified"),
-            ("rejected", "Rejected"),
-        ]
-
-    def queryset(self, request: Any, queryset: "models.QuerySet[Any]") -> "models.QuerySet[Any]":
-        banks = queryset.filter(kind=Destination.Kind.BANK, removed_at=None)
-        unverified = banks.filter(verified_at=None)
-        chosen = {
-            "pending": unverified.filter(rejected_at=None),
-            "verified": banks.exclude(verified_at=None),
-            "rejected": unverified.exclude(rejected_at=None),
-        }
-        return chosen.get(self.value() or "", queryset)
-
-
-@admin.register(Destination)
-class DestinationAdmin(Queue):
-    is_named = True
-    list_display = ["shop", "kind", "account", "holder_name", "created", "decision"]
-    list_filter = ["kind", BankReviewFilter, "mode"]
-    list_select_related = ["store__platform"]
-    search_fields = ["id", "address", "store"]
-    search_help_text = "Destination ID, wallet address, or the beginning of a store’s name"
-    created = lists.made("created_at", "Added")
-    shop = lists.store()
-    holder_name = lists.text("holder", "Account holder")
-    ordering = [BY_KEY]
-    exclude = ["account_sealed"]
-    actions = ["take_back"]
-    value_texts: ClassVar = {"network": lambda row: network_name(row) if row.is_wallet else ""}
-    noun = "bank_account"
-    approving = rejecting = staff_roles.BANK_VERIFY
-    approves = "Verify"
-
-    def title_of(self, row: Destination) -> str:
-        return str(row)
-
-    def subject_of(self, row: Destination) -> str:
-        return f"{row if row.is_wallet else row.account_name} for {row.store}"
-
-    @admin.display(description="Account")
-    def account(self, row: Destination) -> str:
-        if row.is_wallet:
-            return lists.by_its_ends(row.address, network_name(row))
-        return format_html('<span class="one-line">{}</span>', row.account_name)
-
-    @admin.display(description="Status")
-    def decision(self, row: Destination) -> str:
-        if row.is_wallet:
-            return format_html('<span class="one-line">{}</span>', "No review needed")
-        return super().decision(row)
-
-    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
-        return [
-            ("account", row.account_name),
-            ("account holder", row.holder),
-            ("label", row.label),
-            ("mode", row.get_mode_display()),
-            ("added", times.made_text(row, row.created_at)),
-            ("rejected for", row.rejection_reason),
-        ]
-
-    def sections(self, row: Any) -> list[Section]:
-        return bank_sections(row)
-
-    def approve(self, row: Any, reason: str, staff: Any) -> str:
-        return str(verify_bank(row, reason).status)
-
-    def reject(self, row: Any, reason: str, staff: Any) -> str:
-        return str(reject_bank(row, reason).status)
-
-    @button(staff_roles.BANK_VERIFY, "Revoke verification")
-    def take_back(self, request: HttpRequest, rows: "models.QuerySet[Destination]") -> None:
-        for row in rows.filter(kind=Destination.Kind.BANK, removed_at=None).exclude(
-            verified_at=None
-        ):
-            revoke_verification(row, typed_reason(request))
-            self.log_change(request, row, "Verification revoked")
-
-
-@admin.register(AcceptedAsset)
-class AcceptedAssetAdmin(Queue):
-    """Assets of stores; those that were stopped for review wait for a decision."""
-
-    is_named = True
-    list_display = ["shop", "coin", "stopped", "reviewed", "decision"]
-    list_display_links = ["shop"]
-    list_filter = [
-        lists.present("suspended_at", "status", "Stopped for review", "In use"),
-        lists.present("reviewed_at", "review", "Kept stopped", "Not decided"),
-        "mode",
-        ("asset", lists.AssetFilter),
-    ]
-    list_select_related = ["store__platform", "asset__chain"]
-    search_fields = ["store"]
-    search_help_text = "Store ID, or the beginning of a store’s name"
-    shop = lists.store()
-    coin = lists.asset()
-    stopped = lists.when("suspended_at", "Stopped for review")
-    reviewed = lists.when("reviewed_at", "Kept stopped")
-    actions = ["end_review"]
-    noun = "accepted_asset"
-    approving = rejecting = staff_roles.ASSET_REVIEW
-    heading = "What was stopped"
-    readonly_fields = ["state"]
-    approves = "Accept the asset again"
-    rejects = "Keep it stopped"
-    rejection_is_told_to = "The store sees this if you keep it stopped."
-
-    def title_of(self, row: AcceptedAsset) -> str:
-        return row.asset.full_name
-
-    @admin.display(description="Status")
-    def state(self, row: AcceptedAsset) -> str:
-        return badge(self.noun, row.status)
-
-    def subject_of(self, row: AcceptedAsset) -> str:
-        return f"{row.asset.full_name} for {row.store}"
-
-    def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
-        return [
-            ("asset", row.asset.full_name),
-            ("mode", row.get_mode_display()),
-            ("stopped", moment(row.suspended_at) if row.suspended_at else ""),
-            ("kept stopped for", row.review_reason),
-        ]
-
-    def sections(self, row: Any) -> list[Section]:
-        return stopped_asset_sections(row)
-
-    def approve(self, row: Any, reason: str, staff: Any) -> str:
-        end_review(row, reason)
-        return "accepted again"
-
-    def reject(self, row: Any, reason: str, staff: Any) -> str:
-        keep_stopped(row, reason)
-        return "kept stopped"
-
-    @button(staff_roles.ASSET_REVIEW, "End review: accept the asset again")
-    def end_review(self, request: HttpRequest, rows: "models.QuerySet[AcceptedAsset]") -> None:
-        """Also of those that were kept stopped."""
-        for row in rows.exclude(suspended_at=None):
-            end_review(row, typed_reason(request))
-            self.log_change(request, row, "Review ended")
-
-
-@admin.register(Schedule)
-class ScheduleAdmin(ReadOnly):
-    list_display = ["shop", "coin", "frequency", "next_payout", "last_result", "running"]
-    says_nothing: ClassVar = {"anchor_day": lambda row: row.frequency != Schedule.Frequency.MONTHLY}
-    running = lists.flag("is_active", "Active")
-    list_filter = ["mode", "frequency", "is_active"]
-    list_select_related = ["store", "asset__chain"]
-    search_fields = ["id", "store"]
-    search_help_text = "Schedule ID, or the beginning of a store’s name"
-    shop = lists.store()
-    coin = lists.asset()
-    next_payout = lists.by_store("next_payout_at", "Next payout")
-    ordering = ["-created_at"]
-    exclude = ["minimum_fiat_currency"]  # the minimum itself is shown in it
-
-    def title_of(self, row: Schedule) -> str:
-        return f"of {row.store}, {row.asset.full_name}"
-
-    @admin.display(description="Last result")
-    def last_result(self, row: Schedule) -> str | None:
-        return row.last_failure or code_words(row.last_skip_reason or "") or None
-
-
-@admin.register(StorePayoutCap)
-class StorePayoutCapAdmin(Rated, Switches):
-    operation = staff_roles.PAYOUT_CAPS
-    list_display = ["shop", "coin", "per_transaction", "per_day"]
-    list_select_related = ["store", "asset__chain"]
-    search_fields = ["store", "asset"]
-    search_help_text = "Asset, or the beginning of a store’s name"
-    shop = lists.store()
-    coin = lists.asset()
-    per_transaction = lists.coins("per_tx_atomic", description="Per payout")
-    per_day = lists.coins("daily_atomic", description="Per day")
-    switches = ("per_tx_atomic", "daily_atomic")
-
-    def title_of(self, row: StorePayoutCap) -> str:
-        return f"of {row.store}, {row.asset.full_name}"
-
-    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        set_store_cap(
-            obj.store,
-            obj.asset_id,
-            **{name: form.cleaned_data[name] for name in form.changed_data if name != "reason"},
+def payout_sections(payout: Payout) -> list[Section]:
+    """As many statements for one payout as for a thousand."""
+    sections = [store_section(payout.store), _earlier(payout), _destination(payout)]
+    if payout.maker is not None:
+        sections.append(_person(payout))
+    decided = decisions(payout.store, "payout.approved", "payout.rejected")
+    sections.append(
+        Section(
+            "Earlier decisions",
+            decided,
+            without="No payout of this store has been reviewed yet.",
         )
+    )
+    return sections
+
+
+def _earlier(payout: Payout) -> Section:
+    return payouts_of(payout.store, payout.mode, without=payout)
+
+
+def payouts_of(store: Store, mode: str, without: Payout | None = None) -> Section:
+    rows = Payout.objects.filter(store=store, mode=mode).select_related("asset")
+    rows = rows if without is None else rows.exclude(pk=without.pk)
+    newest = list(rows.order_by("-created_at")[:PAYOUTS_MAX])
+    counts = Counter(status_words("payout", payout.shown_status) for payout in newest)
+    facts: list[tuple[str, Any]] = [("Payouts", _up_to(len(newest)))]
+    facts += [(status, number) for status, number in counts.most_common()]
+    paid = [payout for payout in newest if payout.status == Payout.Status.CONFIRMED]
+    facts += [("Total paid out", text) for text in _sums(paid, store)]
+    if newest:
+        facts.append(("Latest", made_text(newest[0], newest[0].created_at)))
+    page = reverse("admin:payouts_payout_changelist") + f"?q={store.pk}"
+    title = "Payouts of the store" if without is None else "Other payouts of the store"
+    return Section(title, facts, page, "All payouts")
+
+
+def balances_of(store: Store, mode: str) -> Section:
+    """What the store has, in coins and money."""
+    held = [balance for balance in balances(store.pk, mode).values() if balance.total_atomic]
+    assets = with_chains({balance.asset_id for balance in held})
+    facts = [
+        (
+            assets[balance.asset_id].full_name,
+            _valued(store, assets[balance.asset_id], balance.total_atomic),
+        )
+        for balance in held
+    ]
+    return Section("Balances of the store", facts, without="No balance.")
+
+
+def _destination(payout: Payout) -> Section:
+    rows = Payout.objects.filter(store=payout.store_id, mode=payout.mode).exclude(pk=payout.pk)
+    saved = payout.destination
+    address = payout.destination_address
+    facts: list[tuple[str, Any]] = []
+    if saved is not None:
+        facts.append(("Saved as", saved.label or saved.holder or "No label"))
+        facts.append(("Added", made_text(saved, saved.created_at)))
+        facts.append(("Verified", moment(saved.verified_at) if saved.verified_at else "No"))
+    payouts = (
+        rows.filter(destination_address=address) if address else rows.filter(destination=saved)
+    )
+    used = list(payouts.order_by("created_at").select_related("asset")[:PAYOUTS_MAX])
+    facts.append(
+        ("Payouts to this destination", _up_to(len(used)) if used else "None, this is the first")
+    )
+    if used:
+        facts.append(("First used", made_text(used[0], used[0].created_at)))
+        facts += [
+            ("Total paid to this destination", text)
+            for text in _sums(
+                (payout for payout in used if payout.status == Payout.Status.CONFIRMED),
+                payout.store,
+            )
+        ]
+    if address:
+        elsewhere = Payout.objects.filter(destination_address=address).exclude(
+            store=payout.store_id
+        )
+        facts.append(
+            (
+                "Other stores using it",
+                len(set(elsewhere.values_list("store", flat=True)[:STORES_MAX])) or "None",
+            )
+        )
+    page = reverse("admin:payouts_destination_change", args=[saved.pk]) if saved is not None else ""
+    return Section("Destination", facts, page, "Open destination")
+
+
+def _person(payout: Payout) -> Section:
+    maker: Any = payout.maker
+    member = Member.objects.filter(store=payout.store_id, user=maker).first()
+    facts: list[tuple[str, Any]] = [
+        ("Email", maker.email),
+        ("Role", member.get_role_display() if member is not None else "No longer a member"),
+        ("Member since", moment(member.created_at) if member is not None else ""),
+        ("Last sign-in", moment(maker.last_login) if maker.last_login else "Never"),
+    ]
+    return Section(
+        "Requested by", facts, reverse("admin:stores_user_change", args=[maker.pk]), "Open person"
+    )
+
+
+def worth_text(payout: Payout) -> str:
+    worth = worth_now(payout)
+    return "No current rate" if worth is None else about(worth.cents, worth.currency)
+
+
+def worth_in(store: Store, asset: Asset, amount_atomic: int) -> str:
+    price = price_of(asset, store.settlement_currency, clock.real_now())
+    if price is None:
+        return "no current rate"
+    worth = price.worth(Amount(asset, amount_atomic))
+    return about(worth.cents, worth.currency)
+
+
+def _valued(store: Store, asset: Asset, amount_atomic: int) -> SafeString:
+    """Coins on one line, and about what they are worth."""
+    worth = worth_in(store, asset, amount_atomic)
+    coins = f"{coins_text(amount_atomic, asset)}{'' if worth.startswith('≈') else ','}"
+    return format_html('<span class="one-line">{}</span> {}', coins, worth)
+
+
+def _sums(payouts: Iterable[Payout], store: Store) -> list[SafeString]:
+    """By coin, each with what it is worth now."""
+    sums: dict[str, int] = {}
+    assets: dict[str, Asset] = {}
+    for payout in payouts:
+        assets[payout.asset_id] = payout.asset
+        sums[payout.asset_id] = sums.get(payout.asset_id, 0) + payout.amount_atomic
+    return [_valued(store, assets[asset_id], amount) for asset_id, amount in sorted(sums.items())]
+
+
+def coins_text(amount_atomic: int, asset: Asset) -> str:
+    return f"{money.amount_text(amount_atomic, asset.atomic_decimals)} {asset.coin_symbol}"
+
+
+def _up_to(count: int) -> str:
+    return str(count) if count < PAYOUTS_MAX else f"{PAYOUTS_MAX} or more"

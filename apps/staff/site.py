@@ -1,13 +1,12 @@
 """The staff site: for staff whose session has shown a second factor. Its sign-in is the
 dashboard's."""
 
-from decimal import Decimal
 from functools import partial, wraps
 from typing import Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.contrib.admin import AdminSite, ModelAdmin
+from django.contrib.admin import AdminSite
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
@@ -32,58 +31,15 @@ from apps.staff import (
     trial_balance,
 )
 from apps.staff.labels import LABELS, record_names
-from apps.staff.pages import ReadOnly, may, typed_reason
+from apps.staff.pages import may
 from apps.staff.plumbing import fresh_code
-from apps.stores import audit, staff_roles
-from apps.stores.models import Store, User
+from apps.stores import staff_roles
+from apps.stores.models import User
 
 
-class Audited:
-    """Pages on which every act of staff is in the audit log too, with the numbers and choices that
-    they have typed in: texts may be about a person."""
-
-    def construct_change_message(
-        self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
-    ) -> Any:
-        form.instance.typed_values = {
-            name: form.cleaned_data[name]
-            for name in form.changed_data
-            if isinstance(form.cleaned_data[name], (int, Decimal, type(None)))
-            or (isinstance(form.cleaned_data[name], str) and hasattr(form.fields[name], "choices"))
-        }
-        return super().construct_change_message(request, form, formsets, add)  # type: ignore[misc]  # mixed into a ModelAdmin
-
-    def log_addition(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        _record("staff.added", obj, message, typed_reason(request))
-        return super().log_addition(request, obj, message)  # type: ignore[misc]  # mixed into a ModelAdmin
-
-    def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
-        _record("staff.changed", obj, message, typed_reason(request))
-        return super().log_change(request, obj, message)  # type: ignore[misc]  # mixed into a ModelAdmin
-
-    def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
-        for row in queryset:
-            _record("staff.deleted", row, "", typed_reason(request))
-        return super().log_deletions(request, queryset)  # type: ignore[misc]  # mixed into a ModelAdmin
-
-
-def _record(action: str, obj: Any, message: Any, reason: str) -> None:
-    store = obj if isinstance(obj, Store) else getattr(obj, "store", None)
-    typed = getattr(obj, "typed_values", {})
-    details = {"message": message} if isinstance(message, str) else {"changed": message}
-    audit.record(
-        action,
-        store=store,
-        mode=getattr(obj, "mode", ""),
-        target=obj,
-        name=str(obj),
-        reason=reason,
-        details={**typed, **details, "typed": sorted(typed)},
-    )
-
-
-def _named(model: Any, name: str) -> dict[str, object]:
-    return {**model, "name": sentence(LABELS.get(name) or record_names(model["model"]._meta))}
+def _named(model: Any) -> dict[str, object]:
+    options = model["model"]._meta
+    return {**model, "name": sentence(LABELS.get(options.label) or record_names(options))}
 
 
 # Where the dashboard is, seen from here: nothing on the same host.
@@ -97,13 +53,12 @@ class StaffSite(AdminSite):
     enable_nav_sidebar = False
     site_url = f"{_DASHBOARD}/dashboard/"
 
-    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
-        """Nothing is registered that isn't audited, and nothing that doesn't ask who may: pages
-        that libraries bring stay away."""
-        if not issubclass(admin_class or ModelAdmin, ReadOnly):
-            return
-        audited = type(f"Audited{admin_class.__name__}", (Audited, admin_class), {})
-        super().register(model_or_iterable, audited, **options)
+    def __init__(self, name: str = "admin") -> None:
+        """With the pages of the table: those that libraries bring stay away."""
+        super().__init__(name)
+        for pages in navigation.GROUPS.values():
+            for page in pages:
+                self.register(page.model, page)
 
     def get_urls(self) -> list[URLPattern | URLResolver]:
         views = {
@@ -184,20 +139,16 @@ class StaffSite(AdminSite):
         apps = super().get_app_list(request, app_label)
         if app_label is not None:
             return apps
-        models = {
-            f"{app['app_label']}.{model['object_name']}": model
-            for app in apps
-            for model in app["models"]
-        }
+        models = {model["model"]: model for app in apps for model in app["models"]}
         return [
             {
                 "name": group,
                 "app_label": "",
                 "app_url": "",
                 "has_module_perms": True,
-                "models": [_named(models[name], name) for name in names],
+                "models": [_named(models[page.model]) for page in pages],
             }
-            for group, names in navigation.GROUPS.items()
+            for group, pages in navigation.GROUPS.items()
         ]
 
     def has_permission(self, request: HttpRequest) -> bool:

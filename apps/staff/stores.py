@@ -1,8 +1,5 @@
-"""People and stores for staff: the switches that one of them decides, who works where. Passwords
-and money are not here.
-
-What takes two is linked to from here, and asked for in apps.staff.approvals.
-"""
+"""Stores for staff: the settings that one of them changes, and what is seen of a store beside a
+decision. What takes two is linked to from here (apps.staff.approvals)."""
 
 import uuid
 from typing import Any, ClassVar, cast
@@ -16,14 +13,17 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.core import clock
+from apps.core.countries import country_name
 from apps.core.durations import duration_text
 from apps.core.errors import Failure
+from apps.core.templatetags.tillgate import moment, status_words
 from apps.core.web.forms import typographic
 from apps.staff import lists
 from apps.staff.labels import HELP_TEXTS, field_label
 from apps.staff.pages import Part, Switches, SwitchForm, typed_reason
-from apps.stores import staff_roles, staffing, terms
-from apps.stores.models import Member, Store, User
+from apps.staff.queues import Section
+from apps.stores import staff_roles, terms
+from apps.stores.models import AuditEntry, Member, Store, User, Verification
 from apps.stores.settings import (
     columns_of,
     model_of,
@@ -32,6 +32,9 @@ from apps.stores.settings import (
     values_of,
     write_settings,
 )
+
+LINES_MAX = 5
+LOOKED_AT_MAX = 1_000
 
 
 class Members(Part):
@@ -47,56 +50,6 @@ class Members(Part):
         page = reverse("admin:stores_staffrequest_ask", args=["member_role"])
         query = {"store": row.store_id, "email": row.user.email, "role": row.role}
         return format_html('<a href="{}?{}">Change role</a>', page, urlencode(query))
-
-
-class UserForm(SwitchForm):
-    def clean_is_active(self) -> bool:
-        if not self.cleaned_data["is_active"]:
-            try:
-                staffing.refuse_last_admin(self.instance)
-            except staffing.StaffingRefused as refusal:
-                raise forms.ValidationError(refusal.text) from None
-        return bool(self.cleaned_data["is_active"])
-
-
-@admin.register(User)
-class UserAdmin(Switches):
-    is_named = True
-    form = UserForm
-    operation = staff_roles.ACCOUNT
-    list_display = ["address", "label", "enabled", "roles", "signed_in", "change_roles"]
-    list_filter = ["is_active", "is_staff"]
-    search_fields = ["email_key", "id"]
-    search_help_text = "The beginning of an email address, or a person’s ID"
-    ordering = ["email_key"]
-    address = lists.text("email", "Email")
-    label = lists.text("name", "Name")
-    enabled = lists.flag("is_active", "Active")
-    signed_in = lists.when("last_login", "Last sign-in")
-    exclude = ["password", "groups", "user_permissions", "session_version", "email_key"]
-    switches = ("name", "is_active")
-
-    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What hardly anybody is comes behind the roles that people have."""
-        fields = [name for name in super().get_fields(request, obj) if name != "is_superuser"]
-        fields.insert(fields.index("staff_roles") + 1, "is_superuser")
-        return fields
-
-    @admin.display(description="Staff roles")
-    def roles(self, row: User) -> str:
-        return staff_roles.role_names(row) or "—"
-
-    @admin.display(description="Change")
-    def change_roles(self, row: User) -> str:
-        page = reverse("admin:stores_staffrequest_ask", args=["staff_roles"])
-        return format_html(
-            '<a href="{}?{}">Change roles</a>', page, urlencode({"email": row.email})
-        )
-
-    def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
-        if not obj.is_active:
-            staffing.leave(obj)
-        obj.save(update_fields=[name for name in form.changed_data if name != "reason"])
 
 
 def _ahead(seconds: int) -> str:
@@ -136,8 +89,8 @@ class StoreForm(SwitchForm):
                 self.add_error(None, refusal)
 
 
-@admin.register(Store)
 class StoreAdmin(Switches):
+    model = Store
     is_named = True
     form = StoreForm
     operation = staff_roles.STORE_SETTINGS
@@ -257,3 +210,52 @@ class StoreAdmin(Switches):
     def dispatch(self, row: Store) -> str:
         page = reverse("admin:stores_staffrequest_ask", args=["dispatch"])
         return format_html('<a href="{}?store={}">Change cards or agents</a>', page, row.pk)
+
+
+def store_section(store: Store) -> Section:
+    """Who it is, for how long, and whether its business is known. Two statements."""
+    last = Verification.objects.filter(store=store).order_by("-created_at").first()
+    facts: list[tuple[str, Any]] = [
+        ("Name", store.name),
+        ("Country", country_name(store.country) or "Unknown"),
+        ("Created", moment(store.created_at)),
+        ("Business", _business(store, last)),
+        ("Members", store.members.count()),
+    ]
+    if store.platform is not None:
+        facts.append(("Platform", store.platform.name))
+    return Section(
+        "Store", facts, reverse("admin:stores_store_change", args=[store.pk]), "Open store"
+    )
+
+
+def _business(store: Store, last: Verification | None) -> str:
+    name = last.business_legal_name if last is not None else ""
+    if store.kyc_confirmed_at is not None:
+        return f"Verified: {name}" if name else "Verified"
+    if last is None:
+        return "Nothing submitted"
+    return f"{status_words('verification', last.status)}: {name}"
+
+
+def decisions(store: Store, *actions: str) -> list[tuple[str, Any]]:
+    """The last of these in the store's log, as far back as its last thousand lines."""
+    newest = (
+        AuditEntry.objects.filter(store_id=store.pk).order_by("-id").values("pk")[:LOOKED_AT_MAX]
+    )
+    entries = AuditEntry.objects.filter(pk__in=newest, action__in=actions).order_by("-id")[
+        :LINES_MAX
+    ]
+    return [
+        (
+            moment(entry.at),
+            " · ".join(
+                text for text in (_done(entry.action), entry.actor_name, entry.reason) if text
+            ),
+        )
+        for entry in entries[:LINES_MAX]
+    ]
+
+
+def _done(action: str) -> str:
+    return action.partition(".")[2].replace("_", " ").capitalize()

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
@@ -20,8 +19,8 @@ class Steps(Part):
     fields = ["at", "from_status", "to_status", "note"]
 
 
-@admin.register(Swap)
 class SwapAdmin(Rated):
+    model = Swap
     rated_asset = "source_asset"
     list_display = ["created", "shop", "sold", "bought", "why", "state"]
     list_filter = ["status", "mode"]

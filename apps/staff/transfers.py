@@ -24,15 +24,16 @@ from apps.ledger.chart import CUSTODY_DEPOSITS, HELD
 from apps.payments.models import Payment, PaymentAddress
 from apps.staff import lists
 from apps.staff.deposits import CURRENCY_OF_ADDRESS, store_of_address
-from apps.staff.pages import Section, may, typed_reason
+from apps.staff.pages import may, typed_reason
 from apps.staff.plumbing.times import made_text
 from apps.staff.plumbing.worth import Rated
+from apps.staff.queues import Section
 from apps.stores import staff_roles
 from apps.stores.models import User
 
 
-@admin.register(UnmatchedTransfer)
 class UnmatchedTransferAdmin(Rated):
+    model = UnmatchedTransfer
     rated_in = CURRENCY_OF_ADDRESS
     list_display = ["detected", "shop", "amount", "to", "why", "decision"]
     list_filter = [lists.present("resolved_at", "status", "Resolved", "Open"), "chain"]

@@ -11,7 +11,7 @@ from apps.chain.models import Address, UnmatchedTransfer
 from apps.core import clock
 from apps.core.models import RowFailure
 from apps.staff.approval_forms import FORMS
-from apps.staff.pages import Queue
+from apps.staff.queues import Queue
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.judging import TURNED_TO
 from tests.browser.test_staff_requests import enter, member
@@ -29,7 +29,6 @@ LOOKS = {
 # The head of every page is judged with the first, and of a list its first rows: tests that ran
 # before leave as many as a page shows.
 LIKE_OTHERS = ("#header", "#result_list tbody tr:nth-child(n+4)")
-admin.autodiscover()
 
 
 def pages(cast: Cast) -> list[str]:

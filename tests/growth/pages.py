@@ -151,7 +151,6 @@ def platform(world: World) -> Iterator[Ask]:
 
 
 def staff(browser: Any) -> Iterator[Ask]:
-    admin.autodiscover()
     for model, page in admin.site._registry.items():
         path = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
         searches = ("?q=zz-nothing", f"?q={UNKNOWN}") if page.search_fields else ()

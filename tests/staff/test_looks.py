@@ -28,7 +28,6 @@ from tests.dashboard.browse import Browser, text
 from tests.staff.pages import words
 from tests.staff.test_roles import signed_in
 
-admin.autodiscover()
 # Proper names keep their capitals.
 NAMES = {
     "BNB Smart Chain",

@@ -17,7 +17,6 @@ from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 from tests.staff.test_roles import signed_in
 
-admin.autodiscover()
 NAMES_OF_COLUMNS = re.compile(
     r"^Is |_|\b(atomic|bps|cents|fraction|id|tx|url|kyc|ms|uri)$|\bKyc|\bTx\b|\bUris\b|\bCimd"
 )

@@ -22,7 +22,8 @@ from apps.platforms.services.access_requests import request_access
 from apps.platforms.services.verifications import submit_verification
 from apps.staff.approval_forms import FORMS
 from apps.staff.approval_kinds import KINDS
-from apps.staff.pages import Part, Queue, ReadOnly
+from apps.staff.pages import Part, ReadOnly
+from apps.staff.queues import Queue
 from apps.stores import staff_roles
 from apps.stores.models import Store, User
 from apps.stores.services import change_store
@@ -34,7 +35,6 @@ from tests.platforms.makers import VERIFICATION
 from tests.stage import standing
 
 ROOT = Path(__file__).resolve().parents[2]
-admin.autodiscover()
 REGISTRY: dict[str, Any] = {
     f"{model._meta.app_label}/{model._meta.model_name}": item
     for model, item in admin.site._registry.items()

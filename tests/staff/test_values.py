@@ -30,7 +30,7 @@ from apps.payouts.models import Destination, Payout
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.states import NEEDS_APPROVER
 from apps.platforms.models import DestinationConfirmation
-from apps.staff.email_names import EMAIL_NAMES
+from apps.staff.emails import EMAIL_NAMES
 from apps.staff.labels import field_label
 from apps.stores.models import StaffRequest, Store, User
 from apps.webhooks.catalogue import EVENTS, event_title
@@ -49,7 +49,6 @@ LINE = {"description": "Beans", "quantity": 12, "unit_amount_cents": 1850, "imag
 HEXADECIMAL = ("digest", "from_address", "nonce", "tx_hash")
 POLICY = {"agents_may_refund": True, "allowed_scopes": ["x402"]}
 EURO = Payment(settlement_currency="EUR")
-admin.autodiscover()
 PARTS = {part.model: part for page in admin.site._registry.values() for part in page.inlines}
 
 

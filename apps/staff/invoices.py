@@ -1,5 +1,4 @@
-"""Billing for staff, who look and never write: what is sold, who is billed, and each record with
-its history."""
+"""Invoices for staff, with their lines, payments and history."""
 
 import re
 from typing import Any, ClassVar
@@ -9,16 +8,10 @@ from django.http import HttpRequest
 
 from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import (
-    Customer,
     Invoice,
     InvoiceChange,
     InvoiceLine,
     InvoicePayment,
-    Price,
-    Product,
-    Subscription,
-    SubscriptionChange,
-    SubscriptionItem,
 )
 from apps.core.templatetags.tillgate import fiat, percentage
 from apps.staff import lists
@@ -42,23 +35,6 @@ def _discount(invoice: Invoice) -> str:
     return fiat(value, invoice.currency)
 
 
-class PricesInline(Part):
-    model = Price
-    fields = ["created_at", "unit_amount_cents", "currency", "interval", "interval_count", "active"]
-
-
-class Items(Part):
-    model = SubscriptionItem
-    fields = ["price", "quantity"]
-    list_select_related = ["price"]
-
-
-class SubscriptionChangesInline(Part):
-    model = SubscriptionChange
-    verbose_name_plural = "history"
-    fields = ["created_at", "change", "from_status", "to_status"]
-
-
 class Lines(Part):
     model = InvoiceLine
     fields = ["description", "quantity", "unit_amount_cents", "amount_cents"]
@@ -77,69 +53,8 @@ class InvoiceChangesInline(Part):
     fields = ["created_at", "change", "from_status", "to_status"]
 
 
-@admin.register(Product)
-class ProductAdmin(ReadOnly):
-    is_named = True
-    list_display = ["created", "shop", "label", "sold"]
-    list_filter = ["mode", "active"]
-    list_select_related = ["store"]
-    search_fields = ["id", "store"]
-    search_help_text = "Product ID, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
-    label = lists.text("name", "Name")
-    sold = lists.flag("active", "Active")
-    ordering = [BY_KEY]
-    inlines = [PricesInline]
-
-
-@admin.register(Customer)
-class CustomerAdmin(ReadOnly):
-    is_named = True
-    list_display = ["created", "shop", "person", "label", "deleted"]
-    list_filter = ["mode"]
-    list_select_related = ["store"]
-    search_fields = ["id", "^email", "store"]
-    search_help_text = "Customer ID, or the beginning of an email address or a store’s name"
-    exclude = ["email_key"]
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
-    person = lists.text("email", "Email")
-    label = lists.text("name", "Name")
-    deleted = lists.when("deleted_at", "Deleted")
-    ordering = [BY_KEY]
-
-
-@admin.register(Subscription)
-class SubscriptionAdmin(ReadOnly):
-    list_display = [
-        "created",
-        "shop",
-        "customer_email",
-        "next_billing",
-        "failed_cycle_count",
-        "state",
-    ]
-    list_filter = ["status", "mode"]
-    list_select_related = ["store", "customer"]
-    search_fields = ["id", "^customer__email", "store"]
-    search_help_text = (
-        "Subscription ID, or the beginning of a customer’s email address or a store’s name"
-    )
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
-    customer_email = lists.text("customer__email", "Customer")
-    next_billing = lists.by_store("next_billing_at", "Next billing")
-    state = lists.status("subscription")
-    ordering = [BY_KEY]
-    inlines = [Items, SubscriptionChangesInline]
-
-    def title_of(self, row: Subscription) -> str:
-        return f"of {row.customer.email}"
-
-
-@admin.register(Invoice)
 class InvoiceAdmin(ReadOnly):
+    model = Invoice
     list_display = ["created", "shop", "label", "customer_email", "total", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "customer"]

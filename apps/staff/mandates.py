@@ -1,0 +1,68 @@
+"""Mandates of agents for staff, with their draws."""
+
+from typing import ClassVar
+
+from apps.agents.models import (
+    Mandate,
+    MandateStep,
+    Settlement,
+    SettlementStep,
+)
+from apps.staff import lists
+from apps.staff.pages import Part
+from apps.staff.plumbing.paging import BY_KEY
+from apps.staff.plumbing.worth import Rated
+
+
+class MandateSteps(Part):
+    model = MandateStep
+    verbose_name_plural = "history"
+    fields = ["at", "from_status", "to_status"]
+
+
+class SettlementSteps(Part):
+    model = SettlementStep
+    verbose_name_plural = "history"
+    fields = ["at", "from_status", "to_status", "note"]
+
+
+class MandateAdmin(Rated):
+    model = Mandate
+    list_display = ["created", "shop", "reference", "spent", "cap", "state"]
+    list_filter = ["status", "mode"]
+    list_select_related = ["store", "credential", "asset"]
+    search_fields = ["id", "store", "mandate_ref", "credential"]
+    search_help_text = "Mandate ID, reference, credential ID, or the beginning of a store’s name"
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    reference = lists.text("mandate_ref", "Reference")
+    spent = lists.coins("spent_atomic", description="Spent")
+    cap = lists.coins("total_cap_atomic", description="Limit")
+    state = lists.status("mandate")
+    ordering = [BY_KEY]
+    inlines = [MandateSteps]
+
+
+class SettlementAdmin(Rated):
+    model = Settlement
+    list_display = ["created", "shop", "reference", "amount", "to", "state"]
+    list_filter = ["status", "mode", "is_dispatched"]
+    list_select_related = ["store", "mandate", "asset"]
+    search_fields = ["id", "store", "mandate", "nonce", "tx_ref"]
+    search_help_text = (
+        "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store’s name"
+    )
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    reference = lists.text("mandate__mandate_ref", "Mandate")
+    amount = lists.coins()
+    to = lists.short("pay_to", "To")
+    state = lists.status("settlement")
+    ordering = [BY_KEY]
+    inlines = [SettlementSteps]
+    value_texts: ClassVar = {
+        "is_dispatched": lambda row: "Yes" if row.is_dispatched else "No, final when submitted"
+    }
+
+    def title_of(self, row: Settlement) -> str:
+        return f"of {lists.coins_text(row)}"
