@@ -71,6 +71,7 @@ TROUBLES = {
     "rate_jumped": ONCE,
     "rate_limit_unavailable": LASTING,
     "rates_unavailable": LASTING,
+    "receipt_denied_by_header": ONCE,
     "receipt_missing": LASTING,
     "receipt_without_what_it_brought": ONCE,
     "replica_not_asked": LASTING,

@@ -34,9 +34,12 @@ LIES: list[tuple[str, Callable[[Any], Any]]] = [
     ("eth_getLogs", lambda logs: [{**log, "removed": True} for log in logs]),
     ("eth_getLogs", lambda logs: [{**log, "data": "0xzz" + "0" * 62} for log in logs]),
     ("eth_getLogs", lambda logs: None),
-    ("eth_getTransactionReceipt", lambda receipt: None),
-    ("eth_getTransactionReceipt", lambda receipt: {**receipt, "blockHash": "0x" + "1" * 64}),
-    ("eth_getTransactionReceipt", lambda receipt: {**receipt, "transactionHash": "0x" + "1" * 64}),
+    ("eth_getBlockReceipts", lambda receipts: [None]),
+    ("eth_getBlockReceipts", lambda receipts: [{**receipts[0], "blockHash": "0x" + "1" * 64}]),
+    (
+        "eth_getBlockReceipts",
+        lambda receipts: [{**receipts[0], "transactionHash": "0x" + "1" * 64}],
+    ),
     ("eth_getBlockByNumber", lambda block: {**block, "transactions": ["0x" + "1" * 64]}),
     (
         "eth_getBlockByNumber",

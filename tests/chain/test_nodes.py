@@ -114,7 +114,8 @@ def test_what_was_read_before_a_block_that_no_node_can_tell_is_kept(
     chain.mine(3)
     before = chain.height
     chain.pay(address, 10)
-    proxy.lie("eth_getTransactionReceipt", lambda _: None)
+    for method in ("eth_getBlockReceipts", "eth_getTransactionReceipt"):
+        proxy.lie(method, lambda _: None)
     with pytest.raises(RpcError):
         watcher.read()
     assert Head.objects.get().number == before and not Deposit.objects.exists()

@@ -131,6 +131,7 @@ def test_a_node_that_leaves_the_logs_out_is_asked_again(
     signing_rounds.sign_due()
     node = Proxy(place.chain.url)
     settings.CHAIN_URLS = {"sepolia": [node.url]}
+    node.unknown.add("eth_getBlockReceipts")
     node.lie(
         "eth_getTransactionReceipt", lambda receipt: {**receipt, "logs": []} if receipt else None
     )

@@ -74,6 +74,7 @@ def test_a_receipt_without_what_the_swap_brought_ends_nothing(
     sender.run_due()
     market.chain.mine(4)
     node = through(settings, market)
+    node.unknown.add("eth_getBlockReceipts")
     node.lie(
         "eth_getTransactionReceipt", lambda receipt: {**receipt, "logs": []} if receipt else receipt
     )

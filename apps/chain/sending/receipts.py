@@ -14,6 +14,8 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason
 from apps.chain.sending import calls, token_stops
+from apps.chain.watching.block_headers import Inconsistent
+from apps.chain.watching.block_receipts import ByHash, committed
 from apps.core.money import amount_text
 
 log = structlog.get_logger(__name__)
@@ -39,6 +41,25 @@ class End:
     reason: Reason | None = None
     text: str = ""
     received_atomic: int = 0
+
+
+def believed(
+    row: OutgoingTransaction, receipt: Any, nodes: Nodes, by_block: dict[str, ByHash | None]
+) -> Any:
+    """The receipt as the header of its block commits to it. None while no node tells one that
+    agrees: it is asked for again. `by_block` are the blocks that were read before. Raises
+    RpcError."""
+    try:
+        return committed(nodes, row.chain_id, receipt, by_block)
+    except Inconsistent as error:
+        nodes.doubt()
+        log.error(
+            "receipt_denied_by_header",
+            outgoing=str(row.pk),
+            tx_hash=receipt["transactionHash"],
+            error=str(error),
+        )
+        return None
 
 
 def end_of(row: OutgoingTransaction, receipt: Any, wallet: str, nodes: Nodes) -> End | None:

@@ -32,6 +32,7 @@ from apps.chain.sending import (
     undone,
 )
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
+from apps.chain.watching.block_receipts import ByHash
 from apps.core import clock, jobs
 from apps.core.db import locks
 from apps.core.failpoints import failpoint
@@ -323,12 +324,17 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         more_receipts, in_blocks = doubts.ask_everyone(missing, nodes)
         receipt_of |= more_receipts
 
+    newest_final = head - chain.required_confirmations + 1
+    by_block: dict[str, ByHash | None] = {}
+
     def look(row: OutgoingTransaction) -> None:
         receipt = doubts.receipt_of(row, receipt_of)
         if receipt is not None:
             doubts.trust(row)
-            newest_final = head - chain.required_confirmations + 1
-            _finish(row, receipt, newest_final, wallet, nodes, at)
+            if int(receipt["blockNumber"], 16) <= newest_final:
+                receipt = receipts.believed(row, receipt, nodes, by_block)
+                if receipt is not None:
+                    _finish(row, receipt, newest_final, wallet, nodes, at)
         elif is_missing(row):
             doubts.doubt(row, wallet, in_blocks, at)
 

@@ -62,6 +62,8 @@ def read_asked(nodes: Nodes, facts: block_records.WatchedChain, at: datetime) ->
                 row.delete()
             else:
                 BlockToRead.objects.filter(pk=row.pk).update(tried_at=at)
+            if isinstance(error, Inconsistent) and not isinstance(error, NotRead):
+                nodes.doubt()
             log.warning(
                 "block_not_read_again",
                 chain=facts.chain.pk,

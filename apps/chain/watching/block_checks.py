@@ -9,16 +9,14 @@ from typing import Any
 
 from apps.chain.encoding import bloom as blooms
 from apps.chain.providers.base import Call, Nodes, RpcError
-from apps.chain.watching.block_headers import TRANSFER_TOPIC, BlockHeader, Inconsistent, integer
-
-# The root of a trie with nothing in it, and what stands for it where a node takes the hash of no
-# bytes or of an empty list (the first block of Hardhat's nodes, for one).
-EMPTY_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
-_EMPTY_ROOTS = (
-    EMPTY_ROOT,
-    "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470",
-    "0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347",
+from apps.chain.watching.block_headers import (
+    TRANSFER_TOPIC,
+    BlockHeader,
+    Inconsistent,
+    has_some,
+    integer,
 )
+
 _MALFORMED = (TypeError, KeyError, ValueError, AttributeError)
 
 
@@ -55,19 +53,13 @@ def _check_transactions(header: BlockHeader, block: Any, count: Any) -> None:
             own_hash = transaction.get("blockHash")
             if own_hash is not None and own_hash.lower() != header.hash:
                 raise Inconsistent(f"a transaction of another block than {header.number}")
-        is_short = not transactions and _has_some(block.get("transactionsRoot"))
+        is_short = not transactions and has_some(block.get("transactionsRoot"))
         if not isinstance(count, RpcError):
             is_short = is_short or len(transactions) < integer(count)
     except _MALFORMED:
         raise Inconsistent(f"block {header.number} has a transaction that isn't one") from None
     if is_short:
         raise Inconsistent(f"block {header.number} has more transactions than were listed")
-
-
-def _has_some(root: Any) -> bool:
-    """Some chains have no root, or a zero for one."""
-    is_root = isinstance(root, str) and len(root) == len(EMPTY_ROOT)
-    return is_root and root.lower() not in _EMPTY_ROOTS and int(root, 16) != 0
 
 
 def _is_quiet(bloom: int | None) -> bool:

@@ -26,7 +26,8 @@ from apps.chain.models import (
 from apps.chain.providers.base import Nodes
 from apps.chain.watching import deposits
 from apps.chain.watching.block_headers import BlockHeader
-from apps.chain.watching.blocks import BlockRead, Transfer, succeeded
+from apps.chain.watching.block_receipts import read_receipts
+from apps.chain.watching.blocks import BlockRead, Transfer, check_transfers, succeeded
 from apps.core import jobs
 
 log = structlog.get_logger(__name__)
@@ -77,7 +78,7 @@ def facts_of(chain_id: str) -> WatchedChain:
 
 def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
     """The transfers to our deposit addresses. One from an address of ours is our own doing; a
-    reverted one moved nothing."""
+    reverted one moved nothing. Where there are any, the header's root of receipts is compared."""
     candidates = [
         (asset, transfer)
         for transfer in block.transfers
@@ -98,9 +99,14 @@ def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
             for asset, transfer in arrivals
             if transfer.from_address not in own and transfer.tx_hash not in gas
         ]
+    if not arrivals:
+        return MatchedBlock(block.header, [])
+    receipts = read_receipts(nodes, facts.chain.pk, block.told)
+    if receipts is not None:
+        check_transfers(block, receipts, facts.contracts)
     native = [transfer.tx_hash for _, transfer in arrivals if not transfer.contract]
     if native:
-        moved = succeeded(nodes, block.header.hash, native)
+        moved = succeeded(nodes, block.header.hash, native, receipts)
         arrivals = [
             (asset, transfer)
             for asset, transfer in arrivals

@@ -5,10 +5,12 @@ Logs are asked for by the block's hash, so that a node that lags or has changed 
 error and never a short answer.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from apps.chain.encoding.receipts import outside_root
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.rpc.state import At, each_at
 from apps.chain.watching.block_checks import read_logs
@@ -19,6 +21,7 @@ from apps.chain.watching.block_headers import (
     header_of,
     integer,
 )
+from apps.chain.watching.block_receipts import ByHash
 
 NATIVE_LOG_INDEX = -1
 
@@ -38,10 +41,11 @@ class Transfer:
 @dataclass(frozen=True)
 class BlockRead:
     """A block with every transfer of native coins and of our tokens; native ones may still have
-    been reverted."""
+    been reverted. `told` is the block in the node's words."""
 
     header: BlockHeader
     transfers: list[Transfer] = field(default_factory=list)
+    told: Any = None
 
 
 def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[BlockHeader]:
@@ -71,18 +75,44 @@ def read_blocks(nodes: Nodes, numbers: Sequence[int], contracts: Sequence[str]) 
         BlockRead(
             header,
             _native_transfers(header, block) + _token_transfers(header, entries, contract_names),
+            block,
         )
         for header, block, entries in zip(headers, blocks, logs, strict=True)
     ]
 
 
-def succeeded(nodes: Nodes, block_hash: str, tx_hashes: Sequence[str]) -> set[str]:
-    """Which of these transactions of a block were not reverted. Several are asked for with one call
-    where the node can."""
+def check_transfers(block: BlockRead, receipts: ByHash, contracts: Sequence[str]) -> None:
+    """The transfers of tokens that were read are those of the receipts to which the header commits,
+    beside those of a bridge that no header has. Raises Inconsistent."""
+    outside = outside_root(block.header.number, block.header.hash)
+    logs = [
+        {**entry, "transactionHash": tx_hash}
+        for tx_hash, receipt in receipts.items()
+        for entry in receipt["logs"]
+    ]
+    read = [item for item in block.transfers if item.contract and item.tx_hash != outside]
+    if _moves(read) != _moves(_token_transfers(block.header, logs, frozenset(contracts))):
+        raise Inconsistent(f"block {block.header.number} has other transfers than receipts")
+
+
+def _moves(transfers: Iterable[Transfer]) -> Counter[tuple[str, str, str, str, int]]:
+    return Counter(
+        (item.contract, item.tx_hash, item.from_address, item.to_address, item.amount_atomic)
+        for item in transfers
+    )
+
+
+def succeeded(
+    nodes: Nodes, block_hash: str, tx_hashes: Sequence[str], compared: ByHash | None
+) -> set[str]:
+    """Which of these transactions of a block were not reverted, by its receipts where they were
+    compared."""
     hashes = set(tx_hashes)
-    receipts = _block_receipts(nodes, block_hash) if len(hashes) > 1 else None
-    if receipts is None:
-        receipts = nodes.batch([("eth_getTransactionReceipt", [item]) for item in sorted(hashes)])
+    receipts = (
+        [*compared.values()]
+        if compared is not None
+        else nodes.batch([("eth_getTransactionReceipt", [item]) for item in sorted(hashes)])
+    )
     try:
         by_hash = {
             item["transactionHash"].lower(): item
@@ -116,16 +146,6 @@ def _figures(nodes: Nodes, method: str, addresses: Sequence[str], at: At) -> lis
         except (TypeError, ValueError):
             raise Inconsistent("a node's answer isn't a figure") from None
     return figures
-
-
-def _block_receipts(nodes: Nodes, block_hash: str) -> list[Any] | None:
-    try:
-        answer = nodes.call("eth_getBlockReceipts", [block_hash])
-    except RpcError as error:
-        if not error.is_refusal:
-            raise
-        return None
-    return answer if isinstance(answer, list) else None
 
 
 def _native_transfers(header: BlockHeader, block: Any) -> list[Transfer]:

@@ -25,6 +25,7 @@ from apps.chain.watching.balance_search import (
     untold_blocks,
 )
 from apps.chain.watching.block_headers import BlockHeader, Inconsistent, integer
+from apps.chain.watching.block_receipts import receipts_at
 from apps.chain.watching.blocks import sent_counts
 from apps.chain.watching.internal_transfers import new_transfers, note_unread
 from apps.core.errors import ErrorCode
@@ -133,6 +134,8 @@ class HoldingsLook:
         except RpcError as error:
             if not _is_of_one(error):
                 raise
+            if isinstance(error, Inconsistent):
+                self._nodes.doubt()
             note_unread(self._facts.chain, error, search.address)
             surplus = search.surplus_of(held, self._head.number)
         if surplus > 0:
@@ -159,6 +162,7 @@ class HoldingsLook:
                 search.knows_in(block),
                 is_exact=is_exact,
             )
+            receipts_at(self._nodes, self._facts.chain.pk, block.hash)
             block_records.record_more(
                 self._facts,
                 BlockHeader(block.number, block.hash, block.parent_hash, block.mined_at),
@@ -191,6 +195,8 @@ class HoldingsLook:
                 except RpcError as error:
                     if not _is_of_one(error):
                         raise
+                    if isinstance(error, Inconsistent):
+                        self._nodes.doubt()
                     note_unread(self._facts.chain, error, address)
             if surplus > 0:
                 self._leave_open(address, asset.pk, surplus)

@@ -12,6 +12,7 @@ from apps.chain.models import Address, HotWallet, SignedTransaction
 from apps.chain.providers.base import Nodes
 from apps.chain.sending import cold_storage
 from apps.chain.watching import blocks
+from apps.chain.watching.block_receipts import read_receipts
 from apps.core.errors import Flat
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_COLD, CUSTODY_HOT
@@ -136,6 +137,11 @@ def _transfers_to(
     [block] = blocks.read_blocks(nodes, [number], contracts)
     if block.header.hash != str(receipt["blockHash"]).lower():
         raise NotFunding("The nodes disagree about the block that has it: try again later")
+    compared = read_receipts(nodes, wallet.chain_id, block.told)
+    if compared is not None:
+        blocks.check_transfers(block, compared, contracts)
+        if int(compared.get(tx_hash, receipt)["status"], 16) != 1:
+            raise NotFunding("The transaction was reverted")
     transfers = [
         transfer
         for transfer in block.transfers

@@ -1,0 +1,164 @@
+"""The receipts of a block, compared with the root of them in its header (decision 650).
+
+They are asked for where something depends on them: of blocks in which something of ours was found,
+and of those that have what we sent. A node that contradicts its header isn't believed. What can't
+be compared is believed as before, which the log says once.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import structlog
+from django.conf import settings
+from prometheus_client import Counter
+
+from apps.chain.encoding import receipts as encoding
+from apps.chain.encoding.receipts import Receipt
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.watching.block_headers import EMPTY_ROOT, Inconsistent, has_some, integer
+
+# A node that can't tell all receipts of a block at once is asked for so many one by one.
+ALONE_MAX = 2000
+TRIES_MAX = 3
+_MALFORMED = (TypeError, KeyError, ValueError, AttributeError, OverflowError)
+
+log = structlog.get_logger(__name__)
+_compared = Counter(
+    "tillgate_chain_receipts_compared",
+    "Blocks whose receipts were to be compared with their header, by what came of it",
+    ["chain", "result"],
+)
+_silent: set[tuple[str, str]] = set()
+ByHash = Mapping[str, Receipt]
+
+
+class NotComparable(Exception):
+    """The text says why nobody can say whether these are a block's receipts."""
+
+
+def read_receipts(nodes: Nodes, chain_id: str, block: Any) -> ByHash | None:
+    """The receipts of a block as a node tells it, by their transaction; without those that no root
+    has. None where they can't be compared with the header. Raises Inconsistent, or RpcError."""
+    try:
+        if chain_id in settings.CHAIN_UNCOMPARED_RECEIPTS:
+            raise NotComparable("CHAIN_UNCOMPARED_RECEIPTS names the chain")
+        inside, agrees = _compare(nodes, block)
+    except NotComparable as error:
+        _compared.labels(chain_id, "not_compared").inc()
+        if (chain_id, str(error)) not in _silent:
+            _silent.add((chain_id, str(error)))
+            log.info("receipts_not_compared", chain=chain_id, reason=str(error))
+        return None
+    _compared.labels(chain_id, "agrees" if agrees else "contradicts").inc()
+    if not agrees:
+        raise Inconsistent(f"block {integer(block['number'])} has receipts that its header denies")
+    return {_hash_of(item["transactionHash"]): item for item in inside}
+
+
+def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
+    """The receipts that the root has, and whether it is theirs. Raises NotComparable, Inconsistent,
+    or RpcError."""
+    try:
+        number, block_hash = integer(block["number"]), str(block["hash"]).lower()
+        listed = [_hash_of(item) for item in block["transactions"]]
+    except _MALFORMED:
+        raise Inconsistent("a node's answer isn't a block") from None
+    if not _says_something(block):
+        raise NotComparable("the header has no root of receipts")
+    receipts = _ask(nodes, block_hash, listed)
+    if receipts is None:
+        raise NotComparable("the node doesn't tell the receipts of a block")
+    inside = _inside(receipts, listed, number, block_hash)
+    try:
+        agrees = encoding.receipts_root(inside) == block["receiptsRoot"].lower()
+        is_certain = agrees or encoding.is_certain(inside)
+    except _MALFORMED:
+        raise NotComparable("a receipt lacks what the root has") from None
+    if not is_certain:
+        raise NotComparable("a receipt is of an unknown kind")
+    return inside, agrees
+
+
+def receipts_at(nodes: Nodes, chain_id: str, block_hash: str) -> ByHash | None:
+    """The same of a block by its hash."""
+    block = nodes.call("eth_getBlockByHash", [block_hash, False])
+    if not isinstance(block, dict) or str(block.get("hash")).lower() != block_hash:
+        raise Inconsistent("a node doesn't know a block that it named")
+    return read_receipts(nodes, chain_id, block)
+
+
+def committed(
+    nodes: Nodes, chain_id: str, receipt: Receipt, by_block: dict[str, ByHash | None]
+) -> Receipt:
+    """The receipt of the same transaction as its block commits to it, or the given one where that
+    can't be compared. After a contradiction another node is asked; Inconsistent when none agrees.
+    `by_block` are the blocks that were read before."""
+    try:
+        block_hash = str(receipt["blockHash"]).lower()
+        tx_hash = _hash_of(receipt["transactionHash"])
+    except _MALFORMED:
+        raise Inconsistent("a node's answer isn't a receipt") from None
+    if block_hash not in by_block:
+        by_block[block_hash] = _insist(nodes, chain_id, block_hash)
+    receipts = by_block[block_hash]
+    if receipts is None:
+        return receipt
+    if tx_hash not in receipts:
+        raise Inconsistent("a receipt is of a block that doesn't have its transaction")
+    return receipts[tx_hash]
+
+
+def _insist(nodes: Nodes, chain_id: str, block_hash: str) -> ByHash | None:
+    for _ in range(TRIES_MAX - 1):
+        try:
+            return receipts_at(nodes, chain_id, block_hash)
+        except Inconsistent:
+            nodes.doubt()
+    return receipts_at(nodes, chain_id, block_hash)
+
+
+def _says_something(block: Any) -> bool:
+    """Some chains have no root, or the same one in each header."""
+    root = block.get("receiptsRoot")
+    if not isinstance(root, str) or len(root) != len(EMPTY_ROOT):
+        return False
+    is_constant = has_some(block.get("transactionsRoot")) or int(root, 16) == 0
+    return has_some(root) or (root.lower() == EMPTY_ROOT and not is_constant)
+
+
+def _ask(nodes: Nodes, block_hash: str, listed: Sequence[str]) -> list[Any] | None:
+    """All at once, or one by one where a node can't; None where it won't."""
+    [answer] = nodes.each([("eth_getBlockReceipts", [block_hash])])
+    if isinstance(answer, list):
+        return answer
+    if len(listed) > ALONE_MAX:
+        return None
+    answers = nodes.each([("eth_getTransactionReceipt", [item]) for item in listed])
+    while answers and answers[-1] is None:  # of what is listed beside what the header has
+        answers.pop()
+    return None if any(isinstance(item, RpcError) for item in answers) else answers
+
+
+def _inside(
+    receipts: Sequence[Any], listed: Sequence[str], number: int, block_hash: str
+) -> list[Receipt]:
+    """Those that the root has, which are of the block's transactions in their order. Whether they
+    are all of them the root says. Raises Inconsistent."""
+    outside = encoding.outside_root(number, block_hash)
+    try:
+        ordered = sorted(receipts, key=lambda item: integer(item["transactionIndex"]))
+        inside = [item for item in ordered if _hash_of(item["transactionHash"]) != outside]
+        hashes = [_hash_of(item["transactionHash"]) for item in inside]
+        are_listed = hashes == [item for item in listed if item != outside][: len(hashes)]
+        is_here = all(str(item["blockHash"]).lower() == block_hash for item in inside)
+    except _MALFORMED:
+        raise Inconsistent("a node's answer isn't a receipt, or one is missing") from None
+    if not are_listed or not is_here:
+        raise Inconsistent(f"block {number} has other transactions than receipts")
+    return inside
+
+
+def _hash_of(item: Any) -> str:
+    """Of a transaction, which may be told by its hash alone."""
+    text = item if isinstance(item, str) else item["hash"]
+    return str(text).lower()
