@@ -95,8 +95,8 @@ def test_coins_that_went_to_somebody_else_are_refused(
     watcher.read()
     other = make_address()
     swapped = {
-        f"0x{one[2:]:0>64}": f"0x{two[2:]:0>64}"
-        for one, two in ((address, other), (other, address))
+        f"0x{receiver[2:]:0>64}": f"0x{instead[2:]:0>64}"
+        for receiver, instead in ((address, other), (other, address))
     }
 
     def exchanged(log: Any) -> Any:

@@ -78,8 +78,8 @@ def _log(entry: Mapping[str, Any]) -> list[Item]:
 
 
 def _kind(receipt: Receipt) -> int:
-    told = receipt.get("type")
-    kind = _LEGACY if told is None else _number(told)
+    text = receipt.get("type")
+    kind = _LEGACY if text is None else _number(text)
     if kind > _TYPE_MAX:
         raise ValueError("no type of a transaction")
     return kind
