@@ -1,11 +1,13 @@
 """Beat, to whom Redis being away is no error of a job: it is told once a minute, and what couldn't
-be sent then is sent again when it is next due."""
+be sent then is sent again when it is next due. Meanwhile a thread of it runs what can't wait."""
 
+import threading
 import time
 from typing import Any
 
 import structlog
 from celery.beat import PersistentScheduler, ScheduleEntry, SchedulingError
+from celery.signals import beat_init
 from kombu.exceptions import OperationalError
 
 from apps.core.liveness import Liveness
@@ -14,6 +16,14 @@ from config.environment import ALIVE_FILE
 log = structlog.get_logger(__name__)
 liveness = Liveness(ALIVE_FILE)
 TELL_SECONDS = 60.0
+
+
+@beat_init.connect
+def _stand_by(**_: Any) -> None:
+    from apps.console import fallback
+
+    stop = threading.Event()  # it ends with the process
+    threading.Thread(target=fallback.stand_by, args=(stop,), name="fallback", daemon=True).start()
 
 
 class Scheduler(PersistentScheduler):

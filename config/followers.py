@@ -11,6 +11,8 @@ FOLLOWERS: dict[str, tuple[str, ...]] = {
     "core.test_clock_requested": ("test_clocks.advance",),
     # A deposit may be the one that a store's asset is stopped for.
     "chain.deposits_changed": ("payments.settle_deposits", "payouts.end_stops"),
+    # Payments that waited for it may end now.
+    "chain.addresses_looked": ("payments.expire_due",),
     "assets.review_ended": ("payments.settle_reviewed",),
     # A transaction of that purpose has ended, or waits for something that it didn't wait for.
     "chain.refund_news": ("payments.advance_refunds",),

@@ -1,5 +1,5 @@
 """The tests' requests come in as the role of the web process, and what they leave to workers is
-done as theirs."""
+done as theirs. So is what they ask of the watcher."""
 
 import contextlib
 import threading
@@ -14,7 +14,8 @@ from django.test import Client
 from psycopg.pq import ExecStatus, TransactionStatus
 
 from apps.agents.services import x402_settle
-from apps.audit.grants import WEB, WORKER
+from apps.audit.grants import WATCHER, WEB, WORKER
+from apps.chain.watching import address_looks
 from apps.core import clock
 from apps.core.db.postgresql.base import DatabaseWrapper
 from apps.payments.services import test_wallet
@@ -97,3 +98,4 @@ def install() -> None:
         (test_wallet, "request_test_payments"),
     ):
         setattr(module, name, _as(WORKER, getattr(module, name)))
+    address_looks.look_asked = _as(WATCHER, address_looks.look_asked)

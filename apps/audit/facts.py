@@ -376,7 +376,7 @@ ELSEWHERE = {
         " stores_notificationchoice stores_store stores_user stores_verification"
         " stores_verificationdocument swaps_autoswap webhooks_endpoint",
         _WORK: "chain_obstacle chain_gasleft assets_dailyrate assets_rate chain_addresslook"
-        " chain_blocktoread"
+        " chain_addresstolook chain_blocktoread"
         " chain_balancecheck chain_unexplainedbalance core_drawing core_heartbeat"
         " core_lease core_outgoingmail core_rowfailure core_rowturn onramp_callback"
         " onramp_fundingsession payments_paymentemail payouts_offrampcallback reports_report"

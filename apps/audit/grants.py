@@ -12,9 +12,10 @@ from typing import NamedTuple
 from django.db import ProgrammingError, connection, transaction
 
 FILE = Path(__file__).with_name("grants.txt")
-WEB, WORKER, SIGNER, READER = ROLES = (
+WEB, WORKER, WATCHER, SIGNER, READER = ROLES = (
     "tillgate_web",
     "tillgate_worker",
+    "tillgate_watcher",
     "tillgate_signer",
     "tillgate_reader",
 )

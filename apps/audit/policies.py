@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from django.db import connection, transaction
 
-from apps.audit.grants import READER, SIGNER, WEB, WORKER
+from apps.audit import grants
+from apps.audit.grants import READER, SIGNER, WATCHER, WEB, WORKER
 
 FILE = Path(__file__).with_name("policies.txt")
 IN_SCOPE = "rows_in_scope"
@@ -76,15 +77,22 @@ def decided() -> dict[str, tuple[str, str]]:
 def expected() -> set[RowPolicy]:
     """What the file says, for the tables that are there."""
     there = set(connection.introspection.table_names())
-    roles = ",".join(sorted((READER, SIGNER, WORKER)))
     policies = set()
     for table, (rule, _) in decided().items():
         if rule == "-" or table not in there:
             continue
         policies.add(RowPolicy(table, "on", "false"))
         policies.add(RowPolicy(table, IN_SCOPE, f"* t {WEB} {RULES[rule]} {CHECKS[rule]}"))
-        policies.add(RowPolicy(table, ALL_ROWS, f"* t {roles} true"))
+        policies.add(RowPolicy(table, ALL_ROWS, f"* t {','.join(_others(table))} true"))
     return policies
+
+
+def _others(table: str) -> list[str]:
+    """The roles that are shown every row: the watcher where it is given anything."""
+    cells = dict(zip(grants.ROLES, grants.decided()[table], strict=True))
+    return sorted(
+        role for role in (READER, SIGNER, WATCHER, WORKER) if role != WATCHER or cells[role] != "-"
+    )
 
 
 def current() -> set[RowPolicy]:
@@ -123,7 +131,7 @@ def apply() -> int:
                     f" {CHECKS[rule]}"
                 )
                 cursor.execute(
-                    f'CREATE POLICY {ALL_ROWS} ON "{table}" TO {READER}, {SIGNER}, {WORKER} USING'
+                    f'CREATE POLICY {ALL_ROWS} ON "{table}" TO {", ".join(_others(table))} USING'
                     " (true)"
                 )
     return len(tables)

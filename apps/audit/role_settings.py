@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from django.db import ProgrammingError, connection, transaction
 
-from apps.audit.grants import READER, SIGNER, WEB, WORKER
+from apps.audit.grants import READER, SIGNER, WATCHER, WEB, WORKER
 
 # Statements of core.sql are planned once, for any values (config/databases.py).
 _ONE_PLAN = {"plan_cache_mode": "force_generic_plan"}
@@ -22,6 +22,12 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
         **_ONE_PLAN,
     },
     WORKER: {
+        "statement_timeout": "5min",
+        "lock_timeout": "1min",
+        "idle_in_transaction_session_timeout": "5min",
+        **_ONE_PLAN,
+    },
+    WATCHER: {
         "statement_timeout": "5min",
         "lock_timeout": "1min",
         "idle_in_transaction_session_timeout": "5min",

@@ -18,6 +18,7 @@ def introduce() -> None:
     """Tell the database; the chains of a service with nodes of its own stay as they are."""
     for service in local_chain.local_chains():
         pk, name = NAMES[service]
-        Chain.objects.filter(pk=pk).update(
-            chain_id=local_chain.CHAIN_IDS[service], name=name, explorer_url=""
-        )
+        facts = {"chain_id": local_chain.CHAIN_IDS[service], "name": name, "explorer_url": ""}
+        # The watcher, whose role may not change chains, finds that it is said already.
+        if not Chain.objects.filter(pk=pk, **facts).exists():
+            Chain.objects.filter(pk=pk).update(**facts)

@@ -13,6 +13,8 @@ from prometheus_client import Counter
 # Somebody is woken; somebody looks in the morning at each; somebody looks when it lasts.
 PAGE, ONCE, LASTING = "page", "once", "lasting"
 TROUBLES = {
+    "addresses_not_looked_at": LASTING,
+    "addresses_wait": LASTING,
     "authorization_unavailable": LASTING,
     "auto_swap_refused": LASTING,
     "balance_unexplained": ONCE,
@@ -33,6 +35,7 @@ TROUBLES = {
     "fallback_began": LASTING,
     "fallback_job_failed": LASTING,
     "fallback_waits": LASTING,
+    "fallback_wakes": LASTING,
     "figures_unavailable": LASTING,
     "funding_not_polled": LASTING,
     "funding_report_refused": ONCE,
@@ -62,7 +65,6 @@ TROUBLES = {
     "partition_waits": LASTING,
     "payers_not_checked": LASTING,
     "payment_not_looked_at": LASTING,
-    "payments_not_looked_at": LASTING,
     "payouts_not_advanced_together": LASTING,
     "quote_failed": LASTING,
     "quotes_late": LASTING,

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Starts PgBouncer before PostgreSQL in transaction mode, for the roles of web and workers. Everything else connects directly.
+# Starts PgBouncer before PostgreSQL in transaction mode, for the roles of web and workers, and for the watcher's figures. Everything else connects directly.
 # Passwords come from the environment (pooler.env), as PostgreSQL's container gets them; they are written where only this process reads.
 set -eu
 umask 077
@@ -9,6 +9,7 @@ user() { printf '"%s" "%s"\n' "$1" "$(printf %s "$2" | sed 's/"/""/g')"; }
 {
     user tillgate_web "${POSTGRES_WEB_PASSWORD:?is missing in pooler.env}"
     user tillgate_worker "${POSTGRES_WORKER_PASSWORD:?is missing in pooler.env}"
+    user tillgate_watcher "${POSTGRES_WATCHER_PASSWORD:?is missing in pooler.env}"
 } > "$folder/users.txt"
 cat > "$folder/pgbouncer.ini" <<END
 [databases]
@@ -20,7 +21,7 @@ unix_socket_dir =
 auth_type = scram-sha-256
 auth_file = $folder/users.txt
 ; The watcher tells Prometheus how many wait (DATABASE_POOLER_CONSOLE).
-stats_users = tillgate_worker
+stats_users = tillgate_watcher
 pool_mode = transaction
 max_prepared_statements = 200
 default_pool_size = ${POOLER_POOL_SIZE:-20}

@@ -177,7 +177,8 @@ def _signal(process: "subprocess.Popen[bytes] | Warm", number: signal.Signals) -
 def of_role(name: str, database_url: str) -> dict[str, str]:
     """How a process comes in at the database, and what keeps web from approving, as in a
     deployment."""
-    role = {"web": grants.WEB, "signer": grants.SIGNER}.get(name, grants.WORKER)
+    roles = {"web": grants.WEB, "watcher": grants.WATCHER, "signer": grants.SIGNER}
+    role = roles.get(name, grants.WORKER)
     url = urlsplit(database_url)
     # One that was brought from outside has users of its own; an embedded one knows nobody by a
     # password.

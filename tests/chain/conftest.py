@@ -6,12 +6,14 @@ from typing import Any
 import pytest
 
 from apps.assets.models import Chain
+from apps.audit.grants import WATCHER
 from apps.chain import addresses
 from apps.chain.models import Address
 from apps.chain.watching.watcher import Watcher
 from apps.core import buckets, clock
 from tests.chain.local import LocalChain, end_spares, program
 from tests.chain.proxy import Proxy
+from tests.roles import acting_as
 
 
 def pytest_sessionfinish() -> None:
@@ -65,15 +67,17 @@ def watcher(chain: LocalChain, db: None) -> Iterator["Reader"]:
 
 
 class Reader:
-    """A watcher that reads until there is nothing more; `restart` is what a killed process does."""
+    """A watcher, with its own database role, that reads until there is nothing more; `restart` is
+    what a killed process does."""
 
     def __init__(self) -> None:
         self.watcher: Watcher | None = None
 
     def read(self) -> None:
         self.watcher = self.watcher or Watcher("sepolia")
-        while self.watcher.step():
-            pass
+        with acting_as(WATCHER):
+            while self.watcher.step():
+                pass
 
     def restart(self) -> None:
         self.close()

@@ -19,7 +19,7 @@ import yaml
 from django.db import connection
 from psycopg import sql
 
-from apps.audit.grants import WEB, WORKER
+from apps.audit.grants import WATCHER, WEB, WORKER
 from config.databases import CONSOLE, DatabaseAddress, address_of
 from dev import machine, pooler, template_database
 from dev.ports import free_port
@@ -89,7 +89,11 @@ def test_it_has_the_passwords_of_those_who_come_in_and_no_other_file_has_them(
     tmp_path: Path,
 ) -> None:
     files = written(tmp_path)
-    names = {"web.env": "POSTGRES_WEB_PASSWORD", "worker.env": "POSTGRES_WORKER_PASSWORD"}
+    names = {
+        "web.env": "POSTGRES_WEB_PASSWORD",
+        "worker.env": "POSTGRES_WORKER_PASSWORD",
+        "watcher.env": "POSTGRES_WATCHER_PASSWORD",
+    }
     assert set(files["pooler.env"]) == set(names.values())
     text = {name: (tmp_path / name).read_text() for name in files}
     for name, variable in names.items():
@@ -141,7 +145,11 @@ class Deployment:
         with psycopg.connect(self.url, autocommit=True) as owner:
             owner.execute(f"DROP DATABASE IF EXISTS {DATABASE}")
             owner.execute(f"CREATE DATABASE {DATABASE} TEMPLATE {template_database.DATABASE}")
-            for role, file in ((WEB, "web.env"), (WORKER, "worker.env")):
+            for role, file in (
+                (WEB, "web.env"),
+                (WORKER, "worker.env"),
+                (WATCHER, "watcher.env"),
+            ):
                 password = urlsplit(self.files[file]["DATABASE_URL"]).password
                 statement = sql.SQL("ALTER ROLE {} PASSWORD {}")
                 owner.execute(statement.format(sql.Identifier(role), sql.Literal(password)))
@@ -346,18 +354,19 @@ def test_nobody_gets_through_it_with_another_password(deployment: Deployment) ->
 
 
 @pytest.mark.pooler
-def test_the_workers_role_reads_its_figures_and_changes_nothing(deployment: Deployment) -> None:
+def test_the_watchers_role_reads_its_figures_and_changes_nothing(deployment: Deployment) -> None:
     def console(file: str) -> str:
         return deployment.address(file).replace(f"/{DATABASE}", f"/{CONSOLE}")
 
-    assert deployment.files["worker.env"]["DATABASE_POOLER_CONSOLE"] == "true"
-    assert "DATABASE_POOLER_CONSOLE" not in deployment.files["web.env"]
-    with psycopg.connect(console("worker.env"), autocommit=True) as client:
+    assert deployment.files["watcher.env"]["DATABASE_POOLER_CONSOLE"] == "true"
+    with psycopg.connect(console("watcher.env"), autocommit=True) as client:
         assert client.execute("SHOW POOLS").fetchall()
         with pytest.raises(psycopg.Error, match="admin access needed"):
             client.execute("PAUSE")
-    with pytest.raises(psycopg.OperationalError):
-        psycopg.connect(console("web.env"))
+    for file in ("web.env", "worker.env"):
+        assert "DATABASE_POOLER_CONSOLE" not in deployment.files[file]
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect(console(file))
 
 
 @pytest.mark.pooler

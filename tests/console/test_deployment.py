@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from apps.core.published_secrets import PUBLISHED
@@ -219,8 +220,9 @@ def test_each_process_is_given_its_own_way_into_the_database_and_no_other() -> N
         },
         **{
             name: [".env", "worker.env"]
-            for name in ("reports", "documents", "webhooks", "beat", "watcher", "audit")
+            for name in ("reports", "documents", "webhooks", "beat", "audit")
         },
+        "watcher": [".env", "watcher.env"],
         "signer": [".env", "approvals.env", "signer.env"],
         "pooler": ["pooler.env"],
         "postgres": ["postgres.env"],
@@ -240,13 +242,14 @@ def test_the_files_of_the_processes_are_written_once_and_agree(tmp_path: Path) -
         "owner": "",
         "web": "WEB_",
         "worker": "WORKER_",
+        "watcher": "WATCHER_",
         "signer": "SIGNER_",
         "reader": "READER_",
     }
     passwords = {name: told["postgres"][f"POSTGRES_{role}PASSWORD"] for name, role in roles.items()}
     assert len(set(passwords.values())) == len(roles)
     users = {name: "tillgate" if name == "owner" else f"tillgate_{name}" for name in roles}
-    through_pooler = {"web", "worker"}
+    through_pooler = {"web", "worker", "watcher"}
     for name in roles:
         direct = f"postgresql://{users[name]}:{passwords[name]}@postgres:5432/tillgate"
         expected = {"DATABASE_URL": direct}
@@ -266,3 +269,30 @@ def test_the_files_of_the_processes_are_written_once_and_agree(tmp_path: Path) -
         assert start(PRODUCTION | made | told[name]).returncode == 0
     again = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "never overwritten" in again.stderr
+
+
+@pytest.mark.parametrize("way", [(), ("--without-pooler",)])
+def test_an_earlier_release_is_given_the_watchers_file(
+    tmp_path: Path, way: tuple[str, ...]
+) -> None:
+    """As if its files had been written before the watcher had a role."""
+    script = str(ROOT / "config/postgres/new_env.sh")
+    subprocess.run(["sh", script, *way], cwd=tmp_path, check=True)
+    (tmp_path / "watcher.env").unlink()
+    for path in tmp_path.glob("*.env"):
+        lines = path.read_text().splitlines(keepends=True)
+        path.write_text("".join(line for line in lines if "POSTGRES_WATCHER" not in line))
+    before = {path.name: path.read_text() for path in tmp_path.glob("*.env")}
+
+    subprocess.run(["sh", script, "--watcher"], cwd=tmp_path, check=True)
+    told = (tmp_path / "postgres.env").read_text().splitlines()[-1]
+    name, _, password = told.partition("=")
+    assert name == "POSTGRES_WATCHER_PASSWORD" and len(password) == 48
+    assert (tmp_path / "pooler.env").read_text().endswith(f"{told}\n")
+    worker = before["worker.env"].split("tillgate_worker:")[1].partition("@")[0]
+    assert (tmp_path / "watcher.env").read_text() == before["worker.env"].replace(
+        f"tillgate_worker:{worker}", f"tillgate_watcher:{password}"
+    )
+    assert all((tmp_path / name).read_text().startswith(text) for name, text in before.items())
+    again = subprocess.run(["sh", script, "--watcher"], cwd=tmp_path, capture_output=True)
+    assert again.returncode == 1 and b"never overwritten" in again.stderr

@@ -1,27 +1,33 @@
-"""Without Redis, beat and workers a watcher does what can't wait: payments expire and settle, and
-deposits are booked."""
+"""Without Redis or workers beat does what can't wait: payments expire and settle, and deposits are
+booked. Without beat the watcher wakes workers."""
 
+import json
 import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection
+from celery.signals import beat_init
+from django.db import DatabaseError, connection, transaction
+from structlog.testing import capture_logs
 
+from apps.audit.grants import WATCHER, WORKER
 from apps.chain.models import Deposit, Head
 from apps.chain.simulated import put
 from apps.console import fallback
-from apps.console.fallback import Fallback
+from apps.console.fallback import Fallback, Waker
 from apps.core import buckets, clock, heartbeats, tasks
 from apps.core.heartbeats import HeartbeatPart
 from apps.core.models import Heartbeat, Lease
 from apps.ledger.models import Movement
 from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
+from config import beat  # noqa: F401  # what it connects
 from config.celery import PERIODIC
 from tests import make
 from tests.cast import Shop
+from tests.roles import acting_as
 
 
 @pytest.fixture
@@ -55,11 +61,47 @@ def test_the_job_of_the_table_is_what_is_listened_for(db: None) -> None:
     assert not Fallback().step()
 
 
-def test_a_watcher_does_nothing_while_jobs_run(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_stands_in_while_jobs_run(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fallback, "vital_jobs", lambda: pytest.fail("jobs run elsewhere"))
     silent_for(29)
     assert not Fallback().step()
+
+
+def test_without_beat_the_watcher_wakes_workers_with_a_role_that_may_do_no_more(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = buckets.client()
+    broker.delete("celery")
+    silent_for(29)
+    waker = Waker()
+    with acting_as(WATCHER), capture_logs() as lines:
+        assert not waker.step()
+        assert not broker.llen("celery")
+        with acting_as(WORKER):
+            silent_for(31)
+        assert waker.step() and waker.step()
+    messages = [json.loads(item) for item in broker.lrange("celery", 0, -1)]
+    assert [message["headers"]["task"] for message in messages][::-1] == [*fallback.VITAL] * 2
+    assert [line["event"] for line in lines] == ["fallback_wakes"]
     assert heartbeats.ages_seconds()[HeartbeatPart.WATCHER] < 5
+    broker.delete("celery")
+
+
+@pytest.mark.parametrize("job", fallback.VITAL)
+def test_the_watchers_role_can_not_do_the_work_itself(
+    bakery: Shop, without_redis: None, job: str
+) -> None:
+    run = fallback.vital_jobs()[job][1]
+    denied = pytest.raises(DatabaseError, match="permission denied")
+    with denied, transaction.atomic(), acting_as(WATCHER):
+        run()
+
+
+def test_beat_stands_by_in_a_thread_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    began = threading.Event()
+    monkeypatch.setattr(fallback, "stand_by", lambda stop: began.set())
+    beat_init.send(sender=None)
+    assert began.wait(5)
 
 
 def test_a_new_database_is_given_time_for_its_first_beat(db: None) -> None:
@@ -89,7 +131,7 @@ def test_without_redis_a_deposit_is_booked_and_its_payment_completes(
     put(
         entry.address_id,
         entry.asset,
-        "seen by the watcher",
+        "seen by somebody",
         amount_atomic=entry.required_atomic,
         confirmations=entry.required_confirmations,
         status=Deposit.Status.CONFIRMED,
@@ -121,7 +163,7 @@ def test_a_job_that_fails_leaves_the_others_their_turn(
     watcher.close()
 
 
-def test_a_watcher_gives_the_work_back(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beat_gives_the_work_back(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fallback, "vital_jobs", dict)
     watcher = Fallback()
     silent_for(31)
@@ -131,7 +173,7 @@ def test_a_watcher_gives_the_work_back(db: None, monkeypatch: pytest.MonkeyPatch
     assert not Lease.objects.filter(turn=20).exists()
 
 
-def test_one_watcher_at_a_time_stands_in(
+def test_one_at_a_time_stands_in(
     django_db_setup: None, django_db_blocker: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fallback, "vital_jobs", dict)

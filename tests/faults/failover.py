@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import requests
 from django.conf import settings
 
-from apps.audit.grants import SIGNER, WEB, WORKER
+from apps.audit.grants import SIGNER, WATCHER, WEB, WORKER
 from apps.core.published_secrets import CHAIN_KEYS
 from dev.demo.chain import DemoWallet
 from dev.ports import free_port
@@ -60,7 +60,8 @@ class FailoverStack(Stack):
         return commands
 
     def start(self, name: str, called: str = "") -> None:
-        role = {"web": WEB, "web 2": WEB, "signer": SIGNER}.get(name, WORKER)
+        roles = {"web": WEB, "web 2": WEB, "watcher": WATCHER, "signer": SIGNER}
+        role = roles.get(name, WORKER)
         own = {
             "DATABASE_URL": self.cluster.url(role),
             "DATABASE_REPLICA_URL": self.cluster.url(role, finds="standby"),

@@ -13,6 +13,7 @@ from apps.chain.models.sending import (
 from apps.chain.models.watching import (
     Address,
     AddressLook,
+    AddressToLook,
     BalanceCheck,
     Block,
     BlockToRead,
@@ -26,6 +27,7 @@ from apps.chain.models.watching import (
 __all__ = [
     "Address",
     "AddressLook",
+    "AddressToLook",
     "BalanceCheck",
     "Block",
     "BlockToRead",

@@ -311,6 +311,25 @@ class AddressLook(models.Model):
         ]
 
 
+class AddressToLook(models.Model):
+    """An address that somebody wants compared with the books now. The watcher of its chain looks,
+    and deletes the row."""
+
+    address = models.OneToOneField(
+        Address, primary_key=True, on_delete=models.PROTECT, related_name="+"
+    )
+    chain = models.ForeignKey(
+        "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    asset = models.ForeignKey(
+        "assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    asked_at = models.DateTimeField()
+
+    class Meta:
+        indexes = [models.Index(fields=["chain", "asked_at"], name="address_to_look_due")]
+
+
 class UnexplainedBalance(models.Model):
     """Coins at an address of which no block that was read tells. Open until a block explains them,
     or an operator accepts them with a reason."""

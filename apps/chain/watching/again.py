@@ -137,9 +137,25 @@ def check_were_read(chain: Chain, first: int, last: int) -> None:
         raise NotReadable(f"Blocks {read['first']} to {read['last']} of {chain.name} were read")
 
 
+def ask_range(chain_id: str, first_text: str, last_text: str) -> int:
+    """For an operator whose role may not write deposits: the watcher reads these again, and how
+    many they are. Raises NotReadable."""
+    numbers = _range_of(chain_id, first_text, last_text)
+    ask(chain_id, numbers)
+    return len(numbers)
+
+
 def range_again(chain_id: str, first_text: str, last_text: str) -> Iterator[Deposit]:
     """For an operator: the deposits that are new, part by part. What a node contradicts is asked
     again, of another one where there is one. Raises NotReadable or RpcError."""
+    numbers = _range_of(chain_id, first_text, last_text)
+    facts = block_records.facts_of(chain_id)
+    with closing(nodes_of(facts.chain)) as nodes:
+        for start in range(0, len(numbers), AT_ONCE):
+            yield from _insist(nodes, facts, numbers[start : start + AT_ONCE])
+
+
+def _range_of(chain_id: str, first_text: str, last_text: str) -> range:
     if not is_watched(chain_id):
         watched = ", ".join(sorted(name for name, urls in settings.CHAIN_URLS.items() if urls))
         raise NotReadable(f"There is no chain {chain_id} with a node; there are: {watched or '-'}")
@@ -148,12 +164,8 @@ def range_again(chain_id: str, first_text: str, last_text: str) -> Iterator[Depo
     first, last = int(first_text), int(last_text)
     if first > last:
         raise NotReadable("FROM comes after TO")
-    facts = block_records.facts_of(chain_id)
-    check_were_read(facts.chain, first, last)
-    with closing(nodes_of(facts.chain)) as nodes:
-        for start in range(first, last + 1, AT_ONCE):
-            numbers = range(start, min(last, start + AT_ONCE - 1) + 1)
-            yield from _insist(nodes, facts, numbers)
+    check_were_read(Chain.objects.get(pk=chain_id), first, last)
+    return range(first, last + 1)
 
 
 def _insist(

@@ -1,8 +1,8 @@
 """Before a payment ends for want of coins, its own addresses are looked at in a block past its
 deadline: contracts and exchanges pay without a transfer that a block tells of (decision 517).
 
-Many payments are looked at with one request. One that can't be looked at waits and holds up no
-other; a chain without an answer delays its own payments.
+The watcher of each chain looks, and wakes who judges (decision 658). A payment that can't be looked
+at waits and holds up no other; a chain without an answer delays its own payments.
 """
 
 import time
@@ -14,16 +14,18 @@ from enum import StrEnum
 from typing import Any
 
 import structlog
+from django.conf import settings
 from django.db.models import Q, QuerySet
 
 from apps.assets.models import Asset, Chain
 from apps.chain.models import AddressLook, Deposit, Head, UnexplainedBalance
 from apps.chain.nodes import nodes_of
-from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.providers.base import RpcError
 from apps.chain.selectors import are_looked_at, covered_until, is_caught_up, is_watched
-from apps.chain.watching import block_records
-from apps.chain.watching.holdings import HoldingsLook, holders_now
+from apps.chain.watching import address_looks
+from apps.chain.watching.holdings import holders_now
 from apps.chain.watching.look_up import watch_again
+from apps.chain.watching.writers import may_write
 from apps.core.clock import real_now
 from apps.core.errors import Flat
 from apps.core.models import Mode
@@ -32,7 +34,6 @@ from apps.payments.models import Payment, PaymentAddress
 
 PAGE = 500
 SECONDS_MAX = 60.0
-PATIENCE_SECONDS = 10.0
 NOW_PATIENCE_SECONDS = 3.0
 # Coins that nobody explains are looked for by the watcher; their payment asks again after a while.
 UNEXPLAINED_PAUSE = timedelta(seconds=30)
@@ -51,14 +52,14 @@ class Untold(StrEnum):
 
 
 def look_due(payment_ids: Collection[object] | None = None) -> None:
-    """Look at the addresses of open payments whose time is past on a chain: of these, else of
-    all."""
+    """Have the addresses looked at of open payments whose time is past on a chain: of these, else
+    of all."""
     _look(lambda until: _pages(until, payment_ids))
 
 
 def look_until(moments: Mapping[Any, datetime]) -> None:
-    """Look at the addresses of these open payments past a moment that isn't their deadline. Not
-    inside a transaction."""
+    """Have the addresses of these open payments looked at past a moment that isn't their deadline.
+    Not inside a transaction."""
     if not moments:
         return
     is_open = Payment.objects.filter(pk__in=list(moments), status__in=_OPEN).exclude(_BY_CLOCK)
@@ -79,31 +80,30 @@ def is_known(payment: Payment, addresses: Collection[PaymentAddress], moment: da
 
 
 def _look(pages: Callable[[datetime], Iterator[dict[object, datetime]]]) -> None:
-    """Of the payments that are due by what the chains have read, each with its moment."""
+    """Ask the watchers for the payments that are due by what the chains have read, each with its
+    moment."""
     heads = {head.chain_id: head for head in Head.objects.all() if is_watched(head.chain_id)}
     if not heads:
         return
     began = time.monotonic()
-    chains = [_ChainLook(head) for head in heads.values()]
-    try:
-        until = max(chain.covered_until for chain in chains)
-        for payments in pages(until):
-            rows = _addresses(payments)
-            for chain in chains:
-                chain.look(
-                    {
-                        row.address_id: row.asset_id
-                        for row in rows
-                        if row.asset.chain_id == chain.chain_id
-                        and payments[row.payment_id] <= chain.covered_until
-                        and not _is_looked_at(row, payments[row.payment_id])
-                    }
-                )
-            if time.monotonic() - began > SECONDS_MAX:
-                break
-    finally:
-        for chain in chains:
-            chain.close()
+    covered = {chain_id: covered_until(head) for chain_id, head in heads.items()}
+    for payments in pages(max(covered.values())):
+        rows = _addresses(payments)
+        for chain_id, until in covered.items():
+            due = {
+                row.address_id: row.asset_id
+                for row in rows
+                if row.asset.chain_id == chain_id
+                and payments[row.payment_id] <= until
+                and not _is_looked_at(row, payments[row.payment_id])
+            }
+            if due:
+                address_looks.ask(chain_id, due)
+        if time.monotonic() - began > SECONDS_MAX:
+            break
+    if settings.WORK_INLINE:
+        for chain_id in covered:
+            address_looks.look_asked(chain_id)
 
 
 def look_now(payment: Payment) -> Untold:
@@ -137,18 +137,19 @@ class NotLookable(Flat):
 
 def look_at_address(address: str) -> str:
     """For an operator: look at an address whatever the age of its payment, book what is missing,
-    and say what it holds. Raises NotLookable or RpcError."""
+    and say what it holds. A role that may not write what a chain has brought asks the watcher.
+    Raises NotLookable or RpcError."""
     row = PaymentAddress.objects.filter(address=address).select_related("asset__chain").first()
     if row is None:
         raise NotLookable(f"No payment has the address {address}")
     head = Head.objects.filter(chain=row.asset.chain_id).first()
     if head is None or not is_watched(row.asset.chain_id):
         raise NotLookable(f"{row.asset.chain.name} isn't read")
+    if not may_write():
+        address_looks.ask(head.chain_id, {address: row.asset_id})
+        return "The watcher compares it with the books now, and adds what is missing"
     before = set(Deposit.objects.filter(address=address).values_list("pk", flat=True))
-    facts = block_records.facts_of(head.chain_id)
-    with closing(nodes_of(facts.chain)) as nodes:
-        look = HoldingsLook(nodes, facts, head, real_now())
-        is_explained = bool(look.look({address: row.asset_id}))
+    is_explained = address_looks.look_at(head, address, row.asset_id)
     count = Deposit.objects.filter(address=address).exclude(pk__in=before).count()
     text = f"{count} deposit{'' if count == 1 else 's'} recorded" if count else "No new deposits"
     return text if is_explained else f"{text}; something is left that nothing explains"
@@ -157,54 +158,6 @@ def look_at_address(address: str) -> str:
 def is_judged_by_clock(payment: Payment) -> bool:
     """A test clock that was moved judges at once: no block has the time that it shows."""
     return payment.mode == Mode.TEST and bool(payment.store.test_offset_seconds)
-
-
-class _ChainLook:
-    """One chain, as far as it was read when the run began. Its nodes are asked when there is
-    something to ask."""
-
-    def __init__(self, head: Head) -> None:
-        self.chain_id = head.chain_id
-        self.covered_until = covered_until(head)
-        self._head = head
-        self._nodes: Nodes | None = None
-        self._facts: block_records.WatchedChain | None = None
-        self._is_silent = False
-
-    def look(self, assets: Mapping[str, str]) -> None:
-        """A request that fails is made in halves, so that one address harms no other; without any
-        answer the chain's payments wait for the next run."""
-        waiting = [dict(assets)] if assets else []
-        while waiting and not self._is_silent:
-            part = waiting.pop()
-            try:
-                self._look(part)
-            except block_records.HeadMoved:
-                self._is_silent = True
-            except RpcError as error:
-                log.warning("payments_not_looked_at", chain=self.chain_id, error=str(error))
-                self._is_silent = not self._answers()
-                halves = list(part.items())
-                if len(halves) > 1:
-                    middle = len(halves) // 2
-                    waiting += [dict(halves[middle:]), dict(halves[:middle])]
-
-    def close(self) -> None:
-        if self._nodes is not None:
-            self._nodes.close()
-
-    def _look(self, assets: Mapping[str, str]) -> None:
-        if self._nodes is None or self._facts is None:
-            self._facts = block_records.facts_of(self.chain_id)
-            self._nodes = nodes_of(self._facts.chain, patience_seconds=PATIENCE_SECONDS)
-        holdings = HoldingsLook(self._nodes, self._facts, self._head, real_now())
-        holdings.note(holdings.look(assets))
-
-    def _answers(self) -> bool:
-        try:
-            return self._nodes is not None and bool(self._nodes.call("eth_blockNumber", []))
-        except RpcError:
-            return False
 
 
 def _pages(

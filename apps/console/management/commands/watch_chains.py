@@ -1,5 +1,6 @@
-"""`watch_chains`: the deposit watcher as a process, one thread per chain that has nodes, and one
-that runs vital jobs while nobody else does. SIGTERM ends it at once, anywhere."""
+"""`watch_chains`: the deposit watcher as a process: of each chain that has nodes one thread reads
+blocks and one looks at addresses, and one wakes workers while beat is away. SIGTERM ends it at
+once, anywhere."""
 
 import os
 import signal
@@ -16,8 +17,9 @@ from django.template.defaultfilters import pluralize
 from apps.chain.metrics import ChainCollector
 from apps.chain.models import Deposit, UnexplainedBalance
 from apps.chain.providers.base import RpcError
-from apps.chain.watching import again, unexplained
+from apps.chain.watching import address_looks, again, unexplained
 from apps.chain.watching.watcher import watch
+from apps.chain.watching.writers import may_write
 from apps.console import exporter, fallback, local_chains
 from apps.console.heartbeat_figures import HeartbeatCollector
 from apps.console.pooler_figures import PoolerCollector
@@ -81,6 +83,13 @@ class Command(BaseCommand):
         """A second run books nothing more. The watcher may go on meanwhile."""
         count = 0
         try:
+            if not may_write():
+                blocks = again.ask_range(chain, first, last)
+                self.stdout.write(
+                    f"The watcher reads {blocks} block{pluralize(blocks)} again,"
+                    " and adds what is missing"
+                )
+                return
             for deposit in again.range_again(chain, first, last):
                 count += 1
                 coins = _coins_text(deposit)
@@ -116,6 +125,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{_coins_text(row)} at {row.address_id} accepted")
 
     def _watch(self, options: Mapping[str, Any]) -> None:
+        if not may_write():
+            raise CommandError(
+                "This database role may not write what chains bring: the watcher connects as"
+                " tillgate_watcher, see the notes of upgrades in docs/operators.md"
+            )
         stop = threading.Event()
 
         def end(_: int, __: FrameType | None) -> None:
@@ -137,11 +151,12 @@ class Command(BaseCommand):
                 ),
             )
         threads = [
-            threading.Thread(target=watch, args=(chain, stop), name=f"watch-{chain}", daemon=True)
+            threading.Thread(target=run, args=(chain, stop), name=f"{name}-{chain}", daemon=True)
+            for name, run in (("watch", watch), ("look", address_looks.stand_by))
             for chain in chains
         ]
         threads.append(
-            threading.Thread(target=fallback.stand_by, args=(stop,), name="fallback", daemon=True)
+            threading.Thread(target=fallback.wake, args=(stop,), name="fallback", daemon=True)
         )
         for thread in threads:
             thread.start()

@@ -71,7 +71,7 @@ beat:
   command: [celery, -A, config.celery, beat, --loglevel, INFO, --pidfile, "", --schedule, /srv/tillgate/var/run/beat-schedule]
 watcher:
   values: watcher
-  secrets: [worker]
+  secrets: [watcher]
   command: [python, manage.py, watch_chains]
 {{- end -}}
 

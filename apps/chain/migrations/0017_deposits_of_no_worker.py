@@ -1,0 +1,62 @@
+"""Nor do workers write deposits of a chain. They say what has become of one and what is left at its
+address, set it aside, and take one that was set aside as confirmed once its block stands.
+"""
+
+from django.db import migrations
+
+# `role` is what a session has set itself to; who hasn't is who has signed in. In a function of the
+# owner current_user would be the owner.
+_ROLE = "coalesce(nullif(current_setting('role'), 'none'), session_user)"
+_FUNCTION = """
+CREATE OR REPLACE FUNCTION chain_guard_deposit() RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
+DECLARE
+    is_refused boolean;
+    told text[] := {told};
+BEGIN
+    IF TG_OP = 'INSERT' THEN
+        is_refused := NOT NEW.is_simulated OR NOT EXISTS (
+            SELECT FROM assets_chain c JOIN assets_asset a ON a.chain_id = c.id
+            JOIN chain_address p ON p.address = NEW.address_id AND p.mode = c.mode
+            WHERE c.id = NEW.chain_id AND a.id = NEW.asset_id AND c.mode = 'test');
+    ELSIF OLD.is_simulated THEN
+        is_refused := (NEW.id, NEW.chain_id, NEW.asset_id, NEW.address_id, NEW.is_simulated)
+            IS DISTINCT FROM (OLD.id, OLD.chain_id, OLD.asset_id, OLD.address_id, OLD.is_simulated);
+    ELSE
+        is_refused := to_jsonb(NEW) - told IS DISTINCT FROM to_jsonb(OLD) - told
+            OR NEW.handled_status NOT IN (OLD.handled_status, NEW.status)
+            OR (NEW.status <> OLD.status AND NOT CASE NEW.status
+                WHEN 'unmatched' THEN OLD.handled_status <> 'confirmed'
+                WHEN 'confirmed' THEN OLD.status = 'unmatched' AND EXISTS (
+                    SELECT FROM chain_block b JOIN chain_head h ON h.chain_id = b.chain_id
+                    WHERE b.chain_id = OLD.chain_id AND b.number = OLD.block_number
+                        AND b.hash = OLD.block_hash AND b.is_canonical
+                        AND b.number + OLD.required_confirmations - 1 <= h.number)
+                ELSE false END);
+    END IF;
+    IF is_refused THEN
+        RAISE EXCEPTION 'permission denied for deposit %: the watcher alone writes what a chain has brought',
+            NEW.id USING ERRCODE = '42501';
+    END IF;
+    RETURN NEW;
+END $$;
+"""
+_TOLD = "ARRAY['status', 'handled_status', 'confirmed_at']"
+_TRIGGER = """
+DROP TRIGGER deposit_is_the_watchers ON chain_deposit;
+CREATE TRIGGER deposit_is_the_watchers BEFORE INSERT OR UPDATE ON chain_deposit FOR EACH ROW
+    WHEN ({whose}) EXECUTE FUNCTION chain_guard_deposit();
+"""
+FORWARD = _FUNCTION.format(
+    told=f"{_TOLD} || CASE WHEN {_ROLE} = 'tillgate_worker' THEN ARRAY['is_unswept', 'left_atomic'] END"
+) + _TRIGGER.format(whose=f"{_ROLE} IN ('tillgate_web', 'tillgate_worker')")
+BACKWARD = _FUNCTION.format(told=_TOLD) + _TRIGGER.format(whose=f"{_ROLE} = 'tillgate_web'")
+
+
+class Migration(migrations.Migration):
+    dependencies = [("chain", "0016_addresses_to_look")]
+
+    operations = [
+        migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
+        migrations.RunSQL(FORWARD, BACKWARD),
+    ]
