@@ -1,5 +1,5 @@
--- Refuses the web a deposit that no chain has brought: it simulates in test mode, and moves a
--- confirmed one between payment and unmatched.
+-- Refuses web and workers a deposit that no chain has brought: they simulate in test mode, say
+-- what was made of one, and take one that was set aside as confirmed in a block that stands.
 CREATE OR REPLACE FUNCTION chain_guard_deposit()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -8,6 +8,7 @@ CREATE OR REPLACE FUNCTION chain_guard_deposit()
 AS $function$
 DECLARE
     is_refused boolean;
+    told text[] := ARRAY['status', 'handled_status', 'confirmed_at'] || CASE WHEN coalesce(nullif(current_setting('role'), 'none'), session_user) = 'tillgate_worker' THEN ARRAY['is_unswept', 'left_atomic'] END;
 BEGIN
     IF TG_OP = 'INSERT' THEN
         is_refused := NOT NEW.is_simulated OR NOT EXISTS (
@@ -18,8 +19,7 @@ BEGIN
         is_refused := (NEW.id, NEW.chain_id, NEW.asset_id, NEW.address_id, NEW.is_simulated)
             IS DISTINCT FROM (OLD.id, OLD.chain_id, OLD.asset_id, OLD.address_id, OLD.is_simulated);
     ELSE
-        is_refused := to_jsonb(NEW) - ARRAY['status', 'handled_status', 'confirmed_at']
-                IS DISTINCT FROM to_jsonb(OLD) - ARRAY['status', 'handled_status', 'confirmed_at']
+        is_refused := to_jsonb(NEW) - told IS DISTINCT FROM to_jsonb(OLD) - told
             OR NEW.handled_status NOT IN (OLD.handled_status, NEW.status)
             OR (NEW.status <> OLD.status AND NOT CASE NEW.status
                 WHEN 'unmatched' THEN OLD.handled_status <> 'confirmed'
@@ -37,4 +37,4 @@ BEGIN
     RETURN NEW;
 END $function$;
 
-CREATE TRIGGER deposit_is_the_watchers BEFORE INSERT OR UPDATE ON chain_deposit FOR EACH ROW WHEN (COALESCE(NULLIF(current_setting('role'::text), 'none'::text), SESSION_USER::text) = 'tillgate_web'::text) EXECUTE FUNCTION chain_guard_deposit();
+CREATE TRIGGER deposit_is_the_watchers BEFORE INSERT OR UPDATE ON chain_deposit FOR EACH ROW WHEN (COALESCE(NULLIF(current_setting('role'::text), 'none'::text), SESSION_USER::text) = ANY (ARRAY['tillgate_web'::text, 'tillgate_worker'::text])) EXECUTE FUNCTION chain_guard_deposit();
