@@ -1,27 +1,11 @@
-"""Two walks: everybody's rows are walked by one runner, so that a bad one stops nobody, and a
-payout's way to its row is short."""
+"""Everybody's rows are walked by one runner, so that a bad one stops nobody."""
 
 import ast
-import inspect
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from types import FrameType
 
 import pytest
-
-from apps.access import second_factor
-from apps.core.db.sql import insert
-from apps.core.web.forms import Form
-from apps.dashboard import payout_form
-from apps.payouts.models import Payout
-from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
-from apps.payouts.services.orders import PayoutOrder, Target
-from tests import make
-from tests.cast import Cast
-from tests.dashboard.browse import Browser, hidden_fields, next_code
 
 ROOT = Path(__file__).parents[1]
 RUNS = {"walk", "walk_due", "each"}
@@ -211,68 +195,3 @@ def test_the_rule_leaves_what_the_runner_does_alone() -> None:
         " settle)\n  JOB.walk(rows, settle)"
     )
     assert not list(loops(functions_of(tree)["run"], tree))
-
-
-# --- the way of a payout ---
-
-# What somebody has to read to know how the dashboard's form becomes a row: every body that is
-# handed the form, what it asks for, what is made of that, or the payout before it is there.
-CARRIERS = (Form, PayoutRequest, WalletTarget, Bank, RawAddress, PayoutOrder, Target, Payout)
-BODIES_MAX = 15
-FILES_MAX = 8
-
-
-def is_handed(frame: FrameType) -> bool:
-    code = frame.f_code
-    named = (*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount], *code.co_freevars)
-    handed = [frame.f_locals.get(name) for name in named]
-    if code.co_flags & inspect.CO_VARARGS:
-        handed += frame.f_locals[code.co_varnames[code.co_argcount + code.co_kwonlyargcount]]
-    return any(isinstance(item, CARRIERS) for item in handed)
-
-
-@contextmanager
-def walk_of_payout() -> Iterator[list[str]]:
-    """The bodies from the view to the end of the INSERT, each once, in their order."""
-    bodies: list[str] = []
-    is_there = False
-
-    def note(frame: FrameType, event: str, _: object) -> None:
-        nonlocal is_there
-        code = frame.f_code
-        if event == "return" and code is insert.__code__:
-            is_there = True
-        if event != "call" or is_there or code.co_name.startswith("<"):
-            return
-        path = Path(code.co_filename)
-        if not path.is_relative_to(ROOT / "apps"):
-            return
-        place = f"{path.relative_to(ROOT)}:{code.co_qualname}"
-        if place not in bodies and (code is payout_form.create.__code__ or is_handed(frame)):
-            bodies.append(place)
-
-    sys.setprofile(note)
-    try:
-        yield bodies
-    finally:
-        sys.setprofile(None)
-
-
-def test_the_way_from_the_payout_form_to_its_row_is_short(cast: Cast) -> None:
-    make.store_coins(cast.bakery.store, "SETH", 10**18)
-    second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
-    browser = Browser(cast.alice)
-    asked = {
-        "asset_id": "SETH",
-        "amount": "0.1",
-        "destination_address": "0x52908400098527886E0F7030069857D2E4169EE7",
-    }
-    asked |= hidden_fields(browser.get("payouts/new"))
-    asked |= hidden_fields(browser.post("payouts/new", **asked))
-    code = next_code(cast.alice)
-    with walk_of_payout() as bodies:
-        sent = browser.post("payouts/new", **asked, code=code)
-    assert sent.status_code == 303 and Payout.objects.count() == 1
-    assert bodies[-1] == "apps/core/db/sql.py:insert"
-    files = {body.partition(":")[0] for body in bodies}
-    assert len(bodies) <= BODIES_MAX and len(files) <= FILES_MAX, "\n".join(bodies)

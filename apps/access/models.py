@@ -260,6 +260,27 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
         self.save()
         return True
 
+    def takes_at_once(self, token: Any) -> bool:
+        """Whether it is the app's code now, and this call took it: the row still was as it has been
+        read. Else nothing has happened."""
+        text = "".join(str(token).split())
+        read = {
+            "last_step": self.last_step,
+            "throttling_failure_timestamp": self.throttling_failure_timestamp,
+            "throttling_failure_count": self.throttling_failure_count,
+        }
+        if not self.verify_is_allowed()[0] or not self._takes_app_code(text):
+            return False
+        rows = type(self).objects.filter(
+            pk=self.pk, confirmed=True, sealed_key=self.sealed_key, **read
+        )
+        self.throttle_reset(commit=False)
+        is_taken: bool = rows.update(**{name: getattr(self, name) for name in read}) == 1
+        if not is_taken:
+            for name, value in read.items():
+                setattr(self, name, value)
+        return is_taken
+
     def _takes_app_code(self, text: str) -> bool:
         if len(text) != self.DIGITS or not text.isascii() or not text.isdigit():
             return False

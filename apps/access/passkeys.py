@@ -18,7 +18,7 @@ from django.db.models import QuerySet
 from django_otp_webauthn.models import WebAuthnCredential
 from django_otp_webauthn.settings import app_settings
 
-from apps.access import second_factor, sign_in
+from apps.access import entering, second_factor, sign_in
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Flat
 from apps.core.messages.fields import Invalid, check_storable, is_deeper
@@ -69,6 +69,12 @@ def of(user: User) -> "QuerySet[Any]":
     return rows
 
 
+def has_any(user: User) -> bool:
+    """Whether the person can answer with one."""
+    entry = entering.entry_of(user)
+    return of(user).exists() if entry is None else entry.has_passkey
+
+
 def begin_adding(session: Session, user: User, at: datetime) -> str:
     """What the browser needs to make one, as JSON. Raises AppFirst or TooManyPasskeys."""
     if second_factor.confirmed(user) is None:
@@ -90,6 +96,7 @@ def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -
     try:
         with refused_by(_ONE_OF_EACH, NotAdded):
             passkey = ceremonies.Ceremonies(None).register_complete(user, state, _parse(answer))
+            entering.forget(user)
             passkey.name = name
             passkey.save(update_fields=["name"])
             audit.record("passkey.added", target=passkey, name=name)
@@ -150,6 +157,7 @@ def remove(passkey: Any) -> None:
     with transaction.atomic():
         audit.record("passkey.removed", target=passkey, name=passkey.name)
         account_emails.tell(passkey.user, f"A passkey was removed: {passkey.name}")
+        entering.forget(passkey.user)
         passkey.delete()
 
 

@@ -13,6 +13,7 @@ from django.db import transaction
 from django_otp import verify_token
 from django_otp_webauthn.models import WebAuthnCredential
 
+from apps.access import entering
 from apps.access.models import SecondFactor
 from apps.core import clock, crypto
 from apps.core.errors import Flat
@@ -41,6 +42,9 @@ class AlreadyOn(Flat):
 
 def confirmed(user: User) -> SecondFactor | None:
     """The person's second factor, None when sign-in takes the password alone."""
+    entry = entering.entry_of(user)
+    if entry is not None:
+        return entry.factor
     factor: SecondFactor | None = SecondFactor.objects.filter(user=user, confirmed=True).first()
     return factor
 
@@ -57,6 +61,7 @@ def begin(user: User, *, secret: str = "", is_confirmed: bool = False) -> Second
     )
     factor.sealed_key = crypto.encrypt(key, factor.place("sealed_key"))
     factor.save()
+    entering.forget(user)
     return factor
 
 
@@ -74,6 +79,7 @@ def confirm(user: User, code: str) -> list[str]:
     verify(user, factor, code)
     factor.refresh_from_db()
     factor.confirmed = True
+    entering.forget(user)
     with transaction.atomic():
         codes = _new_backup_codes(factor)
         sign_out_everywhere(user)
@@ -104,14 +110,16 @@ def take_off(user: User) -> None:
     with transaction.atomic():
         WebAuthnCredential.objects.filter(user=user).delete()
         SecondFactor.objects.filter(user=user).delete()
+        entering.forget(user)
         sign_out_everywhere(user)
         audit.record("second_factor.removed", target=user, name=user.email)
         account_emails.tell(user, "Your authenticator app was removed")
 
 
 def verify(user: User, factor: SecondFactor, code: str) -> None:
-    """Take one code under the row's lock. Raises WrongCode, also while the person must wait."""
-    if verify_token(user, factor.persistent_id, code) is not None:
+    """Take one code: a right one of the app by one statement, which finds the row as it was read,
+    any other under the row's lock. Raises WrongCode, also while the person must wait."""
+    if factor.takes_at_once(code) or verify_token(user, factor.persistent_id, code) is not None:
         return
     before = factor.throttling_failure_count
     factor.refresh_from_db(fields=["throttling_failure_count"])

@@ -11,28 +11,26 @@ from django.contrib.sessions.models import Session
 from django.db.models import (
     BooleanField,
     ExpressionWrapper,
-    F,
     Q,
     QuerySet,
     UUIDField,
 )
 
-from apps.access import new_browsers
+from apps.access import entering, new_browsers
 from apps.access.access import RECENT, Access
+from apps.access.entering import SIGN_IN_KEY as SIGN_IN_KEY
+from apps.access.entering import STORE_KEY as STORE_KEY
 from apps.access.models import SignIn
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.db.prepared_reads import Columns
 from apps.core.db.sql import Blank, Statement, statement_of
 from apps.core.models import Mode
 from apps.stores import audit
-from apps.stores.models import Member, Role, Store, User
+from apps.stores.models import Member, Role, User
 
 PROOF_KEY = "stepup"
 FRESH = timedelta(minutes=5)
-STORE_KEY = "store_id"
 MODE_KEY = "mode"
-SIGN_IN_KEY = "sign_in_id"
 BEGAN_AT_KEY = "began_at"
 SEEN_AT_KEY = "seen_at"
 LIFETIME = timedelta(hours=12)
@@ -40,7 +38,6 @@ IDLE = timedelta(minutes=30)
 KEPT = timedelta(days=30)
 STORES_SHOWN_MAX = 50
 _SEEN_RESOLUTION = timedelta(minutes=1)
-_MEMBER, _STORE = Columns(Member, "m"), Columns(Store, "s")
 
 
 def begin(session: MutableMapping[str, Any], at: datetime) -> None:
@@ -48,23 +45,12 @@ def begin(session: MutableMapping[str, Any], at: datetime) -> None:
     session[BEGAN_AT_KEY] = session[SEEN_AT_KEY] = at.isoformat()
 
 
-def is_alive(session: Mapping[str, Any], at: datetime) -> bool:
+def is_alive(user: User, session: Mapping[str, Any], at: datetime) -> bool:
     """Whether the session is younger than 12 hours, was used within 30 minutes and wasn't ended
-    from elsewhere."""
+    from elsewhere. From here on the person of the request carries what was read about them."""
     if _age(session, BEGAN_AT_KEY, at) >= LIFETIME or _age(session, SEEN_AT_KEY, at) >= IDLE:
         return False
-    return SIGN_IN_KEY not in session or _is_open(UUID(session[SIGN_IN_KEY]))
-
-
-def _is_open(sign_in_id: UUID) -> bool:
-    return bool(_finding_open().rows(id=sign_in_id))
-
-
-@cache
-def _finding_open() -> Statement:
-    """Every request of a session asks for it, so it's drawn up once."""
-    rows = SignIn.objects.filter(pk=Blank("id", UUIDField()), ended_at=None)
-    return statement_of(rows.values_list("pk"))
+    return entering.enter(user, session).is_open
 
 
 def touch(session: MutableMapping[str, Any], at: datetime) -> None:
@@ -141,43 +127,13 @@ def member_of(user: Any, session: Mapping[str, Any]) -> Member | None:
     """
     if not isinstance(user, User):
         return None
-    store_id = session.get(STORE_KEY)
-    member = (_membership_in(store_id, user) if store_id else None) or _first_membership(user)
+    entry = entering.entry_of(user)
+    if entry is None or entry.store_id != session.get(STORE_KEY):
+        entry = entering.read(user, session)
+    member = entry.member
     if member is not None and member.store.deleted_at is not None:
         member.role = Role.ACCOUNTANT
     return member
-
-
-def _first_membership(user: User) -> Member | None:
-    return _read_membership(_finding_first_membership().rows(user_id=user.pk))
-
-
-def _membership_in(store_id: str, user: User) -> Member | None:
-    rows = _finding_membership().rows(user_id=user.pk, store_id=UUID(store_id))
-    return _read_membership(rows)
-
-
-def _read_membership(rows: list[tuple[Any, ...]]) -> Member | None:
-    if not rows:
-        return None
-    member = _MEMBER.row(rows[0][: len(_MEMBER)])
-    member.store = _STORE.row(rows[0][len(_MEMBER) :])
-    return member
-
-
-@cache
-def _finding_membership() -> Statement:
-    """Every page of the dashboard asks for it, so it's drawn up once: the ORM took longer to write
-    down the fifty columns than all else that lets a person in."""
-    rows = memberships(Blank("user_id", UUIDField()))
-    return statement_of(rows.filter(store_id=Blank("store_id", UUIDField())))
-
-
-@cache
-def _finding_first_membership() -> Statement:
-    """Of whoever has chosen no store, which is most people with one."""
-    order = (F("store__deleted_at").asc(nulls_first=True), "created_at")
-    return statement_of(memberships(Blank("user_id", UUIDField())).order_by(*order)[:1])
 
 
 class ChoosableStore(NamedTuple):
@@ -211,8 +167,10 @@ def memberships(user: User | Blank) -> "QuerySet[Member]":
 
 def access_of(user: Any, session: Mapping[str, Any]) -> Access | None:
     """The access of a signed-in member, else None. A new session begins in test mode."""
+    if not isinstance(user, User) or not is_alive(user, session, clock.real_now()):
+        return None
     member = member_of(user, session)
-    if member is None or not isinstance(user, User) or not is_alive(session, clock.real_now()):
+    if member is None:
         return None
     return access_as(user, member, session)
 

@@ -69,6 +69,17 @@ ORDER BY a.coin_symbol, a.id
 """)  # noqa: S608  # only names of columns are put in
 
 
+_ACTIVE = sql.Statement(f"""
+SELECT {_COLUMNS}, r.rate
+FROM assets_asset a
+JOIN assets_chain c ON c.id = a.chain_id AND c.mode = %(mode)s
+LEFT JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s
+    AND r.valid_until > %(now)s
+WHERE a.is_active
+ORDER BY a.position, a.id
+""")  # noqa: S608  # only names of columns are put in
+
+
 def valued(
     asset_ids: Iterable[str], currency: str, now: datetime
 ) -> list[tuple[Asset, Decimal | None]]:
@@ -104,6 +115,12 @@ def accepts_any(store_id: uuid.UUID, mode: str) -> bool:
 def active_assets(mode: str) -> list[Asset]:
     """The assets that can be used in a mode, in their order."""
     return list(Asset.objects.filter(is_active=True, chain__mode=mode).select_related("chain"))
+
+
+def active_priced(mode: str, currency: str, now: datetime) -> list[tuple[Asset, Decimal | None]]:
+    """The same with their rate, None when there is none that is valid at `now` (machine time)."""
+    rows = _ACTIVE.rows(currency=currency, now=now, mode=mode)
+    return [(_asset(row[:-1]), row[-1]) for row in rows]
 
 
 def listed_assets(mode: str) -> list[Asset]:

@@ -14,7 +14,7 @@ from apps.assets.models import Asset
 from apps.chain.keys import bip32
 from apps.chain.keys.secp256k1 import address_of
 from apps.chain.models import HotWallet
-from apps.chain.sending.limits import is_refused_destination
+from apps.chain.sending import limits
 from apps.core.db.sql import Statement
 from apps.core.errors import Flat
 from apps.core.evm import Address, is_address
@@ -90,15 +90,25 @@ def check_recipient(text: str, asset: Asset, purpose: str = "") -> Address:
     if not is_address(text):
         raise NotValidOn(asset.chain.name)
     address = text.lower()
+    if purpose:
+        _check_signed_to(address, asset, purpose)
+        return Address(address)
     ((is_contract, is_ours),) = _WHOSE.rows(address=address, chain_id=asset.chain_id)
     if address == ZERO_ADDRESS or is_contract:
         raise NotValidOn(asset.chain.name)
     if is_ours:
         raise BelongsToService
-    if purpose and is_refused_destination(address, purpose, asset.chain.mode):
+    return Address(address)
+
+
+def _check_signed_to(address: str, asset: Asset, purpose: str) -> None:
+    """Raises NotValidOn or BelongsToService where the signer would refuse the address."""
+    owner = limits.owner_of(address, asset.chain.mode)
+    if owner.is_deposit:
+        raise BelongsToService
+    if limits.is_refused(address, purpose, asset.chain.mode, owner):
         raise (
             BelongsToService
             if HotWallet.objects.filter(address=address).exists()
             else NotValidOn(asset.chain.name)
         )
-    return Address(address)

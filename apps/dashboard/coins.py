@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.assets.selectors import active_assets
-from apps.core import money
+from apps.assets.selectors import active_priced
+from apps.core import clock, money
 from apps.core.messages.fields import Invalid
 from apps.core.money import Amount, CoinPrice
 from apps.core.templatetags.tillgate import fiat
@@ -21,16 +21,42 @@ class Spendable:
 
     asset: Asset
     available_atomic: int
+    price: CoinPrice[Asset] | None = None
+
+    @property
+    def available(self) -> Amount[Asset]:
+        return Amount(self.asset, self.available_atomic)
+
+
+@dataclass(frozen=True)
+class CoinsOfMode:
+    """The active assets of a mode, and what the store can spend of them."""
+
+    assets: list[Asset]
+    spendable: list[Spendable]
+
+
+def coins_of(access: Access) -> CoinsOfMode:
+    """Each with its price in the store's currency."""
+    currency = access.store.settlement_currency
+    accounts = balances(access.store_id, access.mode)
+    priced = active_priced(access.mode, currency, clock.real_now())
+    coins = [
+        Spendable(
+            asset,
+            accounts[asset.pk].available_atomic,
+            None if rate is None else CoinPrice(asset, rate, currency),
+        )
+        for asset, rate in priced
+        if asset.pk in accounts
+    ]
+    return CoinsOfMode(
+        [asset for asset, _ in priced], [item for item in coins if item.available_atomic > 0]
+    )
 
 
 def spendable(access: Access) -> list[Spendable]:
-    accounts = balances(access.store_id, access.mode)
-    coins = [
-        Spendable(item, accounts[item.pk].available_atomic)
-        for item in active_assets(access.mode)
-        if item.pk in accounts
-    ]
-    return [item for item in coins if item.available_atomic > 0]
+    return coins_of(access).spendable
 
 
 def atomic_typed(text: str, asset: Asset) -> int:

@@ -119,7 +119,7 @@ def show_asking(
     a passkey is asked."""
     form = form or ConfirmationForm({})
     asks_code = not is_open(request, act)
-    has_passkey = asks_code and passkeys.of(request.person).exists()
+    has_passkey = asks_code and passkeys.has_any(request.person)
     asking = {
         "asks_code": asks_code,
         "act": act,

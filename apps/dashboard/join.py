@@ -74,7 +74,9 @@ def _arrive(request: HttpRequest, member: Member) -> HttpResponse:
 
 def _person(request: HttpRequest) -> User | None:
     user = request.user
-    return user if isinstance(user, User) and is_alive(request.session, clock.real_now()) else None
+    if isinstance(user, User) and is_alive(user, request.session, clock.real_now()):
+        return user
+    return None
 
 
 def _page(request: HttpRequest, invitation: Invitation, form: Form) -> HttpResponse:

@@ -6,7 +6,7 @@ from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import reverse
 
-from apps.access import invitations, team
+from apps.access import entering, invitations, team
 from apps.access.sessions import STORE_KEY
 from apps.core import clock
 from apps.core.errors import Failure, NotFound
@@ -199,6 +199,7 @@ def leave(request: PageRequest) -> HttpResponse:
     except Failure as refusal:
         return _leave_page(request, ConfirmForm({}).refuse(refusal))
     request.session.pop(STORE_KEY, None)
+    entering.forget(request.person)
     messages.success(request, f"You left {request.access.store.name}.")
     return go("home")
 

@@ -129,7 +129,8 @@ def read_payouts(
     request: PageRequest, payouts: Sequence[Payout], columns: frozenset[str]
 ) -> list[MoneyLine]:
     sales = [(payout.asset_id, payout.amount_atomic, payout.created_at) for payout in payouts]
-    return _lines(payouts, worths_of(sales, request.access.store.settlement_currency))
+    assets = {payout.asset_id: payout.asset for payout in payouts}
+    return _lines(payouts, worths_of(sales, request.access.store.settlement_currency, assets))
 
 
 def _payout(line: MoneyLine) -> SafeString:
@@ -323,7 +324,8 @@ def read_swaps(
     request: PageRequest, swaps: Sequence[Swap], columns: frozenset[str]
 ) -> list[MoneyLine]:
     sales = [(swap.source_asset_id, swap.sell_amount_atomic, swap.created_at) for swap in swaps]
-    return _lines(swaps, worths_of(sales, request.access.store.settlement_currency))
+    assets = {swap.source_asset_id: swap.source_asset for swap in swaps}
+    return _lines(swaps, worths_of(sales, request.access.store.settlement_currency, assets))
 
 
 def _sold(line: MoneyLine) -> SafeString:

@@ -32,7 +32,7 @@ SUMMED_MAX = 2_000
 class Worth:
     """A row's amount, and what it was worth; None where nobody knew."""
 
-    asset_id: str
+    asset: Asset
     amount_atomic: int
     fiat: Fiat | None
 
@@ -59,15 +59,20 @@ class Sums:
 Sale = tuple[str, int, datetime]  # asset, atomic amount, when
 
 
-def worths_of(sales: Sequence[Sale], currency: str) -> list[Worth]:
-    """Each at the first rate of its day. One question for all."""
+def worths_of(
+    sales: Sequence[Sale], currency: str, assets: Mapping[str, Asset] | None = None
+) -> list[Worth]:
+    """Each at the first rate of its day. One question for all, and another for their assets where
+    these haven't been read."""
     dated = [(asset_id, at.astimezone(UTC).date()) for asset_id, _, at in sales]
     rates = daily_rates(dated, currency)
-    assets = with_chains({sale[0] for sale in sales})
-    return [
-        Worth(asset_id, amount, worth_at(rates.get(day), amount, assets[asset_id], currency))
-        for (asset_id, amount, _), day in zip(sales, dated, strict=True)
-    ]
+    if assets is None:
+        assets = with_chains({sale[0] for sale in sales})
+    worths = []
+    for (asset_id, amount, _), day in zip(sales, dated, strict=True):
+        asset = assets[asset_id]
+        worths.append(Worth(asset, amount, worth_at(rates.get(day), amount, asset, currency)))
+    return worths
 
 
 def worth_at(rate: Decimal | None, amount_atomic: int, asset: Asset, currency: str) -> Fiat | None:
@@ -80,11 +85,10 @@ def worth_at(rate: Decimal | None, amount_atomic: int, asset: Asset, currency: s
 
 def sums_of(worths: Sequence[Worth], *, is_whole: bool) -> Sums:
     """By coin."""
-    assets = with_chains({item.asset_id for item in worths})
     by_asset: dict[str, list[Worth]] = defaultdict(list)
     for item in worths:
-        by_asset[item.asset_id].append(item)
-    coins = [_sum(assets[asset_id], rows) for asset_id, rows in by_asset.items()]
+        by_asset[item.asset.pk].append(item)
+    coins = [_sum(rows[0].asset, rows) for rows in by_asset.values()]
     return Sums(
         sorted(coins, key=lambda item: (item.asset.position, item.asset.pk)),
         is_whole,
@@ -133,7 +137,6 @@ def list_page(
             Tab(name, filters.query(status=status), status == filters.status)
             for status, name in tabs.items()
         ],
-        "coins": active_assets(request.access.mode),
         "sums": sums_of(add_up(request, rows), is_whole=page.total <= SUMMED_MAX)
         if page.rows
         else Sums([], is_whole=True),
@@ -145,5 +148,7 @@ def list_page(
         "has_payments": not is_empty or payments_visible_to(request.access).exists(),
     }
     part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
+    if "coins" not in context:
+        listed["coins"] = active_assets(request.access.mode)
     template = "dashboard/lists/_rows.html" if part else f"dashboard/{listing.noun}/list.html"
     return show(request, template, {**listed, **context})

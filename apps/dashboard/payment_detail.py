@@ -109,6 +109,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     sent_back = refunds.rows(request, payment)
     entries = entries_about(payment.store_id, payment)
     invoice = invoice_of(request.access, payment)
+    is_held = payment.needs_attention == HELD_REFUND
     story = Story(
         whole,
         sent_back,
@@ -143,11 +144,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         ),
         "lost": lost_coins_in(payment, whole.history),
         "late_deposits": [_late_deposit(payment, item) for item in facts.late_deposits],
-        "held": held_coins(payment) if payment.needs_attention == HELD_REFUND else [],
-        "entered_addresses": entered_addresses(payment)
-        if payment.needs_attention == HELD_REFUND
-        else [],
-        "is_customer_asked": bool(known_email(payment)),
+        "held": held_coins(payment) if is_held else [],
+        "entered_addresses": entered_addresses(payment) if is_held else [],
+        "is_customer_asked": is_held and bool(known_email(payment)),
         "signed": signed_payment_of(request.access, payment),
         "is_refund_under_way": refunds.is_under_way(sent_back),
         "is_refund_offered": refunds.is_offered(request, payment),

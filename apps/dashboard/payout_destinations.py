@@ -19,11 +19,11 @@ from apps.payouts.models import Destination, PayoutSettings, WalletNetwork
 from apps.payouts.services.destinations import (
     add_bank,
     add_wallet,
-    lookalike_of,
     network_named,
     remove_destination,
     title,
 )
+from apps.payouts.services.known_addresses import lookalike_of
 from apps.stores.models import Currency
 
 

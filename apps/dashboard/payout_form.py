@@ -11,16 +11,14 @@ from django.utils.html import format_html
 
 from apps.access import stepup
 from apps.assets.models import Asset
-from apps.assets.selectors import active_assets, price_of
 from apps.chain.addresses import checksummed
 from apps.chain.sending import costs
-from apps.core import clock
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.money import Amount
 from apps.core.templatetags.tillgate import fiat
 from apps.core.web.forms import Form
 from apps.dashboard import confirming, form_keys, list_cells
-from apps.dashboard.coins import Spendable, atomic_typed, rate_words, spendable
+from apps.dashboard.coins import CoinsOfMode, atomic_typed, coins_of, rate_words
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
 from apps.dashboard.reviews import (
@@ -32,15 +30,14 @@ from apps.dashboard.reviews import (
     coins,
     review_page,
 )
-from apps.ledger.selectors import balances
 from apps.payments.services.worth import fiat_text, fiat_typed
 from apps.payouts import selectors, states
-from apps.payouts.models import Destination, Payout, PayoutSettings, PaysNetworkFee
+from apps.payouts.models import Destination, Payout, PaysNetworkFee
 from apps.payouts.requests import PayoutRequest, target_of
-from apps.payouts.services.create import create_payout, foresee_payout, is_new_target
-from apps.payouts.services.destinations import lookalike_of, title
-from apps.payouts.services.offer import PayoutOffer, check_affordable, offer_of
-from apps.payouts.services.orders import PayoutOrder
+from apps.payouts.services.create import ForeseenPayout, create_foreseen, foresee_payout
+from apps.payouts.services.destinations import title
+from apps.payouts.services.offer import PayoutOffer, available_of, check_affordable, offer_of
+from apps.payouts.services.orders import read_priced
 from apps.payouts.services.quote import quote_payout
 
 FIAT = "fiat"
@@ -62,24 +59,18 @@ class PayoutForm(Form):
     def in_fiat(self) -> bool:
         return self.values["unit"] == FIAT
 
-    def request(self, offer: PayoutOffer | None) -> PayoutRequest:
+    def request(self, asset: Asset) -> PayoutRequest:
         """What is asked for, in coins. Raises Invalid."""
-        form_keys.of(self.values)
-        asset = Asset.objects.filter(pk=self.values["asset_id"]).first()
-        if asset is None:
-            raise Invalid("asset_id", "choose_payout")
         kind, _, detail_id = self.values["destination"].partition(":")
         target = target_of(
             detail_id if kind == "bank" else None,
             detail_id if kind == "wallet" else None,
             None if kind in ("bank", "wallet") else self.values["destination_address"] or None,
         )
-        if self.values["unit"] == FIAT:
-            self._convert(offer)
         return PayoutRequest(asset.pk, atomic_typed(self.values["amount"], asset), target)
 
-    def _convert(self, offer: PayoutOffer | None) -> None:
-        """The review is about coins, whatever their rate is by then."""
+    def convert(self, offer: PayoutOffer | None) -> None:
+        """The review is about coins, whatever their rate is by then. Raises Invalid."""
         most = None if offer is None else offer.in_fiat
         if most is None:
             raise Invalid("unit", "no_rate")
@@ -102,40 +93,49 @@ class PayoutForm(Form):
 
 
 def create(request: PageRequest) -> HttpResponse:
-    coins_to_spend = spendable(request.access)
     if request.method == "GET":
+        coins_to_spend = coins_of(request.access)
         offer = _offer(request, coins_to_spend, request.GET.get("asset", ""))
         return _form(request, _opened(request, offer), coins_to_spend, offer)
     form = PayoutForm.from_post(request.POST)
     typed = dict(form.values)
-    offer = _offer(request, coins_to_spend, form.values["asset_id"])
     try:
-        payout_request = form.request(offer)
-        order = foresee_payout(request.access, payout_request)
-        if not form.values["agreed"] and offer is not None:
-            check_affordable(offer, order.amount)
-        answered = _answered(request, form, payout_request, order)
+        foreseen = _foreseen(request, form)
+        answered = _answered(request, form, foreseen)
         if answered is not None:
-            return _review(request, form, payout_request, order, answered)
-        payout, _ = create_payout(
+            return _review(request, form, foreseen, answered)
+        payout, _ = create_foreseen(
             request.access,
-            payout_request,
+            foreseen,
             f"dashboard-{form.values['form_key']}",
             caller=request.access.caller,
         )
     except Refusals as refusal:
         form.values = typed
+        coins_to_spend = coins_of(request.access)
+        offer = _offer(request, coins_to_spend, typed["asset_id"])
         return _form(request, form.refuse(refusal), coins_to_spend, offer)
     messages.success(request, _done(payout))
     return go("payout", payout.pk)
 
 
-def _offer(
-    request: PageRequest, coins_to_spend: list[Spendable], asset_id: str
-) -> PayoutOffer | None:
+def _foreseen(request: PageRequest, form: PayoutForm) -> ForeseenPayout:
+    """What is asked for, as it would be sent. Raises Invalid or what foresee_payout does."""
+    access = request.access
+    form_keys.of(form.values)
+    priced = read_priced(form.values["asset_id"], access.store)
+    if priced is None:
+        raise Invalid("asset_id", "choose_payout")
+    if form.in_fiat:
+        form.convert(_offer(request, coins_of(access), form.values["asset_id"]))
+    return foresee_payout(access, form.request(priced[0]), priced)
+
+
+def _offer(request: PageRequest, coins_to_spend: CoinsOfMode, asset_id: str) -> PayoutOffer | None:
     """Of the coin that is asked for, else of the first that can go where the address says, else of
     the first."""
-    chosen = next((coin for coin in coins_to_spend if coin.asset.pk == asset_id), None)
+    holdings = coins_to_spend.spendable
+    chosen = next((coin for coin in holdings if coin.asset.pk == asset_id), None)
     if chosen is None and not asset_id:
         kind, _, id = request.GET.get("to", "").partition(":")
         saved = (
@@ -144,9 +144,9 @@ def _offer(
             else None
         )
         network = saved.network if saved is not None else ""
-        chosen = next((coin for coin in coins_to_spend if coin.asset.chain_id == network), None)
-    chosen = chosen or next(iter(coins_to_spend), None)
-    return None if chosen is None else offer_of(request.access, chosen.asset)
+        chosen = next((coin for coin in holdings if coin.asset.chain_id == network), None)
+    chosen = chosen or next(iter(holdings), None)
+    return None if chosen is None else offer_of(request.access, chosen.available, chosen.price)
 
 
 def _opened(request: PageRequest, offer: PayoutOffer | None) -> PayoutForm:
@@ -186,7 +186,7 @@ def _done(payout: Payout) -> str:
 
 
 def _answered(
-    request: PageRequest, form: PayoutForm, payout_request: PayoutRequest, order: PayoutOrder
+    request: PageRequest, form: PayoutForm, foreseen: ForeseenPayout
 ) -> ConfirmationForm | None:
     """None once this very payout was agreed to, its address compared and a code given; else what
     the review says.
@@ -197,25 +197,26 @@ def _answered(
     agreed = form.values["agreed"]
     if not agreed:
         return code
-    if lookalike_of(request.access, order.target.address) and not code.values["compared"]:
+    if foreseen.lookalike and not code.values["compared"]:
         return code.refuse(NotCompared())
-    if agreed != stepup.act_digest(payout_request):
+    if agreed != stepup.act_digest(foreseen.request):
         raise AgreedToAnother("agreed", "other_payout")
     return confirming.ask(request, confirming.page_act(request, agreed, form.values["form_key"]))
 
 
 def _review(
-    request: PageRequest,
-    form: PayoutForm,
-    payout_request: PayoutRequest,
-    order: PayoutOrder,
-    code: ConfirmationForm,
+    request: PageRequest, form: PayoutForm, foreseen: ForeseenPayout, code: ConfirmationForm
 ) -> HttpResponse:
-    """What leaves, where to, what it costs, and that it can't be called back."""
-    target = order.target
-    saved = order.target.destination
-    agreed = stepup.act_digest(payout_request)
-    lookalike = lookalike_of(request.access, target.address)
+    """What leaves, where to, what it costs, and that it can't be called back. Raises Insufficient
+    or Invalid."""
+    amount = foreseen.order.amount
+    target = foreseen.order.target
+    saved = target.destination
+    available = available_of(request.access, amount.asset)
+    if not form.values["agreed"]:
+        check_affordable(request.access, amount, available, foreseen.terms.cap)
+    agreed = stepup.act_digest(foreseen.request)
+    lookalike = foreseen.lookalike
     review = Review(
         title="Confirm payout",
         button="Send payout",
@@ -224,7 +225,7 @@ def _review(
         agreed=agreed,
         transfers=[
             ReviewTransfer(
-                facts=_facts(request, payout_request, order),
+                facts=_facts(request, foreseen),
                 to=(
                     checksummed(target.address)
                     if target.address
@@ -237,73 +238,68 @@ def _review(
         ],
         permanent="Coins can’t be recalled once sent.",
         noun="payout",
-        after=_afterwards(request, order.amount),
-        cautions=_cautions(request, order),
+        after=_afterwards(amount, available),
+        cautions=_cautions(request, foreseen),
         lookalike=checksummed(lookalike) if lookalike else "",
     )
     act = confirming.page_act(request, agreed, form.values["form_key"])
     return review_page(request, review, form.values, act, code)
 
 
-def _facts(request: PageRequest, payout_request: PayoutRequest, order: PayoutOrder) -> list[Fact]:
+def _facts(request: PageRequest, foreseen: ForeseenPayout) -> list[Fact]:
+    order = foreseen.order
     asset = order.amount.asset
     facts = [Fact("You send", coins(order.amount.atomic, asset)), Fact("On", asset.chain.name)]
-    price = price_of(asset, request.access.store.settlement_currency, clock.real_now())
-    if price is not None:
-        worth = price.worth(order.amount)
+    if order.price is not None:
+        worth = order.price.worth(order.amount)
         facts.append(
             Fact(
                 "Worth today",
                 format_html(
                     '{} <span class="muted">({})</span>',
                     fiat(worth.cents, worth.currency),
-                    rate_words(price),
+                    rate_words(order.price),
                 ),
             )
         )
     if order.target.is_bank:
-        quote = quote_payout(request.access, payout_request)
+        quote = quote_payout(request.access, foreseen.request)
         return [
             *facts,
             Fact("Arrives in the bank, about", fiat(quote.fiat.cents, quote.fiat.currency)),
             Fact("Off-ramp fee, about", fiat(quote.fee.cents, quote.fee.currency)),
         ]
-    settings = PayoutSettings.of(request.access.store)
-    if settings.payout_network_fee != PaysNetworkFee.MERCHANT:
+    if foreseen.terms.settings.payout_network_fee != PaysNetworkFee.MERCHANT:
         return [*facts, Fact("Network fee", "Paid by us")]
-    fee = costs.fee(order.amount.asset)
+    fee = costs.fee(asset)
     if fee is None:
         return [*facts, Fact("Network fee, about", "Currently unknown")]
     arrives = max(0, order.amount.atomic - fee)
     return [
         *facts,
-        Fact("Network fee, about", coins(fee, order.amount.asset)),
-        Fact("Arrives, about", coins(arrives, order.amount.asset)),
+        Fact("Network fee, about", coins(fee, asset)),
+        Fact("Arrives, about", coins(arrives, asset)),
     ]
 
 
-def _afterwards(request: PageRequest, amount: Amount[Asset]) -> list[Fact]:
-    account = balances(request.access.store_id, request.access.mode).get(amount.asset.pk)
-    remaining = (0 if account is None else account.available_atomic) - amount.atomic
-    return (
-        [Fact("Available balance afterwards", coins(remaining, amount.asset))]
-        if remaining >= 0
-        else []
-    )
+def _afterwards(amount: Amount[Asset], available: Amount[Asset]) -> list[Fact]:
+    if available < amount:
+        return []
+    remaining = (available - amount).atomic
+    return [Fact("Available balance afterwards", coins(remaining, amount.asset))]
 
 
-def _cautions(request: PageRequest, order: PayoutOrder) -> list[Caution]:
-    target = order.target
-    if not is_new_target(request.access, target, request.access.now()):
+def _cautions(request: PageRequest, foreseen: ForeseenPayout) -> list[Caution]:
+    if not foreseen.is_new(request.access.now()):
         return []
     unpaid = (
         "You haven’t paid out to it before."
-        if target.destination is None
+        if foreseen.order.target.destination is None
         else "It was added recently."
     )
     looked_at = (
         "We’ll review the payout before it’s sent."
-        if PayoutSettings.of(request.access.store).review_new_destinations
+        if foreseen.terms.settings.review_new_destinations
         else ""
     )
     return [
@@ -317,7 +313,7 @@ def _cautions(request: PageRequest, order: PayoutOrder) -> list[Caution]:
 def _form(
     request: PageRequest,
     form: PayoutForm,
-    coins_to_spend: list[Spendable],
+    coins_to_spend: CoinsOfMode,
     offer: PayoutOffer | None,
 ) -> HttpResponse:
     destinations = [] if offer is None else offer.destinations
@@ -325,7 +321,7 @@ def _form(
     context = {
         "form": form,
         "errors": form.common_errors,
-        "spendable": coins_to_spend,
+        "spendable": coins_to_spend.spendable,
         "offer": offer,
         "currency": "" if most is None else most.price.currency,
         "worth": "" if most is None else fiat(most.fiat.cents, most.fiat.currency),
@@ -338,11 +334,9 @@ def _form(
             }
             for destination in destinations
         ],
-        "has_destinations": (
-            bool(destinations) or selectors.destinations_visible_to(request.access).exists()
-        ),
+        "has_destinations": offer is not None and offer.has_destinations,
         "is_elsewhere": not form.values["destination"],
-        "can_swap": any(asset.is_fiat_eligible for asset in active_assets(request.access.mode)),
+        "can_swap": any(asset.is_fiat_eligible for asset in coins_to_spend.assets),
         "needs_second_factor": not form.errors and stepup.lacks_second_factor(request.person),
     }
     return show(request, "dashboard/payouts/create.html", context, status=form.status)

@@ -14,7 +14,7 @@ from apps.chain.addresses import checksummed
 from apps.core import money
 from apps.core.money import Fiat
 from apps.dashboard import confirming, money_lists
-from apps.dashboard.coins import spendable
+from apps.dashboard.coins import coins_of
 from apps.dashboard.filters import Filters
 from apps.dashboard.money_columns import PAYOUTS
 from apps.dashboard.money_lists import Worth, list_page, worths_of
@@ -38,7 +38,12 @@ _TABS = {
 def index(request: PageRequest) -> HttpResponse:
     filters = Filters.of(request.GET, _TABS)
     # Payouts have rooms as tabs above them, so statuses look like what they are.
-    context = {"can_send": bool(spendable(request.access)), "filters_look": "pills"}
+    coins = coins_of(request.access)
+    context = {
+        "can_send": bool(coins.spendable),
+        "coins": coins.assets,
+        "filters_look": "pills",
+    }
     return list_page(request, PAYOUTS, filters, _rows(request, filters), _TABS, _add_up, context)
 
 
@@ -120,7 +125,8 @@ _WAITS = {
 
 def _worth(request: PageRequest, payout: Payout) -> Fiat | None:
     sale = (payout.asset_id, payout.amount_atomic, payout.created_at)
-    return worths_of([sale], request.access.store.settlement_currency)[0].fiat
+    currency = request.access.store.settlement_currency
+    return worths_of([sale], currency, {payout.asset_id: payout.asset})[0].fiat
 
 
 def _to(payout: Payout) -> str:

@@ -188,7 +188,7 @@ def _refusal(request: HttpRequest, page: Page, method: str) -> HttpResponse | No
     now = clock.real_now()
     if not request.user.is_authenticated:
         return away(request, _sign_in_url(request, page))
-    if not sessions.is_alive(request.session, now):
+    if not sessions.is_alive(request.user, request.session, now):
         logout(request)
         return away(request, _sign_in_url(request, page))
     browser = request.headers.get("User-Agent", "")

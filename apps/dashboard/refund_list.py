@@ -38,7 +38,7 @@ def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Refund]":
 def _add_up(request: PageRequest, rows: "QuerySet[Refund]") -> list[Worth]:
     """What failed has come back, and counts for nothing."""
     return [
-        Worth(refund.asset_id, refund.amount_atomic, refund_worth(refund))
+        Worth(refund.asset, refund.amount_atomic, refund_worth(refund))
         for refund in summed(rows)
         if refund.status != Refund.Status.FAILED
     ]

@@ -5,7 +5,7 @@ A page of lines asks the same number of questions, however long it is.
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +13,6 @@ from django.urls import reverse
 
 from apps.agents.models import Settlement
 from apps.assets.models import Asset
-from apps.assets.selectors import with_chains
 from apps.core import clock, money
 from apps.core.money import Fiat
 from apps.dashboard.list_cells import cut, ends_of
@@ -64,10 +63,13 @@ class ShownLine:
 
 
 def shown(
-    request: PageRequest, lines: Sequence[StatementLine], accounts: Sequence[StoreAccount]
+    request: PageRequest,
+    lines: Sequence[StatementLine],
+    accounts: Sequence[StoreAccount],
+    assets: Mapping[str, Asset],
 ) -> list[ShownLine]:
-    """Each entry in words. Seven questions at most, and fewer where nothing is found. `accounts`
-    are those that the lines are of."""
+    """Each entry in words. Six questions at most, and fewer where nothing is found. `accounts` are
+    those that the lines are of, `assets` theirs."""
     access = request.access
     by_id = {item.account_id: item for item in accounts}
     if not lines:
@@ -77,7 +79,6 @@ def shown(
         access.store_id, access.mode, currency, [item.entry_id for item in lines]
     )
     subjects = _subjects(request, {item.reference for item in lines if item.reference})
-    assets = with_chains({item.asset_id for item in accounts})
     result = []
     for item in lines:
         account = by_id[item.account_id]

@@ -137,7 +137,7 @@ def index(request: PageRequest) -> HttpResponse:
         "chosen": chosen,
         "is_one": is_one,
         "asset": assets[chosen.asset_id] if chosen and is_one else None,
-        "lines": shown(request, page.lines, chosen.accounts) if chosen else [],
+        "lines": shown(request, page.lines, chosen.accounts, assets) if chosen else [],
         "sums": next(
             (item for item in sums if chosen and is_one and item.asset_id == chosen.asset_id), None
         ),
@@ -264,9 +264,10 @@ def _rows(
 ) -> Iterator[list[object]]:
     before = None
     codes = codes_of(request.access.store_id)
+    assets = with_chains({item.asset_id for item in chosen.accounts})
     while True:
         page = _page(chosen, filters, before, statements.PAGE_MAX)
-        for line in shown(request, page.lines, chosen.accounts):
+        for line in shown(request, page.lines, chosen.accounts, assets):
             yield cells(line, codes)
         before = page.older
         if before is None:

@@ -152,9 +152,10 @@ class StaffSite(AdminSite):
         ]
 
     def has_permission(self, request: HttpRequest) -> bool:
-        if not super().has_permission(request) or not sessions.is_alive(
-            request.session, clock.real_now()
-        ):
+        user = request.user
+        if not super().has_permission(request) or not isinstance(user, User):
+            return False
+        if not sessions.is_alive(user, request.session, clock.real_now()):
             return False
         if not may(request, staff_roles.READ):
             return False

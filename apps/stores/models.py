@@ -75,6 +75,9 @@ class User(AbstractBaseUser, PermissionsMixin):
         max_length=10, default="", db_default="", blank=True
     )  # of dates and numbers (apps.core.regions)
 
+    # What a request read as this person came in (apps.access.entering).
+    entry: Any = None
+
     EMAIL_ONCE: ClassVar[str] = (
         "stores_user_email_key_0745a59d_uniq"  # what makes `email_key` unique
     )

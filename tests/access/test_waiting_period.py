@@ -19,7 +19,8 @@ from apps.payouts.models import Destination, PayoutBatchLine, Schedule
 from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, WalletTarget
 from apps.payouts.services import batches, runs, schedules
 from apps.payouts.services.create import create_payout
-from apps.payouts.services.destinations import NotSaved, add_wallet
+from apps.payouts.services.destinations import add_wallet
+from apps.payouts.services.known_addresses import NotSaved
 from apps.stores.models import Member, Role
 from apps.swaps.models import AutoSwap
 from apps.swaps.services.auto import set_auto_swap

@@ -84,7 +84,7 @@ def _refusal(
         wrong = refusal_of_call(row, wallets[0])  # the exchange knows the first one only
         if wrong:
             return Refusal(_Status.FAILED, wrong)
-    elif _is_refused(row.to_address, row.purpose, row.mode, owner):
+    elif is_refused(row.to_address, row.purpose, row.mode, owner):
         return Refusal(_Status.FAILED, Reason.DESTINATION_REFUSED)
     elif wrong := _off_the_list(row):
         return Refusal(_Status.FAILED, wrong)
@@ -126,10 +126,15 @@ def is_burn(address: str) -> bool:
 def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
     """Nobody's address, a token's contract, or one of ours; only test payments and the gas of
     sweeps go to an address of ours."""
-    return _is_refused(address, purpose, mode, _whose([address], mode)[address])
+    return is_refused(address, purpose, mode, owner_of(address, mode))
 
 
-def _is_refused(address: str, purpose: str, mode: str, owner: Whose) -> bool:
+def owner_of(address: str, mode: str) -> Whose:
+    """Whose an address in lower case is, for `is_refused`."""
+    return _whose([address], mode)[address]
+
+
+def is_refused(address: str, purpose: str, mode: str, owner: Whose) -> bool:
     if is_burn(address) or owner.is_service:
         return True
     if purpose == _Purpose.SWEEP_GAS:
@@ -144,7 +149,7 @@ def refused_destinations(addresses: Collection[str]) -> set[str]:
     return {
         address
         for address, owner in _whose(addresses, "").items()
-        if _is_refused(address, _Purpose.PAYOUT, "", owner)
+        if is_refused(address, _Purpose.PAYOUT, "", owner)
     }
 
 

@@ -23,7 +23,7 @@ from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount
 from apps.payouts.models import Destination, Payout, PayoutBatchLine
-from apps.payouts.services.destinations import ends_of
+from apps.payouts.services.known_addresses import ends_of
 from apps.payouts.services.orders import BankNotVerified, Target, check_order
 from apps.stores.models import Store
 

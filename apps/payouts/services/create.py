@@ -6,9 +6,9 @@ set.
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from django.conf import settings
@@ -19,7 +19,7 @@ from apps.assets.models import AcceptedAsset
 from apps.assets.selectors import price_of
 from apps.chain.addresses import checksummed
 from apps.core import clock, jobs
-from apps.core.db.sql import Statement, insert
+from apps.core.db.sql import insert
 from apps.core.errors import Failure, Flat
 from apps.core.evm import Address
 from apps.core.failpoints import failpoint
@@ -35,29 +35,12 @@ from apps.payouts.requests import Bank, PayoutRequest, RawAddress
 from apps.payouts.services import approvals, moves
 from apps.payouts.services.approvals import WAITING, Maker, Wish, in_words, judge
 from apps.payouts.services.caps import Cap, check_caps
-from apps.payouts.services.destinations import check_known, is_new_address, title
+from apps.payouts.services.destinations import title
+from apps.payouts.services.known_addresses import KnownAddress, check_known, known_address
 from apps.payouts.services.offramp import offramp_name
-from apps.payouts.services.orders import PayoutOrder, Target, order_of, refuse_unread
+from apps.payouts.services.orders import PayoutOrder, Priced, Target, order_of, refuse_unread
+from apps.payouts.services.terms import PayoutTerms, terms_of
 from apps.stores.models import Store
-
-# What staff have set and what happened before, in one question.
-_FACTS = Statement("""
-SELECT c.per_tx_atomic, c.daily_atomic,
-       EXISTS (SELECT 1 FROM assets_acceptedasset a WHERE a.store_id = %(store_id)s
-           AND a.mode = %(mode)s AND a.asset_id = %(asset_id)s
-               AND a.suspended_at IS NOT NULL),
-       (SELECT count(*) FROM payouts_payout p WHERE p.store_id = %(store_id)s AND p.mode = %(mode)s
-        AND p.destination_address = %(address)s AND p.created_at > %(since)s
-            AND (p.failed_gas_atomic > 0 OR p.failed_gas_due_atomic > 0)),
-       CASE WHEN r.next_from <= %(at)s THEN r.next_above_cents ELSE r.above_cents
-           END, coalesce(r.currency, ''),
-       s.payout_network_fee, s.payout_review_threshold_cents, s.review_new_destinations
-FROM (VALUES (1)) AS one LEFT JOIN payouts_storepayoutcap c ON c.store_id = %(store_id)s
-    AND c.asset_id = %(asset_id)s
-LEFT JOIN payouts_approvalrule r ON r.store_id = %(store_id)s AND r.mode = %(mode)s
-LEFT JOIN payouts_payoutsettings s ON s.store_id = %(store_id)s
-""")
-DAY = timedelta(days=1)
 
 
 class FailsTooOften(Flat):
@@ -82,34 +65,77 @@ def create_payout(
     """What make_payout does, for whoever asks for it. Raises what operations.check refuses with,
     and NotSaved, too."""
     check_may(access, is_bank=isinstance(request.target, Bank))
-    if (
-        (access.user is not None or access.sends_anywhere_from is not None)
-        and isinstance(request.target, RawAddress)
-        and earlier_payout(access, caller, key) is None
-    ):
-        check_known(access, request.target.address.lower())
     maker = approvals.maker_of(access)
-    return make_payout(
-        access,
-        request,
-        key,
-        store=access.store,
-        maker=maker,
-        caller=caller,
-        caps=caps,
-        agent_credential_id=agent_credential_id,
-    )
+
+    def make() -> tuple[Payout, bool]:
+        is_person_s = access.user is not None or access.sends_anywhere_from is not None
+        if is_person_s and isinstance(request.target, RawAddress):
+            check_known(access, known_address(access, request.target.address, access.now()))
+        return make_payout(
+            access,
+            request,
+            key,
+            store=access.store,
+            maker=maker,
+            caller=caller,
+            caps=caps,
+            agent_credential_id=agent_credential_id,
+        )
+
+    return _made_before_or(access, caller, key, make)
 
 
-def foresee_payout(access: Access, request: PayoutRequest) -> PayoutOrder:
+@dataclass(frozen=True)
+class ForeseenPayout:
+    """An order with what it will be judged by: read once, for the review and for the payout.
+    `known` is what the store knows of its address; a bank has none."""
+
+    request: PayoutRequest
+    order: PayoutOrder
+    terms: PayoutTerms
+    known: KnownAddress | None
+
+    @property
+    def lookalike(self) -> str | None:
+        return None if self.known is None else self.known.lookalike
+
+    def is_new(self, at: datetime) -> bool:
+        """Whether nothing was paid there before, or it was saved lately."""
+        saved = self.order.target.destination
+        if saved is not None:
+            return saved.cools_until > at
+        return self.known is not None and self.known.is_new
+
+
+def foresee_payout(
+    access: Access, request: PayoutRequest, priced: Priced | None = None
+) -> ForeseenPayout:
     """What a page shows before a code is asked for. Raises what create_payout would refuse before
     caps and the balance decide."""
-    order = order_of(access, access.store, request)
-    if not order.target.is_bank:
+    order = order_of(access, access.store, request, priced)
+    target = order.target
+    if not target.is_bank:
         operations.foresee(access, operations.PAYOUT)
-    if order.target.destination is None:
-        check_known(access, str(order.target.address))
-    return order
+    at = access.now()
+    known = None if target.address is None else known_address(access, target.address, at)
+    if target.destination is None and known is not None:
+        check_known(access, known)
+    terms = terms_of(access, access.store, order.amount.asset.pk, at, target.address)
+    return ForeseenPayout(request, order, terms, known)
+
+
+def create_foreseen(
+    access: Access, foreseen: ForeseenPayout, key: str, *, caller: str
+) -> tuple[Payout, bool]:
+    """The payout that a page has shown, once its code was taken. Raises what create_payout
+    does."""
+    check_may(access, is_bank=foreseen.order.target.is_bank)
+    asker = _Asker(approvals.maker_of(access), caller, key)
+
+    def make() -> tuple[Payout, bool]:
+        return _place(access, access.store, foreseen.order, asker, terms=foreseen.terms)
+
+    return _made_before_or(access, caller, key, make)
 
 
 def check_may(access: Access, *, is_bank: bool) -> None:
@@ -146,18 +172,29 @@ def make_payout(
     `store` is the viewer's, where it was read a moment ago. For what has been allowed already.
     Raises NotFound or a Flat sentence, or what `caps` refuse with.
     """
-    store = store or Store.objects.get(pk=viewer.store_id)
-    try:
-        order = order_of(viewer, store, request)
+    owner = store or Store.objects.get(pk=viewer.store_id)
+
+    def make() -> tuple[Payout, bool]:
+        order = order_of(viewer, owner, request)
         if agent_credential_id is not None:
             order = replace(order, agent_credential_id=agent_credential_id)
-        return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
+        return _place(viewer, owner, order, _Asker(maker, caller, key), caps=caps)
+
+    return _made_before_or(viewer, caller, key, make)
+
+
+def _made_before_or(
+    viewer: Viewer, caller: str, key: str, make: Callable[[], tuple[Payout, bool]]
+) -> tuple[Payout, bool]:
+    """Whoever asks again gets what was made, whatever has changed since: where `make` isn't
+    refused, the unique key tells."""
+    try:
+        return make()
     except Failure:
-        # Whoever asks again gets what was made, whatever has changed since. Otherwise the unique
-        # key tells.
-        if (earlier := earlier_payout(viewer, caller, key)) is not None:
-            return earlier, False
-        raise
+        earlier = earlier_payout(viewer, caller, key)
+        if earlier is None:
+            raise
+        return earlier, False
 
 
 def earlier_payout(viewer: Viewer, caller: str, key: str) -> Payout | None:
@@ -181,18 +218,7 @@ def place(
     what a cap refuses with."""
     if (earlier := earlier_payout(viewer, caller, key)) is not None:
         return earlier, False
-    return _place(viewer, store, order, key, maker=maker, caller=caller, caps=caps)
-
-
-@dataclass(frozen=True)
-class _Facts:
-    """What staff have set for the store, and how often sending there has failed within a day."""
-
-    limits: list[Cap]
-    is_stopped: bool
-    failures: int
-    above: Fiat | None  # from which worth on a second person approves
-    chosen: PayoutSettings  # by staff
+    return _place(viewer, store, order, _Asker(maker, caller, key), caps=caps)
 
 
 @dataclass(frozen=True)
@@ -208,52 +234,40 @@ def _place(
     viewer: Viewer,
     store: Store,
     order: PayoutOrder,
-    key: str,
+    asker: _Asker,
     *,
-    maker: Maker,
-    caller: str,
-    caps: Iterable[Cap],
+    caps: Iterable[Cap] = (),
+    terms: PayoutTerms | None = None,
 ) -> tuple[Payout, bool]:
     at = clock.now(store, viewer.mode)
-    fields = {
-        "store_id": store.pk,
-        "mode": viewer.mode,
-        "asset_id": order.amount.asset.pk,
-        "address": order.target.address,
-        "at": at,
-    }
-    ((per_tx, daily, is_stopped, failed, above_cents, currency, *columns),) = _FACTS.rows(
-        **fields, since=at - DAY
-    )
-    of_store = Cap(None if per_tx is None else int(per_tx), None if daily is None else int(daily))
-    facts = _Facts(
-        [*caps, of_store],
-        is_stopped,
-        failed,
-        None if above_cents is None else Fiat(above_cents, currency),
-        _chosen(store, *columns),
-    )
-    make = partial(_make, viewer, store, order, facts, _Asker(maker, caller, key), at)
+    terms = terms or terms_of(viewer, store, order.amount.asset.pk, at, order.target.address)
+    make = partial(_make, viewer, store, order, terms, [*caps, terms.cap], asker, at)
     try:
-        return make_once(lambda: earlier_payout(viewer, caller, key), make)
+        return make_once(lambda: earlier_payout(viewer, asker.caller, asker.key), make)
     except InsufficientBalance:
         raise Insufficient from None
 
 
 def _make(
-    viewer: Viewer, store: Store, order: PayoutOrder, facts: _Facts, asker: _Asker, at: datetime
+    viewer: Viewer,
+    store: Store,
+    order: PayoutOrder,
+    terms: PayoutTerms,
+    limits: list[Cap],
+    asker: _Asker,
+    at: datetime,
 ) -> Payout:
     """The record, within every cap and with what it waits for; then its coins are reserved."""
     amount = order.amount
     target = order.target
-    check_caps(store.pk, viewer.mode, amount.asset.pk, amount.atomic, facts.limits, at)
-    if facts.failures >= settings.PAYOUT_FAILURES_MAX:
+    check_caps(store.pk, viewer.mode, amount.asset.pk, amount.atomic, limits, at)
+    if terms.failures >= settings.PAYOUT_FAILURES_MAX:
         raise FailsTooOften
     saved = target.destination
     bank = target.destination if target.is_bank else None
     where = title(saved) if saved is not None else checksummed(str(target.address))
     wish = Wish([amount], f"{in_words([amount])} to {where}")
-    worth, approval = judge(viewer, facts.above, asker.maker, wish, at)
+    worth, approval = judge(viewer, terms.above, asker.maker, wish, at)
     waits = approval is not None and approval.status == WAITING
     # It is never pending before somebody else has approved it: the database refuses that.
     payout = Payout(
@@ -271,7 +285,7 @@ def _make(
         destination_address=target.address,
         is_simulated=False if viewer.mode == "live" else None,
         bears_network_fee=bank is None
-        and facts.chosen.payout_network_fee == PaysNetworkFee.MERCHANT,
+        and terms.settings.payout_network_fee == PaysNetworkFee.MERCHANT,
         provider=offramp_name(viewer.mode) if bank is not None else "",
         fiat_currency=None if bank is None else bank.currency,
         agent_credential_id=order.agent_credential_id,
@@ -282,25 +296,13 @@ def _make(
         idempotency_key=asker.key,
     )
     insert(payout)
-    _begin(viewer, order, payout, at, facts)
+    _begin(viewer, order, payout, at, terms)
     return payout
 
 
-def _chosen(
-    store: Store, network_fee: str | None, threshold_cents: int | None, reviews_new: bool | None
-) -> PayoutSettings:
-    """The store's as one statement read them; without a row the defaults."""
-    if network_fee is None or reviews_new is None:
-        return PayoutSettings(store=store)
-    return PayoutSettings(
-        store=store,
-        payout_network_fee=network_fee,
-        payout_review_threshold_cents=threshold_cents,
-        review_new_destinations=reviews_new,
-    )
-
-
-def _begin(viewer: Viewer, order: PayoutOrder, payout: Payout, at: datetime, facts: _Facts) -> None:
+def _begin(
+    viewer: Viewer, order: PayoutOrder, payout: Payout, at: datetime, terms: PayoutTerms
+) -> None:
     """Its history and its reserved coins, and on to the sending unless somebody has to look
     first."""
     insert(PayoutTransition(payout=payout, to_status=Payout.Status.PENDING, at=at))
@@ -317,8 +319,8 @@ def _begin(viewer: Viewer, order: PayoutOrder, payout: Payout, at: datetime, fac
         return
     reason = (
         states.ASSET_STOPPED
-        if facts.is_stopped
-        else _review_reason(viewer, facts.chosen, order, at)
+        if terms.is_stopped
+        else _review_reason(viewer, terms.settings, order, at)
     )
     if reason:
         moves.move(payout, Payout.Status.REQUIRES_REVIEW, at, reason, review_reason=reason)
@@ -350,7 +352,7 @@ def _review_reason(viewer: Viewer, chosen: PayoutSettings, order: PayoutOrder, a
     limit = chosen.payout_review_threshold_cents
     currency = chosen.store.settlement_currency
     if limit is not None:
-        price = price_of(order.amount.asset, currency, clock.real_now())
+        price = order.price or price_of(order.amount.asset, currency, clock.real_now())
         if price is None or price.worth(order.amount) > Fiat(limit, currency):
             return states.ABOVE_THRESHOLD
     if chosen.review_new_destinations and is_new_target(viewer, order.target, at):
@@ -359,8 +361,8 @@ def _review_reason(viewer: Viewer, chosen: PayoutSettings, order: PayoutOrder, a
 
 
 def is_new_target(viewer: Viewer, target: Target, at: datetime) -> bool:
-    """Whether a saved destination is still cooling, or nothing has ever been paid to a raw
+    """Whether a saved destination is in its waiting period, or nothing has ever been paid to a raw
     address."""
     if target.destination is not None:
         return target.destination.cools_until > at
-    return is_new_address(viewer, str(target.address), at)
+    return known_address(viewer, str(target.address), at).is_new

@@ -1,5 +1,4 @@
-"""Saved wallets and bank accounts: making, removing, and the look at addresses that only seem to be
-known ones.
+"""Saved wallets and bank accounts: making and removing.
 
 A new destination cools for a day: where the store asks for review of new ones, payouts to it wait
 for a person till then.
@@ -29,8 +28,6 @@ from apps.stores.models import Currency, Store
 COOLING = timedelta(hours=24)
 PURPOSE = "payout"
 HINT_LENGTH = 4
-# As many characters at each end as people compare.
-LOOKED_AT = 4
 LABEL_MAX = 100
 HOLDER_MAX = 200
 _ACCOUNT = re.compile(r"[A-Z0-9]{4,34}", re.ASCII)
@@ -51,11 +48,6 @@ class NotAnAddress(Flat):
 class AlreadySaved(Flat):
     field = "address"
     message = "This wallet is already saved"
-
-
-class NotSaved(Flat):
-    field = "destination_address"
-    message = "Save this address as a wallet first: new wallets have a waiting period"
 
 
 class UnknownCurrency(Flat):
@@ -253,16 +245,6 @@ def check_usable(destination: Destination | None, at: datetime) -> None:
         raise waiting_period.StillWaiting("This destination", destination.usable_from)
 
 
-def check_known(access: Access, address: str) -> None:
-    """A raw address that a person, or a credential that a person has just made, names in live mode
-    has been paid, or saved and cooled. Raises NotSaved or waiting_period.StillNew."""
-    check_credential(access, address)
-    if waiting_period.usable_from(
-        access, operations.DESTINATION_ADD, access.mode
-    ) is not None and not usable_addresses(access, {address}):
-        raise NotSaved
-
-
 def check_credential(access: Access, address: str) -> None:
     """A new credential names only an address that the store knows. Raises
     waiting_period.StillNew."""
@@ -294,47 +276,3 @@ def find_destination(viewer: Viewer, id: str, kind: str) -> Destination:
     if destination is None:
         raise DetailNotFound
     return destination
-
-
-def lookalike_of(viewer: Viewer, address: str | None) -> str | None:
-    """A known address of the store that begins and ends like this one and is another: what somebody
-    may have put in its place."""
-    if not address:
-        return None
-    folded = address.lower()
-    addresses = set(
-        Destination.objects.visible_to(viewer)
-        .filter(kind=Destination.Kind.WALLET)
-        .values_list("address", flat=True)
-    )
-    paid = Payout.objects.visible_to(viewer).filter(destination_address__isnull=False)
-    addresses |= set(paid.order_by().values_list("destination_address", flat=True).distinct())
-    return next(
-        (
-            address
-            for address in sorted(addresses)
-            if address != folded and ends_of(address) == ends_of(folded)
-        ),
-        None,
-    )
-
-
-def ends_of(address: str) -> tuple[str, str]:
-    """What people compare of an address."""
-    return address[2 : 2 + LOOKED_AT], address[-LOOKED_AT:]
-
-
-def is_new_address(viewer: Viewer, address: str, at: datetime) -> bool:
-    """Whether nothing has ever reached it and no wallet saved longer ago than the cooling time has
-    it."""
-    if (
-        Payout.objects.visible_to(viewer)
-        .filter(destination_address=address, status=Payout.Status.CONFIRMED)
-        .exists()
-    ):
-        return False
-    return (
-        not Destination.objects.visible_to(viewer)
-        .filter(address=address, removed_at=None, cools_until__lte=at)
-        .exists()
-    )

@@ -4,27 +4,29 @@ offers before anything is asked for.
 The rules are those of create and orders; nothing is kept or reserved.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from django.db.models import Q
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import BooleanField, ExpressionWrapper, F, Func, IntegerField, Q
 
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.assets.selectors import price_of
 from apps.chain.sending import costs
-from apps.core import clock
 from apps.core.messages.invalid import Invalid
 from apps.core.models import Mode
 from apps.core.money import Amount, CoinPrice
 from apps.ledger.selectors import balances
 from apps.payments.services.worth import Most
 from apps.payouts import selectors
-from apps.payouts.models import Destination, Payout, PayoutSettings, PaysNetworkFee
-from apps.payouts.services.caps import daily_spent, store_cap
+from apps.payouts.models import Destination, Payout, PaysNetworkFee
+from apps.payouts.services.caps import Cap, daily_spent
 from apps.payouts.services.create import Insufficient
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.payouts.services.orders import NotEligible, check_eligible, network_minimum
+from apps.payouts.services.terms import terms_of
 
 DESTINATIONS_MAX = 100
 RECENT_MAX = 200
@@ -47,6 +49,7 @@ class PayoutOffer:
     bears_fee: bool
     network_fee: Amount[Asset] | None
     destinations: Sequence[Destination]
+    has_destinations: bool  # of whatever kind
 
     @property
     def asset(self) -> Asset:
@@ -57,40 +60,43 @@ class PayoutOffer:
         return None if self.price is None else Most(self.maximum, self.price)
 
 
-def offer_of(access: Access, asset: Asset) -> PayoutOffer:
-    """Not inside a transaction: the network may be asked what a transfer costs."""
-    store = access.store
-    balance = balances(access.store_id, access.mode).get(asset.pk)
+def offer_of(
+    access: Access, available: Amount[Asset], price: CoinPrice[Asset] | None
+) -> PayoutOffer:
+    """Of what is available of an asset. Not inside a transaction: the network may be asked what a
+    transfer costs."""
+    asset = available.asset
     if asset.mode == Mode.LIVE:
         costs.look(asset.chain)
-    available = Amount(asset, 0 if balance is None else balance.available_atomic)
-    bears_fee = PayoutSettings.of(store).payout_network_fee == PaysNetworkFee.MERCHANT
+    terms = terms_of(access, access.store, asset.pk, access.now())
+    bears_fee = terms.settings.payout_network_fee == PaysNetworkFee.MERCHANT
     fee = costs.known_fee(asset) if bears_fee else None
+    destinations, has_destinations = _destinations(access, asset)
     return PayoutOffer(
         available=available,
-        maximum=min([available, *_caps(access, asset)]),
-        price=price_of(asset, store.settlement_currency, clock.real_now()),
+        maximum=payable_now(access, available, terms.cap),
+        price=price,
         minimum=Amount(asset, network_minimum(asset)),
         bank_minimum=Amount(asset, OFFRAMP_MINIMUMS[asset.coin_symbol])
         if _takes_bank(access, asset)
         else None,
         bears_fee=bears_fee,
         network_fee=None if fee is None else Amount(asset, fee),
-        destinations=_destinations(access, asset),
+        destinations=destinations,
+        has_destinations=has_destinations,
     )
 
 
-def _caps(access: Access, asset: Asset) -> list[Amount[Asset]]:
-    """What staff let through at once, and today."""
-    cap = store_cap(access.store_id, asset.pk)
-    at = access.now()
-    caps = []
-    if cap is not None and cap.per_tx_atomic is not None:
-        caps.append(int(cap.per_tx_atomic))
-    if cap is not None and cap.daily_atomic is not None:
-        spent = daily_spent(access.store_id, access.mode, asset.pk, at)
-        caps.append(max(0, int(cap.daily_atomic) - spent))
-    return [Amount(asset, cap) for cap in caps]
+def payable_now(access: Access, available: Amount[Asset], cap: Cap) -> Amount[Asset]:
+    """What is available, within what staff let through at once, and today."""
+    amounts = [available.atomic]
+    asset = available.asset
+    if cap.per_tx_atomic is not None:
+        amounts.append(cap.per_tx_atomic)
+    if cap.daily_atomic is not None:
+        spent = daily_spent(access.store_id, access.mode, asset.pk, access.now())
+        amounts.append(max(0, cap.daily_atomic - spent))
+    return Amount(asset, min(amounts))
 
 
 def accepts(destination: Destination, asset: Asset) -> bool:
@@ -112,25 +118,39 @@ def _is_eligible(asset: Asset) -> bool:
     return True
 
 
-def _destinations(access: Access, asset: Asset) -> list[Destination]:
-    """Those that the asset can be sent to now, the last used first."""
+def _destinations(access: Access, asset: Asset) -> tuple[list[Destination], bool]:
+    """Those that the asset can be sent to now, the last used first, and whether there are any at
+    all."""
     fits = Q(kind=Destination.Kind.WALLET, network=asset.chain_id)
     if _takes_bank(access, asset):
         fits |= Q(kind=Destination.Kind.BANK, verified_at__isnull=False)
     usable = Q(usable_from=None) | Q(usable_from__lte=access.now())
-    destinations = list(
-        selectors.destinations_visible_to(access).filter(fits, usable)[:DESTINATIONS_MAX]
-    )
     paid = Payout.objects.visible_to(access).filter(asset=asset, destination__isnull=False)
-    recent = paid.order_by("-created_at").values_list("destination_id", flat=True)[:RECENT_MAX]
-    turn = {id: place for place, id in reversed(list(enumerate(recent)))}
-    return sorted(destinations, key=lambda destination: turn.get(destination.pk, RECENT_MAX))
+    recent = paid.order_by("-created_at").values("destination_id")[:RECENT_MAX]
+    # Where it stands among the destinations of the newest payouts.
+    turn = Func(
+        ArraySubquery(recent), F("pk"), function="array_position", output_field=IntegerField()
+    )
+    is_offered = ExpressionWrapper(fits & usable, output_field=BooleanField())
+    rows: Any = selectors.destinations_visible_to(access).annotate(turn=turn, is_offered=is_offered)
+    saved = list(rows.order_by("-is_offered", "-created_at", "id")[:DESTINATIONS_MAX])
+    offered = [destination for destination in saved if destination.is_offered]
+    offered.sort(key=lambda destination: destination.turn or math.inf)
+    return offered, bool(saved)
 
 
-def check_affordable(offer: PayoutOffer, amount: Amount[Asset]) -> None:
+def available_of(access: Access, asset: Asset) -> Amount[Asset]:
+    balance = balances(access.store_id, access.mode).get(asset.pk)
+    return Amount(asset, 0 if balance is None else balance.available_atomic)
+
+
+def check_affordable(
+    access: Access, amount: Amount[Asset], available: Amount[Asset], cap: Cap
+) -> None:
     """Before anybody reviews it. Raises Insufficient or Invalid."""
-    if offer.available < amount:
+    if available < amount:
         raise Insufficient
-    if offer.maximum < amount:
-        most = f"{offer.maximum.coins} {offer.maximum.asset.coin_symbol}"
+    maximum = payable_now(access, available, cap)
+    if maximum < amount:
+        most = f"{maximum.coins} {maximum.asset.coin_symbol}"
         raise Invalid("amount_atomic", "payable_now", maximum=most)

@@ -8,7 +8,7 @@ from typing import NoReturn
 from django.conf import settings
 
 from apps.assets.models import Asset
-from apps.assets.selectors import with_chains
+from apps.assets.selectors import valued, with_chains
 from apps.assets.services import AssetNotActive
 from apps.chain.addresses import check_recipient
 from apps.chain.sending import costs
@@ -17,13 +17,15 @@ from apps.core.errors import Flat, NotFound, RefusalKind
 from apps.core.evm import Address
 from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.core.models import Mode, Viewer
-from apps.core.money import Amount
+from apps.core.money import Amount, CoinPrice
 from apps.payouts.models import Destination, Payout, Schedule
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
 from apps.payouts.services.acting import check_named_by_platform
 from apps.payouts.services.destinations import PURPOSE, check_usable, find_destination
 from apps.payouts.services.offramp import OFFRAMP_MINIMUMS
 from apps.stores.models import Store
+
+Priced = tuple[Asset, CoinPrice[Asset] | None]
 
 
 class PayoutAssetNotFound(NotFound):
@@ -73,18 +75,23 @@ class Target:
 
 @dataclass(frozen=True)
 class PayoutOrder:
-    """A payout that makes sense; caps and balance decide about it."""
+    """A payout that makes sense; caps and balance decide about it. `price` is today's in the
+    store's currency, as far as it has been read."""
 
     amount: Amount[Asset]
     target: Target
     rail: str
+    price: CoinPrice[Asset] | None = None
     schedule: Schedule | None = None
     agent_credential_id: uuid.UUID | None = None
 
 
-def order_of(viewer: Viewer, store: Store, request: PayoutRequest) -> PayoutOrder:
-    """What the caller asks for, as far as it makes sense. Raises NotFound or a Flat sentence."""
-    asset = find_asset(viewer, request.asset_id)
+def order_of(
+    viewer: Viewer, store: Store, request: PayoutRequest, priced: Priced | None = None
+) -> PayoutOrder:
+    """What the caller asks for, as far as it makes sense; `priced` is its asset where that has been
+    read. Raises NotFound or a Flat sentence."""
+    asset, price = _checked(viewer, priced or read_priced(request.asset_id, store))
     target = find_target(viewer, asset, request.target)
     if asset.mode == Mode.LIVE and not target.is_bank:
         costs.look(asset.chain)
@@ -92,7 +99,7 @@ def order_of(viewer: Viewer, store: Store, request: PayoutRequest) -> PayoutOrde
     rail = Payout.Rail.FIAT_MANUAL if target.is_bank else Payout.Rail.CRYPTO
     amount = Amount(asset, request.amount_atomic)
     check_order(store, amount, target)
-    return PayoutOrder(amount, target, rail)
+    return PayoutOrder(amount, target, rail, price)
 
 
 def refuse_unread(viewer: Viewer, refusal: Invalid, asset_id: object) -> NoReturn:
@@ -106,11 +113,25 @@ def refuse_unread(viewer: Viewer, refusal: Invalid, asset_id: object) -> NoRetur
 def find_asset(viewer: Viewer, asset_id: str) -> Asset:
     """Raises PayoutAssetNotFound or AssetNotActive."""
     asset = with_chains([asset_id]).get(asset_id)
-    if asset is None:
+    return _checked(viewer, None if asset is None else (asset, None))[0]
+
+
+def read_priced(asset_id: str, store: Store) -> Priced | None:
+    """An asset with what a coin of it is worth now in the store's currency; None where there is no
+    such asset."""
+    currency = store.settlement_currency
+    for asset, rate in valued([asset_id], currency, clock.real_now()):
+        return asset, None if rate is None else CoinPrice(asset, rate, currency)
+    return None
+
+
+def _checked(viewer: Viewer, priced: Priced | None) -> Priced:
+    if priced is None:
         raise PayoutAssetNotFound
+    asset = priced[0]
     if not asset.is_active or asset.mode != viewer.mode:
         raise AssetNotActive
-    return asset
+    return priced
 
 
 def find_target(viewer: Viewer, asset: Asset, target: WalletTarget | Bank | RawAddress) -> Target:

@@ -1,0 +1,91 @@
+"""What a store knows of an address: whether it was paid or saved before, and which known address
+only looks like it. One statement."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from apps.access import operations, waiting_period
+from apps.access.access import Access
+from apps.core import clock
+from apps.core.db.sql import Statement
+from apps.core.errors import Flat
+from apps.core.evm import is_address
+from apps.core.models import Viewer
+
+# As many characters at each end as people compare.
+COMPARED = 4
+_PREFIX = len("0x") + COMPARED
+# Of the addresses that begin alike, so that one index finds them among all payouts of the store.
+_ALIKE = Statement("""
+SELECT address, bool_or(is_paid OR is_usable), bool_or(is_paid OR is_old) FROM (
+    SELECT d.address, false AS is_paid,
+           d.removed_at IS NULL AND coalesce(d.usable_from <= %(real_now)s, true) AS is_usable,
+           d.removed_at IS NULL AND d.cools_until <= %(at)s AS is_old
+    FROM payouts_destination d WHERE d.store_id = %(store_id)s AND d.mode = %(mode)s
+        AND d.kind = 'wallet' AND d.address >= %(first)s AND d.address < %(after)s
+    UNION ALL
+    SELECT p.destination_address, p.status = 'confirmed', false, false
+    FROM payouts_payout p WHERE p.store_id = %(store_id)s AND p.mode = %(mode)s
+        AND p.destination_address >= %(first)s AND p.destination_address < %(after)s
+) AS alike GROUP BY address ORDER BY address
+""")
+
+
+class NotSaved(Flat):
+    field = "destination_address"
+    message = "Save this address as a wallet first: new wallets have a waiting period"
+
+
+@dataclass(frozen=True)
+class KnownAddress:
+    """`is_usable`: it was paid, or a saved wallet that may be used has it. `is_new`: nothing has
+    ever reached it, and no wallet saved longer ago than the waiting period has it.
+
+    `lookalike` is a known address that begins and ends like this one and is another: what somebody
+    may have put in its place.
+    """
+
+    is_usable: bool
+    is_new: bool
+    lookalike: str | None
+
+
+def known_address(viewer: Viewer, address: str, at: datetime) -> KnownAddress:
+    folded = address.lower()
+    prefix = folded[:_PREFIX]
+    rows = _ALIKE.rows(
+        store_id=viewer.store_id,
+        mode=viewer.mode,
+        first=prefix,
+        after=f"{prefix}~",
+        at=at,
+        real_now=clock.real_now(),
+    )
+    alike = {known: flags for known, *flags in rows if ends_of(known) == ends_of(folded)}
+    is_usable, is_old = alike.pop(folded, (False, False))
+    return KnownAddress(is_usable, not is_old, next(iter(alike), None))
+
+
+def lookalike_of(viewer: Viewer, address: str) -> str | None:
+    """The look-alike of what somebody has typed; None for what is no address."""
+    if not is_address(address):
+        return None
+    return known_address(viewer, address, clock.real_now()).lookalike
+
+
+def ends_of(address: str) -> tuple[str, str]:
+    """What people compare of an address."""
+    return address[2:_PREFIX], address[-COMPARED:]
+
+
+def check_known(access: Access, known: KnownAddress) -> None:
+    """A raw address that a person, or a credential that a person has just made, names in live mode
+    has been paid, or saved and is past its waiting period. Raises NotSaved or
+    waiting_period.StillNew."""
+    if known.is_usable:
+        return
+    until = access.new_until
+    if until is not None:
+        raise waiting_period.StillNew(until)
+    if waiting_period.usable_from(access, operations.DESTINATION_ADD, access.mode) is not None:
+        raise NotSaved
