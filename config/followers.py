@@ -57,6 +57,7 @@ SENDING: tuple[str, ...] = (
     "apps.payments.services.sweep_books.FOLLOWER",
     "apps.payments.services.cold.FOLLOWER",
     "apps.payments.services.withdrawals.FOLLOWER",
+    "apps.payouts.services.progress.FOLLOWER",
     "apps.swaps.services.progress.FOLLOWER",
     "apps.swaps.services.progress.APPROVALS",
     "apps.agents.services.dispatch.FOLLOWER",

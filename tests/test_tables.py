@@ -38,9 +38,6 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/webhooks/delivery/readiness.py": ("stores_store",),
         "apps/webhooks/events.py": ("stores_store",),
     },
-    "Many payouts are asked for at once, each with its present attempt": {
-        "apps/payouts/services/together.py": ("chain_outgoingtransaction",),
-    },
     "A sum or list over many rows, made where the rows are": {
         "apps/console/books.py": ("assets_asset", *BOOKS),
         "apps/staff/trial_balance.py": ("assets_asset", *BOOKS),

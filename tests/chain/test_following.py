@@ -357,4 +357,4 @@ def test_every_purpose_has_a_follower() -> None:
         for follower in following.followers()
         for purpose in (follower.purposes or (follower.purpose,))
     }
-    assert known == set(OutgoingTransaction.Purpose.values) - {"payout"}
+    assert known == set(OutgoingTransaction.Purpose.values)

@@ -12,14 +12,13 @@ from django.db import connection
 
 from apps.assets.models import Chain
 from apps.chain.models import Address, Deposit, OutgoingTransaction
-from apps.chain.sending import lanes, sender, signing_rounds, sweeper
+from apps.chain.sending import following_many, lanes, sender, signing_rounds, sweeper
 from apps.core import clock
 from apps.core.models import RowFailure
 from apps.ledger.selectors import balances
 from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.models import Payout
-from apps.payouts.services import progress, together
-from apps.payouts.services.progress import advance_payouts
+from apps.payouts.services.progress import PayoutFollower, advance_payouts
 from tests import make
 from tests.cast import Shop, person, shop_of
 from tests.chain.local import FORWARDER
@@ -76,9 +75,9 @@ def crowded(place: Venue, bakery: Shop) -> list[dict[str, Any]]:
 @pytest.fixture
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer in a batch of any step than there are in the crowd."""
-    monkeypatch.setattr(together, "BATCH_MAX", CROWD - 2)
+    monkeypatch.setattr(following_many, "BATCH_MAX", CROWD - 2)
     monkeypatch.setattr(lanes, "JOB", replace(lanes.JOB, limit=CROWD - 2))
-    monkeypatch.setattr(progress, "JOB", replace(progress.JOB, limit=CROWD - 2))
+    monkeypatch.setattr(PayoutFollower, "job", replace(PayoutFollower.job, limit=CROWD - 2))
 
 
 @pytest.mark.usefixtures("few_at_once")
@@ -161,9 +160,9 @@ def test_native_coins_are_fetched_too_and_what_a_contract_sends_meanwhile_is_fou
 # Where a payout may meet an error of its own, step by step: the table, and which change of it the
 # database refuses.
 PLACES = {
-    "_hand_over": ("chain_outgoingtransaction", "INSERT", "NEW.reference LIKE '{id}%'"),
-    "_tell": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'submitted'"),
-    "_confirm": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'confirmed'"),
+    "ask": ("chain_outgoingtransaction", "INSERT", "NEW.reference LIKE '{id}%'"),
+    "submit": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'submitted'"),
+    "confirm": ("payouts_payout", "UPDATE", "NEW.id::text = '{id}' AND NEW.status = 'confirmed'"),
 }
 
 
@@ -205,7 +204,7 @@ def test_those_that_can_not_go_on_with_the_others_stay_behind_alone(
 
     failed = [line for line in caplog.text.splitlines() if "payouts_not_advanced_together" in line]
     for step in PLACES:
-        assert any(step in line for line in failed), step
+        assert any(f"'{step}'" in line for line in failed), step
     assert {status(item) for item in good} == {"confirmed"}
     assert [Payout.objects.get(pk=id).status for id in bad] == ["pending", "pending", "submitted"]
     failures = RowFailure.objects.filter(job="payouts.advance")

@@ -51,19 +51,18 @@ class TransferFollower(Generic[RowT]):
     """What one purpose is to the runner. The methods after `page` run in a transaction, under the
     lock of the record; `at` is the time by its store's clock.
 
-    `noun` and `notification` are how a store's people are told of a failure or a review; the
-    service's own transfers have neither, and its operators are told. One that `is_shown_in_review`
-    stands in the inbox while staff look at it; where a record has a status of its own for that, it
-    doesn't.
+    `noun` and `notification` are how a store's people are told of a failure or a review, and what
+    stands in the inbox while staff look at it. Without a notification a record tells of itself, or
+    it is the service's own and its operators are told.
     """
 
     purpose: str
     purposes: Sequence[str] = ()  # of one that follows several
     noun: str = ""
     notification: str = ""
-    is_shown_in_review: bool = True
     # What a stopped token has reverted is asked for again.
     is_repeated: bool = True
+    unsent: Sequence[str] = ("pending",)
     failpoint: str = ""
     job: Job
 
@@ -83,6 +82,10 @@ class TransferFollower(Generic[RowT]):
     def page(self, reference: str) -> str:
         """The dashboard's page of the record; empty when it isn't one of these."""
         return ""
+
+    def reference(self, row: Any) -> str:
+        """What the present attempt is known by."""
+        return str(row.pk)
 
     def order(self, row: RowT, at: datetime) -> TransferOrder | None:
         """What is to be sent; None when nothing is to be asked for now."""
@@ -106,6 +109,12 @@ class TransferFollower(Generic[RowT]):
 
     def in_review(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
         """Only a person can say what became of it: nothing is booked and nothing given back."""
+
+    def is_review_news(self, row: RowT, transfer: OutgoingTransaction) -> bool:
+        return not transfer.handled_status
+
+    def waiting(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
+        """Nothing new, or after a review it is to be sent again."""
 
     # --- the runner ---
 
@@ -144,22 +153,28 @@ class TransferFollower(Generic[RowT]):
         """The attempt that decides, asked for if need be."""
         ask = partial(self.request, row, order)
         if not self.is_repeated:
-            return ask(str(row.pk))
+            return ask(self.reference(row))
         return attempts.newest(ask, row.pk, partial(self.attempt_failed, at=at))
 
     def request(self, row: Any, order: TransferOrder, reference: str) -> OutgoingTransaction:
-        return sender.request(
-            chain_id=order.asset.chain_id,
-            asset_id=order.asset.pk,
-            to=order.to,
-            amount_atomic=order.amount_atomic,
-            purpose=self.purpose,
-            reference=reference,
+        return sender.request_one(self.transfer(row, order, reference, clock.real_now()))
+
+    def transfer(
+        self, row: Any, order: TransferOrder, reference: str, real: datetime
+    ) -> OutgoingTransaction:
+        """What is asked for, not yet written."""
+        return OutgoingTransaction(
             mode=row.mode,
             store_id=getattr(row, "store_id", None),
-            at=clock.real_now(),
+            chain_id=order.asset.chain_id,
+            asset_id=order.asset.pk,
+            purpose=self.purpose,
+            reference=reference,
+            to_address=order.to.lower(),
+            amount_atomic=order.amount_atomic,
             call_data=order.call_data,
             receives_asset_id=order.receives_asset_id,
+            requested_at=real,
         )
 
     def follow(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
@@ -173,10 +188,11 @@ class TransferFollower(Generic[RowT]):
             reason = transfer.reason or UNKNOWN_FAILURE
             self.failed(row, transfer, at, reason)
             self.notify(transfer, "failed", reason)
-        elif transfer.status == _Sent.REVIEW and not transfer.handled_status:
+        elif transfer.status == _Sent.REVIEW and self.is_review_news(row, transfer):
             self.in_review(row, transfer, at)
             self.notify(transfer, "under_review", IN_REVIEW)
         else:
+            self.waiting(row, transfer, at)
             return
         sender.mark_handled(transfer)
 
@@ -227,7 +243,7 @@ class TransferFollower(Generic[RowT]):
         transfer = OutgoingTransaction(
             reference=str(row.pk), tx_hash=row.tx_hash or simulated.new_hash()
         )
-        if row.status == "pending":
+        if row.status in self.unsent:
             self.submitted(row, transfer, at)
         if row.status == "submitted" and simulated.has_arrived(
             row.submitted_at, row.submitted_real_at, at, clock.real_now()
@@ -284,11 +300,7 @@ def followers() -> tuple[TransferFollower[Any], ...]:
 
 def shown_in_review() -> list[str]:
     """The purposes that a store's people are shown while staff look at them."""
-    return [
-        follower.purpose
-        for follower in followers()
-        if follower.notification and follower.is_shown_in_review
-    ]
+    return [follower.purpose for follower in followers() if follower.notification]
 
 
 def place_of(transfer: OutgoingTransaction) -> tuple[str, str]:

@@ -52,6 +52,16 @@ REBROADCAST = timedelta(seconds=30)
 HISTORY_BLOCKS = 100
 _Status = OutgoingTransaction.Status
 _SWEEP = OutgoingTransaction.Purpose.SWEEP
+# What the same purpose and reference may not ask for otherwise.
+_ASKED = (
+    "chain_id",
+    "asset_id",
+    "to_address",
+    "amount_atomic",
+    "mode",
+    "call_data",
+    "receives_asset_id",
+)
 _DID: dict[str, str] = {
     _Status.CONFIRMED: "moved coins",
     _Status.FAILED: "was reverted",
@@ -81,33 +91,42 @@ def request(
     call of the exchange brings its `call_data` and the asset that comes back; a sweep names the
     deposit address that it empties; `store_id` is whose turn it takes.
     """
-    values = {
-        "chain_id": chain_id,
-        "asset_id": asset_id,
-        "to_address": to.lower(),
-        "amount_atomic": amount_atomic,
-        "mode": mode,
-    }
-    values |= {"call_data": call_data, "receives_asset_id": receives_asset_id}
-    if sweeps:
-        values["from_address"] = sweeps
-    new = OutgoingTransaction(
-        purpose=purpose, reference=str(reference), store_id=store_id, requested_at=at, **values
+    return request_one(
+        OutgoingTransaction(
+            purpose=purpose,
+            reference=str(reference),
+            mode=mode,
+            store_id=store_id,
+            chain_id=chain_id,
+            asset_id=asset_id,
+            to_address=to.lower(),
+            amount_atomic=amount_atomic,
+            call_data=call_data,
+            receives_asset_id=receives_asset_id,
+            from_address=sweeps,
+            requested_at=at,
+        )
     )
+
+
+def request_one(new: OutgoingTransaction) -> OutgoingTransaction:
+    """The same of a row that isn't written yet."""
+    names = [*_ASKED, "from_address"] if new.from_address else _ASKED
+    values = {name: getattr(new, name) for name in names}
     defaults = {
         **values,
         "id": new.pk,
-        "store_id": store_id,
-        "requested_at": at,
+        "store_id": new.store_id,
+        "requested_at": new.requested_at,
         "approval": approvals.approve(new),
     }
     row, is_new = OutgoingTransaction.objects.get_or_create(
-        purpose=purpose, reference=str(reference), defaults=defaults
+        purpose=new.purpose, reference=new.reference, defaults=defaults
     )
     if not is_new and any(getattr(row, name) != value for name, value in values.items()):
-        raise ValueError(f"{purpose} {reference} was asked for already, as something else")
+        raise ValueError(f"{new.purpose} {new.reference} was asked for already, as something else")
     failpoint("send.K1")
-    jobs.enqueue("chain.send", row.pk, mode=mode)
+    jobs.enqueue("chain.send", row.pk, mode=new.mode)
     return row
 
 

@@ -16,6 +16,7 @@ from django.utils.module_loading import import_string
 
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import attempts, sender
+from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.core import clock
 from apps.core.failpoints import failpoint
 from apps.ledger import movements
@@ -31,6 +32,7 @@ from apps.payouts.providers.base import (
 )
 from apps.payouts.services import moves
 from apps.payouts.services.destinations import account_of
+from apps.stores.notification_kinds import PAYOUT_PROBLEM
 
 log = structlog.get_logger(__name__)
 # The least that an off-ramp takes, in atomic units, by coin.
@@ -86,9 +88,9 @@ def advance_bank_payout(payout: Payout) -> None:
         _hand_over(payout, provider, at)
     elif payout.status == _Status.SUBMITTED:
         _look(payout, provider, at)
-        _send_again(payout, at)
+        TRANSFERS.advance_transfer(payout, at)
     elif payout.status == _Status.CONFIRMED and payout.funds == _Funds.CLEARING:
-        _send_again(payout, at)
+        TRANSFERS.advance_transfer(payout, at)
         with transaction.atomic():
             _clear(_locked(payout.pk), at)
 
@@ -142,43 +144,53 @@ def _accept(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
     )
     movements.payout_handed_over(**moves.booking(payout, at), attempt=payout.attempts)
     if outcome.deposit_address and not is_simulated:
-        _request(payout, outcome.deposit_address, reference_of(payout))
+        TRANSFERS.send(payout, outcome.deposit_address, reference_of(payout))
 
 
-def _request(payout: Payout, to: str, reference: str) -> None:
-    sender.request(
-        chain_id=payout.asset.chain_id,
-        asset_id=payout.asset_id,
-        to=to,
-        amount_atomic=payout.amount_atomic,
-        purpose=PURPOSE,
-        reference=reference,
-        mode=payout.mode,
-        store_id=payout.store_id,
-        at=clock.real_now(),
-    )
+class OfframpTransfers(TransferFollower[Payout]):
+    """The coins of a bank payout on their way to the off-ramp, which its order waits for."""
 
+    purpose = PURPOSE
+    noun = "Payout"
+    notification = PAYOUT_PROBLEM
 
-def _send_again(payout: Payout, at: datetime) -> None:
-    """Coins that a stopped token kept from the off-ramp set out once more (decision 571)."""
-    if _next_transfer(payout) is None:
-        return
-    with transaction.atomic():
-        fresh = _locked(payout.pk)
-        transfer = transfer_of(fresh)
-        reference = _next_transfer(fresh)
-        if transfer is None or reference is None or fresh.funds != _Funds.CLEARING:
+    def page(self, reference: str) -> str:
+        return f"/dashboard/payouts/{attempts.subject_of(reference)}"
+
+    def send(self, row: Payout, to: str, reference: str) -> None:
+        self.request(row, TransferOrder(row.asset, to, row.amount_atomic), reference)
+
+    def advance_transfer(self, row: Payout, at: datetime) -> None:
+        """Coins that a stopped token kept from the off-ramp set out once more (decision 571); a
+        review is told of once."""
+        if not _is_news(row, transfer_of(row)):
             return
-        moves.book_gas(fresh, transfer, at)
-        sender.mark_handled(transfer)
-        _request(fresh, transfer.to_address, reference)
+        with transaction.atomic():
+            fresh = _locked(row.pk)
+            transfer = transfer_of(fresh)
+            if transfer is None or not _is_news(fresh, transfer) or fresh.funds != _Funds.CLEARING:
+                return
+            if transfer.status == _Sent.REVIEW:
+                self.follow(fresh, transfer, at)
+            elif (reference := _next_reference(fresh, transfer)) is not None:
+                moves.book_gas(fresh, transfer, at)
+                sender.mark_handled(transfer)
+                self.send(fresh, transfer.to_address, reference)
 
 
-def _next_transfer(payout: Payout) -> str | None:
-    transfer = transfer_of(payout)
+TRANSFERS = OfframpTransfers()
+
+
+def _is_news(row: Payout, transfer: OutgoingTransaction | None) -> bool:
     if transfer is None:
-        return None
-    return attempts.following(transfer, attempts.references(reference_of(payout)))
+        return False
+    is_new_review = transfer.status == _Sent.REVIEW and not transfer.handled_status
+    return is_new_review or _next_reference(row, transfer) is not None
+
+
+def _next_reference(row: Payout, transfer: OutgoingTransaction) -> str | None:
+    """That of the attempt after this one."""
+    return attempts.following(transfer, attempts.references(reference_of(row)))
 
 
 def _is_polled_too_soon(payout: Payout, provider: Offramp, real: datetime) -> bool:

@@ -1,15 +1,14 @@
-"""Payouts on their way: each open one is brought a step on under its own lock, and booked in the
-same transaction.
+"""Payouts on their way: those on a chain in batches, and what no batch moves one by one.
 
-On a chain: the sender is asked once per attempt and followed; only a definite failure lets another
-attempt be made. Simulated ones are submitted, then confirmed after a minute of the store's clock or
-ten real seconds.
+Only a definite failure lets another attempt be made. Simulated ones are submitted, then confirmed
+after a minute of the store's clock or ten real seconds.
 """
 
 import uuid
 from collections.abc import Sequence
 from datetime import datetime
 
+import structlog
 from django.db import transaction
 from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField, Value
 from django.db.models.functions import Cast, Concat
@@ -18,18 +17,23 @@ from apps.assets.selectors import native_asset_id
 from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
-from apps.chain.sending import costs, sender, token_stops
+from apps.chain.sending import attempts, costs, sender, token_stops
+from apps.chain.sending.following import TransferOrder
+from apps.chain.sending.following_many import BatchFollower, SentRow
 from apps.core import clock
+from apps.core.db.sql import Statement
 from apps.core.failpoints import failpoint
+from apps.core.machine import Noted
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payouts import states
 from apps.payouts.models import Payout
 from apps.payouts.providers.base import SANDBOX_SETTLES_AFTER
 from apps.payouts.selectors import simulated_balance
-from apps.payouts.services import moves, network_fee, together
+from apps.payouts.services import moves, network_fee
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
 
+log = structlog.get_logger(__name__)
 LOOKS_AT = (Payout,)
 _Status = Payout.Status
 _Funds = Payout.Funds
@@ -43,7 +47,6 @@ _CODES: dict[str, Payout.FailureCode] = {
     # Its token was stopped between the estimate and the block: it goes on by itself.
     **dict.fromkeys(token_stops.STOPS, Payout.FailureCode.TEMPORARILY_UNAVAILABLE),
 }
-JOB = Job(together.JOB_NAME, limit=200, in_transaction=False)
 # What no batch moves: of the simulated and the bank's each is looked at, of the rest what its
 # transaction has come to.
 _FOLLOWED = Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(
@@ -54,21 +57,202 @@ _TURNED = Q(sent__in=(_Sent.CONFIRMED, _Sent.FAILED)) | (
 )
 _TURNED |= Q(sent__in=(_Sent.REQUESTED, _Sent.SIGNED), status=_Status.REQUIRES_REVIEW)
 _FOLLOWED |= Q(status=_Status.REQUIRES_REVIEW, is_outcome_unknown=True)
+_REASON = "CASE o.waits_for {} ELSE '' END".format(
+    " ".join(f"WHEN '{code}' THEN '{wait}'" for code, wait in states.WAITS.items())
+)
 
 
-def advance_payouts(mode: str = "") -> int:
-    """The sweep (of a mode): begin the retries that are due, and move every open payout one step;
-    how many were looked at."""
-    rows = Payout.objects.filter(mode=mode) if mode else Payout.objects.all()
-    done = together.advance(mode, each_alone)
-    for ids in (_without_transaction(rows), _with_changed_transaction(rows), _due_retries(rows)):
-        done += JOB.walk(ids.values_list("pk", flat=True), advance_payout, mode=mode)
-    return done
+class PayoutFollower(BatchFollower[Payout]):
+    """A review is a status of the payout, which tells the store's people of itself, as a failure
+    does (`notifications`)."""
+
+    purpose = PURPOSE
+    noun = "Payout"
+    is_repeated = False
+    unsent = states.WAITING
+    failpoint = "payout.K2"
+    job = Job("payouts.advance", limit=200, in_transaction=False)
+    model = Payout
+    reference_sql = "p.id::text || '-' || p.attempts"
+    # `payout_open` is the index of what is open.
+    is_open_sql = "p.funds = 'reserved' AND p.rail = 'crypto' AND p.is_simulated IS NOT TRUE"
+    is_unprepared_sql = (
+        "p.status IN ('pending', 'retrying') AND (p.is_simulated IS NULL"
+        " OR p.bears_network_fee AND p.withheld_atomic = 0)"
+    )
+    is_ready_sql = (
+        "p.status IN ('pending', 'retrying') AND (p.withheld_atomic > 0 OR NOT p.bears_network_fee)"
+    )
+    is_unsubmitted_sql = (
+        "(p.status IN ('pending', 'retrying')"
+        " OR p.status = 'requires_review' AND p.is_outcome_unknown)"
+    )
+    is_submitted_sql = "p.status = 'submitted'"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._reasons = Statement(f"""
+UPDATE payouts_payout t SET pending_reason = found.reason FROM (
+    SELECT p.id, CASE WHEN p.status IN ('pending', 'retrying') AND o.status = 'requested'
+        THEN {_REASON} ELSE '' END AS reason
+    FROM payouts_payout p {self.sent_sql} WHERE {self.looked_at_sql}
+) AS found WHERE t.id = found.id AND t.pending_reason <> found.reason RETURNING t.id
+""")  # noqa: S608  # our own text
+
+    def advance(self, mode: str = "") -> int:
+        """Begin the retries that are due, and move every open payout (of a mode) one step; how many
+        were looked at."""
+        rows = Payout.objects.filter(mode=mode) if mode else Payout.objects.all()
+        done = self.advance_together(mode) + len(self._reasons.rows(**self.arguments(mode)))
+        for ids in (
+            _without_transaction(rows),
+            _with_changed_transaction(rows),
+            _due_retries(rows),
+        ):
+            done += self.job.walk(ids.values_list("pk", flat=True), self.advance_one, mode=mode)
+        return done
+
+    def advance_one(self, key: uuid.UUID) -> Payout:
+        """Not inside a transaction: a chain or an off-ramp may be asked."""
+        _begin_due_retry(key)
+        rows = Payout.objects.select_related("asset__chain", "store", "destination")
+        payout: Payout = rows.get(pk=key)
+        if payout.is_crypto:
+            self.prepare_many([key])
+            return super().advance_one(key)
+        if payout.status != _Status.REQUIRES_REVIEW:
+            advance_bank_payout(payout)
+        fresh: Payout = rows.get(pk=key)
+        return fresh
+
+    def locked(self, key: uuid.UUID) -> Payout:
+        rows = Payout.objects.select_for_update(of=("self",))
+        row: Payout = rows.select_related("asset__chain", "store").get(pk=key)
+        return row
+
+    def is_open(self, row: Payout) -> bool:
+        if row.is_simulated:
+            return True
+        if row.bears_network_fee and not row.withheld_atomic:
+            return False  # nobody can say yet what the network asks
+        is_unclear = row.status == _Status.REQUIRES_REVIEW and row.is_outcome_unknown
+        return is_unclear or row.status in (*states.WAITING, _Status.SUBMITTED)
+
+    def is_ready(self, row: Payout) -> bool:
+        return row.status in states.WAITING and row.is_simulated is False
+
+    def page(self, reference: str) -> str:
+        return f"/dashboard/payouts/{attempts.subject_of(reference)}"
+
+    def reference(self, row: Payout) -> str:
+        return reference_of(row)
+
+    def order(self, row: Payout, at: datetime) -> TransferOrder | None:
+        if not row.sent_atomic:
+            moves.fail_for_fee(row, at)
+            return None
+        return TransferOrder(row.asset, str(row.destination_address), row.sent_atomic)
+
+    def prepare_many(self, keys: Sequence[uuid.UUID]) -> None:
+        """Whether test coins are simulated, and what of the fee the store bears."""
+        rows = list(
+            Payout.objects.filter(pk__in=keys, status__in=states.WAITING)
+            .select_related("asset__chain", "store")
+            .order_by("created_at")
+        )
+        _decide_simulated([row for row in rows if row.is_simulated is None])
+        bearing = [row for row in rows if network_fee.is_due(row)]
+        fees = {
+            asset.pk: costs.fee(asset)
+            for asset in {row.asset_id: row.asset for row in bearing}.values()
+        }
+        for row in bearing:
+            network_fee.withhold(row, fees[row.asset_id])
+
+    def submitted_many(self, sent: Sequence[SentRow]) -> None:
+        legs = [leg for leg in sent if _Status.SUBMITTED in states.MACHINE.moves[leg.row.status]]
+        ats = [clock.now(leg.row.store, leg.row.mode) for leg in legs]
+        states.MACHINE.change_many(
+            [leg.row for leg in legs],
+            Noted(_Status.SUBMITTED),
+            ats=ats,
+            each={
+                "tx_hash": [leg.transfer.tx_hash for leg in legs],
+                "submitted_at": ats,
+                "updated_at": ats,
+            },
+            submitted_real_at=clock.real_now(),
+            pending_reason="",
+            review_reason="",
+            is_outcome_unknown=False,
+        )
+
+    def confirmed_many(self, sent: Sequence[SentRow]) -> Sequence[OutgoingTransaction]:
+        legs = [leg for leg in sent if leg.row.status == _Status.SUBMITTED]
+        failpoint("payout.K7")
+        ats = [clock.now(leg.row.store, leg.row.mode) for leg in legs]
+        moved = states.MACHINE.change_many(
+            [leg.row for leg in legs],
+            Noted(_Status.CONFIRMED),
+            ats=ats,
+            each={
+                "tx_hash": [leg.transfer.tx_hash for leg in legs],
+                "network_fee_atomic": [leg.transfer.network_fee_atomic for leg in legs],
+                "paid_at": ats,
+                "updated_at": ats,
+            },
+            funds=_Funds.PAID,
+            pending_reason="",
+        )
+        assets = {payout.asset_id: payout.asset for payout in moved}
+        gas_assets = {key: native_asset_id(asset) for key, asset in assets.items()}
+        movements.payouts_confirmed(
+            [
+                movements.Confirmed(
+                    **moves.booking(payout, payout.updated_at),
+                    withheld_atomic=payout.withheld_atomic,
+                    gas_asset_id=gas_assets[payout.asset_id],
+                    gas_atomic=payout.network_fee_atomic or 0,
+                    is_simulated=bool(payout.is_simulated),
+                )
+                for payout in moved
+            ]
+        )
+        booked = {payout.pk for payout in moved}
+        return [leg.transfer for leg in legs if leg.row.pk in booked]
+
+    def failed(self, row: Payout, transfer: OutgoingTransaction, at: datetime, reason: str) -> None:
+        code = _CODES.get(transfer.reason_code, Payout.FailureCode.UNKNOWN)
+        if transfer.network_fee_atomic:
+            moves.book_gas(row, transfer, at)
+            due = row.failed_gas_due_atomic + transfer.network_fee_atomic
+            moves.set_columns(row, failed_gas_due_atomic=due)
+            moves.charge_failed_gas(row, at)
+        moves.fail(row, code, reason, at)
+        if row.withheld_atomic and row.funds != _Funds.RETURNED:
+            moves.set_columns(row, withheld_atomic=0)
+
+    def is_review_news(self, row: Payout, transfer: OutgoingTransaction) -> bool:
+        return row.status != _Status.REQUIRES_REVIEW
+
+    def in_review(self, row: Payout, transfer: OutgoingTransaction, at: datetime) -> None:
+        moves.hold_for_review(row, transfer.reason or moves.UNCLEAR, at)
+
+    def waiting(self, row: Payout, transfer: OutgoingTransaction, at: datetime) -> None:
+        is_asked_again = transfer.status in (_Sent.REQUESTED, _Sent.SIGNED)
+        if is_asked_again and row.status == _Status.REQUIRES_REVIEW:
+            moves.move(row, _Status.PENDING, at, review_reason="", is_outcome_unknown=False)
+
+    def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
+        pass
+
+    def not_together(self, step: str, count: int) -> None:
+        log.exception("payouts_not_advanced_together", step=step, count=count)
 
 
-def each_alone(ids: Sequence[uuid.UUID]) -> None:
-    """What failed together: a bad one costs only itself."""
-    JOB.each(lambda: ids, advance_payout, id_of=str)
+FOLLOWER = PayoutFollower()
+advance_payout = FOLLOWER.advance_one
+advance_payouts = FOLLOWER.advance
 
 
 def _without_transaction(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
@@ -106,35 +290,6 @@ def _due_retries(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     return waiting.filter(Q(mode="test") | Q(retry_at__lte=clock.real_now())).order_by("retry_at")
 
 
-def advance_payout(payout_id: uuid.UUID) -> Payout:
-    """One payout. Not inside a transaction: a chain or an off-ramp may be asked."""
-    _begin_due_retry(payout_id)
-    payout = _read(payout_id)
-    if not payout.is_crypto:
-        if payout.status != _Status.REQUIRES_REVIEW:
-            advance_bank_payout(payout)
-        return _read(payout_id)
-    _prepare(payout)
-    with transaction.atomic():
-        locked = Payout.objects.select_for_update(of=("self",)).select_related(
-            "asset__chain", "store"
-        )
-        fresh: Payout = locked.get(pk=payout_id)
-        at = clock.now(fresh.store, fresh.mode)
-        if fresh.is_simulated:
-            _advance_simulated(fresh, at)
-        elif _is_followed(fresh):
-            _advance_on_chain(fresh, at)
-    return fresh
-
-
-def _read(payout_id: uuid.UUID) -> Payout:
-    payout: Payout = Payout.objects.select_related("asset__chain", "store", "destination").get(
-        pk=payout_id
-    )
-    return payout
-
-
 def _begin_due_retry(payout_id: uuid.UUID) -> None:
     with transaction.atomic():
         payout = (
@@ -149,123 +304,25 @@ def _begin_due_retry(payout_id: uuid.UUID) -> None:
             moves.begin_retry(payout, at)
 
 
-def _prepare(payout: Payout) -> None:
-    """What has to be asked outside before it is sent: whether test coins are, and what of the fee
-    the store bears."""
-    if payout.status not in states.WAITING:
-        return
-    if payout.is_simulated is None:
-        is_simulated = simulated_balance(payout) >= payout.amount_atomic
-        is_simulated = is_simulated or not sender.can_afford(
-            payout.asset.chain_id, payout.asset_id, payout.amount_atomic
+def _decide_simulated(rows: Sequence[Payout]) -> None:
+    """Of test mode: simulated coins go out simulated, as does what the test wallet can't pay."""
+    remaining: dict[tuple[uuid.UUID, str], int] = {}
+    free: dict[str, int] = {}
+    decided: dict[bool, list[uuid.UUID]] = {True: [], False: []}
+    for row in rows:
+        place = row.store_id, row.asset_id
+        if place not in remaining:
+            remaining[place] = simulated_balance(row)
+        if row.asset_id not in free:
+            free[row.asset_id] = sender.free(row.asset.chain_id, row.asset_id)
+        row.is_simulated = (
+            remaining[place] >= row.amount_atomic or free[row.asset_id] < row.amount_atomic
         )
-        Payout.objects.filter(pk=payout.pk, is_simulated=None).update(is_simulated=is_simulated)
-        payout.is_simulated = is_simulated
-    if network_fee.is_due(payout):
-        network_fee.withhold(payout, costs.fee(payout.asset))
-
-
-def _is_followed(payout: Payout) -> bool:
-    if payout.bears_network_fee and not payout.withheld_atomic:
-        return False  # nobody can say yet what the network asks
-    is_unclear = payout.status == _Status.REQUIRES_REVIEW and payout.is_outcome_unknown
-    return is_unclear or payout.status in (*states.WAITING, _Status.SUBMITTED)
-
-
-# --- simulated ------------------------------------------------------------------------------------
-
-
-def _advance_simulated(payout: Payout, at: datetime) -> None:
-    real = clock.real_now()
-    if payout.status in states.WAITING:
-        _submit(payout, simulated.new_hash(), at, real)
-    if payout.status == _Status.SUBMITTED and simulated.has_arrived(
-        payout.submitted_at, payout.submitted_real_at, at, real
-    ):
-        _confirm(payout, at, gas_atomic=0)
-
-
-# --- on a chain -----------------------------------------------------------------------------------
-
-
-def _advance_on_chain(payout: Payout, at: datetime) -> None:
-    """Ask once per attempt, then follow what the sender says of it."""
-    if payout.sent_atomic == 0:
-        moves.fail_for_fee(payout, at)
-        return
-    transfer = sender.request(
-        chain_id=payout.asset.chain_id,
-        asset_id=payout.asset_id,
-        to=str(payout.destination_address),
-        amount_atomic=payout.sent_atomic,
-        purpose=PURPOSE,
-        reference=reference_of(payout),
-        mode=payout.mode,
-        at=clock.real_now(),
-        store_id=payout.store_id,
-    )
-    failpoint("payout.K2")
-    if transfer.status in (_Sent.SUBMITTED, _Sent.CONFIRMED) and payout.status != _Status.SUBMITTED:
-        _submit(payout, transfer.tx_hash, at, clock.real_now())
-    if transfer.status == _Sent.CONFIRMED:
-        failpoint("payout.K7")
-        moves.set_columns(payout, tx_hash=transfer.tx_hash)
-        _confirm(payout, at, gas_atomic=transfer.network_fee_atomic)
-        sender.mark_handled(transfer)
-    elif transfer.status == _Sent.FAILED:
-        _fail(payout, transfer, at)
-    elif transfer.status == _Sent.REVIEW and payout.status != _Status.REQUIRES_REVIEW:
-        reason = transfer.reason or moves.UNCLEAR
-        moves.hold_for_review(payout, reason, at)
-        sender.mark_handled(transfer)
-    elif (
-        transfer.status in (_Sent.REQUESTED, _Sent.SIGNED)
-        and payout.status == _Status.REQUIRES_REVIEW
-    ):
-        moves.move(payout, _Status.PENDING, at, review_reason="", is_outcome_unknown=False)
-
-
-def _submit(payout: Payout, tx_hash: str, at: datetime, real: datetime) -> None:
-    moves.move(
-        payout,
-        _Status.SUBMITTED,
-        at,
-        tx_hash=tx_hash,
-        submitted_at=at,
-        submitted_real_at=real,
-        review_reason="",
-        is_outcome_unknown=False,
-    )
-
-
-def _confirm(payout: Payout, at: datetime, *, gas_atomic: int) -> None:
-    if not moves.move(
-        payout, _Status.CONFIRMED, at, funds=_Funds.PAID, network_fee_atomic=gas_atomic, paid_at=at
-    ):
-        return
-    movements.payout_confirmed(
-        **moves.booking(payout, at),
-        withheld_atomic=payout.withheld_atomic,
-        gas_asset_id=native_asset_id(payout.asset),
-        gas_atomic=gas_atomic,
-        is_simulated=bool(payout.is_simulated),
-    )
-
-
-def _fail(payout: Payout, transfer: OutgoingTransaction, at: datetime) -> None:
-    """It moved nothing and never will; one that the chain reverted has paid its gas."""
-    reason = transfer.reason or "The transaction failed"
-    code = _CODES.get(transfer.reason_code, Payout.FailureCode.UNKNOWN)
-    if transfer.network_fee_atomic:
-        moves.book_gas(payout, transfer, at)
-        moves.set_columns(
-            payout, failed_gas_due_atomic=payout.failed_gas_due_atomic + transfer.network_fee_atomic
-        )
-        moves.charge_failed_gas(payout, at)
-    sender.mark_handled(transfer)
-    moves.fail(payout, code, reason, at)
-    if payout.withheld_atomic and payout.funds != _Funds.RETURNED:
-        moves.set_columns(payout, withheld_atomic=0)
+        if row.is_simulated:
+            remaining[place] -= row.amount_atomic
+        decided[row.is_simulated].append(row.pk)
+    for is_simulated, ids in decided.items():
+        Payout.objects.filter(pk__in=ids, is_simulated=None).update(is_simulated=is_simulated)
 
 
 # --- the test clock -------------------------------------------------------------------------------

@@ -103,10 +103,16 @@ class SwapFollower(TransferFollower[Swap]):
 
 
 class ApprovalFollower(Booking):
-    """The gas of approvals, whatever became of their swaps, which say what happened."""
+    """The gas of approvals, whatever became of their swaps. A swap fails with its approval, and
+    says so itself."""
 
     purpose = OutgoingTransaction.Purpose.APPROVAL
+    noun = "Swap"
+    notification = SPENDING_PROBLEM
     job = Job("swaps.book_approvals")
+
+    def page(self, reference: str) -> str:
+        return FOLLOWER.page(reference)
 
     def confirmed(
         self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
@@ -127,7 +133,8 @@ class ApprovalFollower(Booking):
         self.confirmed(row, transfer, at)
 
     def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
-        pass
+        if outcome != "failed":
+            super().notify(transfer, outcome, text)
 
 
 FOLLOWER = SwapFollower()
