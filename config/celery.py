@@ -75,8 +75,13 @@ app.autodiscover_tasks(
             "apps.webhooks",
             "apps.payments",
         ),
-        *("apps.swaps", "apps.payouts"),
-        *("apps.onramp", "apps.billing", "apps.platforms", "apps.agents", "apps.reports"),
+        "apps.swaps",
+        "apps.payouts",
+        "apps.onramp",
+        "apps.billing",
+        "apps.platforms",
+        "apps.agents",
+        "apps.reports",
     ],
 )
 

@@ -15,8 +15,14 @@ ENGINE = "apps.core.db.postgresql"
 # run: a pooler would give them nothing.
 DIRECT_COMMANDS = frozenset(
     {
-        *("migrate", "backup", "restore", "dbshell"),
-        *("watch_chains", "signer", "verify_ledger", "ledger"),
+        "migrate",
+        "backup",
+        "restore",
+        "dbshell",
+        "watch_chains",
+        "signer",
+        "verify_ledger",
+        "ledger",
     }
 )
 # Statements of core.sql are planned once per connection, for any values: PostgreSQL would else plan

@@ -224,15 +224,22 @@ SIGNER_STUCK_SECONDS: int = env.int("SIGNER_STUCK_SECONDS", 180)
 SIGNER_CAPS: list[str] = env.list(
     "SIGNER_CAPS",
     default=[
-        *("ETH=10:100", "SETH=10:100", "BASE_ETH=10:100", "ARB_ETH=10:100", "POL=50000:500000"),
+        "ETH=10:100",
+        "SETH=10:100",
+        "BASE_ETH=10:100",
+        "ARB_ETH=10:100",
+        "POL=50000:500000",
         *(
             "ETH_USDC=50000:500000",
             "ETH_USDT=50000:500000",
             "USDC_SETH=50000:500000",
             "USDT_SETH=50000:500000",
         ),
-        *("POL_USDC=50000:500000", "POL_USDT=50000:500000", "BASE_USDC=50000:500000"),
-        *("ARB_USDC=50000:500000", "ARB_USDT=50000:500000"),
+        "POL_USDC=50000:500000",
+        "POL_USDT=50000:500000",
+        "BASE_USDC=50000:500000",
+        "ARB_USDC=50000:500000",
+        "ARB_USDT=50000:500000",
     ],
 )
 # Of what came in for a store in 24 hours so much may leave in them, whatever its room is.
@@ -250,7 +257,9 @@ SIGNER_ALARMS: list[str] = env.list(
             "POL_USDC=2500000",
             "POL_USDT=2500000",
         ),
-        *("BASE_USDC=2500000", "ARB_USDC=2500000", "ARB_USDT=2500000"),
+        "BASE_USDC=2500000",
+        "ARB_USDC=2500000",
+        "ARB_USDT=2500000",
     ],
 )
 # A live payout is at least so many times the gas of the moment, and the asset's own minimum.
@@ -282,7 +291,11 @@ SWEEP_MINIMUMS: list[str] = env.list(
             "USDC_SETH=50",
             "USDT_SETH=50",
         ),
-        *("POL_USDC=10", "POL_USDT=10", "BASE_USDC=10", "ARB_USDC=10", "ARB_USDT=10"),
+        "POL_USDC=10",
+        "POL_USDT=10",
+        "BASE_USDC=10",
+        "ARB_USDC=10",
+        "ARB_USDT=10",
     ],
 )
 # Cold storage, by asset: what stays in the hot wallet and from how much on the rest is moved (twice

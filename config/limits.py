@@ -89,8 +89,13 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
     "refund_address": LetterLimit(("refund_address",), 5, 20),
     "customer": LetterLimit(
         (
-            *("invoice_open", "invoice_due_soon", "invoice_overdue", "invoice_receipt"),
-            *("subscription_past_due", "subscription_recovered", "subscription_canceled"),
+            "invoice_open",
+            "invoice_due_soon",
+            "invoice_overdue",
+            "invoice_receipt",
+            "subscription_past_due",
+            "subscription_recovered",
+            "subscription_canceled",
             "portal_link",
         ),
         30,

@@ -66,7 +66,13 @@ PREFIXES = (
         "SIGNER_",
         "SWAP_",
     ),
-    *("STAFF_", "SWEEP_", "TILLGATE_", "TRUSTED_PROXY_", "WEBHOOK_", "WITHDRAWAL_", "X402_"),
+    "STAFF_",
+    "SWEEP_",
+    "TILLGATE_",
+    "TRUSTED_PROXY_",
+    "WEBHOOK_",
+    "WITHDRAWAL_",
+    "X402_",
 )
 # What Kubernetes puts into every container for each service that it knows.
 _OF_THE_CLUSTER = re.compile(r"_SERVICE_(HOST|PORT)(_|$)|_PORT_[0-9]+_|_PORT$")

@@ -42,7 +42,8 @@ REQUIRED = (
         "DEPOSIT_XPUB_TEST",
         "METRICS_TOKEN",
     ),
-    *("DATABASE_URL", "REDIS_URL"),
+    "DATABASE_URL",
+    "REDIS_URL",
 )
 # The least length of secrets that an operator makes up.
 LENGTHS = {

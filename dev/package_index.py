@@ -10,10 +10,11 @@ def for_uv(configuration: str) -> dict[str, str]:
         name = key.rpartition(".")[2].replace("-", "_")
         if key.startswith(":env:") or name not in settings:
             settings[name] = value.strip().strip("'\"").replace("\\n", " ")
+    # Hashes decide, not the index.
     env = {
         "UV_INDEX_STRATEGY": "unsafe-best-match",
         "UV_NO_PROGRESS": "1",
-    }  # hashes decide, not the index
+    }
     for pip_name, uv_name in (
         ("index_url", "UV_DEFAULT_INDEX"),
         ("extra_index_url", "UV_INDEX"),

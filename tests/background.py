@@ -23,7 +23,12 @@ _ONE_JOB = (
 )
 WORKER = [
     *(sys.executable, "-m", "celery", "-A", "config.celery", "worker"),
-    *("--queues", "celery", "--concurrency", "2", "--loglevel", "WARNING"),
+    "--queues",
+    "celery",
+    "--concurrency",
+    "2",
+    "--loglevel",
+    "WARNING",
 ]
 WATCHER = [sys.executable, "manage.py", "watch_chains"]
 

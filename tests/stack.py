@@ -27,7 +27,9 @@ END_SECONDS = 5.0
 # What the processes of a test must not inherit: the services and settings of the tests themselves.
 OWN = (
     *embedded.SERVICES,
-    *("DATABASE_DIRECT_URL", "DATABASE_POOLER", "DATABASE_PREPARED_STATEMENTS"),
+    "DATABASE_DIRECT_URL",
+    "DATABASE_POOLER",
+    "DATABASE_PREPARED_STATEMENTS",
     embedded.WITHOUT,
     local_chain.NAMES_VARIABLE,
     "TILLGATE_ENV",

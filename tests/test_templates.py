@@ -11,9 +11,9 @@ SUFFIXES = (".html", ".txt")
 TAGS = (TokenType.VAR, TokenType.BLOCK)
 # Emails that wait to be sent keep the names that they were written with, so `what` stays.
 NO_NOUNS = frozenset({
-    *("one", "ones", "told", "given", "asked", "wanted", "made", "found", "said", "named", "meant"),
-    *("taken", "kept", "left", "known", "shown", "seen", "called", "looked"),
-    *("ours", "theirs", "mine", "others", "those", "whose"),
+    "one", "ones", "told", "given", "asked", "wanted", "made", "found", "said", "named", "meant",
+    "taken", "kept", "left", "known", "shown", "seen", "called", "looked",
+    "ours", "theirs", "mine", "others", "those", "whose",
 })  # fmt: skip
 QUOTED = re.compile(r'"[^"]*"|\'[^\']*\'')
 # A name on its own or before its first dot: neither an attribute nor a filter.

@@ -34,18 +34,15 @@ class Access(SendingLater):
     scopes: frozenset[str]
     caller: str
     credential_id: uuid.UUID | None = None
-    maker_id: uuid.UUID | None = (
-        None  # the person of a session, or who made the credential or let the app in
-    )
+    # The person of a session, or who made the credential or let the app in.
+    maker_id: uuid.UUID | None = None
     user: User | None = None
     label: str = ""  # what people know the credential by, never a secret
-    platform: Store | None = (
-        None  # whose credential it is, when a platform acts for its sub-merchant
-    )
+    # Whose credential it is, when a platform acts for its sub-merchant.
+    platform: Store | None = None
     role: str | None = None  # of the person behind a session, or who let the app in; a key has none
-    proof: str = (
-        ""  # RECENT or ACT, as far as the view has seen it; services decide whether it is enough
-    )
+    # RECENT or ACT, as far as the view has seen it; services decide whether it is enough.
+    proof: str = ""
     # Until then a new credential sends coins only to addresses that the store knows.
     sends_anywhere_from: datetime | None = None
 

@@ -205,9 +205,8 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="+")
     sealed_key = models.TextField()
     sealed_backup_codes = models.TextField(blank=True)
-    last_step = models.BigIntegerField(
-        default=-1
-    )  # the step of the last code that was taken: only later ones work
+    # The step of the last code that was taken: only later ones work.
+    last_step = models.BigIntegerField(default=-1)
     created_at = models.DateTimeField()
 
     def place(self, column: str) -> str:

@@ -15,8 +15,11 @@ REASON_MAX = 500
 FOUND_AGAIN = "Every deposit that had left the chain has confirmed again"
 _PATH = "/dashboard/settings/assets"
 _OF_REVIEWS = (
-    *("suspended_at", "reviewed_at", "review_reason"),
-    *("review_ended_at", "lost_deposit_ids"),
+    "suspended_at",
+    "reviewed_at",
+    "review_reason",
+    "review_ended_at",
+    "lost_deposit_ids",
 )
 
 

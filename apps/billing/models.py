@@ -88,9 +88,8 @@ class Customer(Formed):
     name = models.CharField(max_length=255, null=True)
     phone = models.CharField(max_length=50, null=True)
     address = models.JSONField(null=True)
-    language = models.CharField(
-        max_length=10, default="", db_default="", blank=True
-    )  # which the customer chose on a page
+    # Which the customer chose on a page.
+    language = models.CharField(max_length=10, default="", db_default="", blank=True)
     metadata = models.JSONField(default=dict)
     deleted_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
@@ -438,9 +437,8 @@ class InvoicePayment(models.Model):
     late_cents = models.BigIntegerField(default=0)
     late_seen_at = models.DateTimeField(null=True)  # the last acceptance that `late_cents` includes
     refunded_cents = models.BigIntegerField(default=0)
-    refund_seen_at = models.DateTimeField(
-        null=True
-    )  # the last refund that `refunded_cents` includes
+    # The last refund that `refunded_cents` includes.
+    refund_seen_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField()
 
     class Meta:

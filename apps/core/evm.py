@@ -13,9 +13,8 @@ from apps.core.imports import without
 with without("cffi"):  # ctypes calls the same functions and compiles no declarations at every start
     from Crypto.Hash import keccak as _keccak
 
-Address = NewType(
-    "Address", str
-)  # coins may be sent to it: judged where it came in, or read from the chain
+# Coins may be sent to it: judged where it came in, or read from the chain.
+Address = NewType("Address", str)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}")
 
 

@@ -34,9 +34,8 @@ log = structlog.get_logger(__name__)
 _MINUTE = 60
 _HOUR = 3600
 RETRY_SECONDS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 6 * _HOUR, 12 * _HOUR)
-_LEASE = timedelta(
-    minutes=10
-)  # longer than any attempt: a worker that died gives its mail back after it
+# Longer than any attempt: a worker that died gives its mail back after it.
+_LEASE = timedelta(minutes=10)
 _BATCH = 100
 _DAY = timedelta(days=1)
 _ABOUT_MAX = 200

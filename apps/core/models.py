@@ -139,9 +139,8 @@ class OutgoingMail(models.Model):
     id = IdField()
     key = models.CharField(max_length=200, unique=True)
     to = models.EmailField(max_length=254)
-    mailbox = models.CharField(
-        max_length=400, default="", db_default="", editable=False
-    )  # emails.mailbox
+    # emails.mailbox.
+    mailbox = models.CharField(max_length=400, default="", db_default="", editable=False)
     in_name_of = models.UUIDField(null=True, editable=False)  # the store
     template = models.CharField(max_length=100)
     lane = models.SmallIntegerField(default=Lane.ACCOUNT, db_default=0, editable=False)
@@ -237,9 +236,8 @@ class RowFailure(models.Model):
     since = models.DateTimeField()
     not_before = models.DateTimeField()
     dead_at = models.DateTimeField(null=True)
-    set_aside_reason = models.CharField(
-        max_length=500, blank=True, default="", db_default=""
-    )  # staff leave it given up
+    # Staff leave it given up.
+    set_aside_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["job", "row_id"], name="row_failure_once")]

@@ -112,9 +112,8 @@ async def post(session: Session, url: str, body: bytes, headers: Mapping[str, st
     NoAnswer. What a kept connection loses is sent again: the receiver may have closed it before the
     request came."""
     try:
-        target = URL(
-            url, encoded=True
-        )  # read once: what is checked here is what the session connects to
+        # Read once: what is checked here is what the session connects to.
+        target = URL(url, encoded=True)
     except ValueError:
         raise NoAnswer("invalid_url") from None
     host = target.raw_host or ""

@@ -150,8 +150,19 @@ class PaymentLinkForm(Form):
     """`kind` is who names the amount: FIXED the store, CHOSEN the customer."""
 
     names = (
-        *("title", "description", "kind", "amount", "currency", "min", "max", "suggested"),
-        *("stock", "ends", "email", "name", "success_url"),
+        "title",
+        "description",
+        "kind",
+        "amount",
+        "currency",
+        "min",
+        "max",
+        "suggested",
+        "stock",
+        "ends",
+        "email",
+        "name",
+        "success_url",
     )
     hidden = (form_keys.NAME,)
     labels = {

@@ -26,9 +26,20 @@ REJECTED = "rejected"
 
 class VerificationForm(Form):
     names: tuple[str, ...] = (
-        *("business_legal_name", "legal_form", "registration_number", "tax_id", "representative"),
-        *("street", "postal_code", "city", "business_country", "business_website"),
-        *("contact_email", "contact_phone", "business_description", "document"),
+        "business_legal_name",
+        "legal_form",
+        "registration_number",
+        "tax_id",
+        "representative",
+        "street",
+        "postal_code",
+        "city",
+        "business_country",
+        "business_website",
+        "contact_email",
+        "contact_phone",
+        "business_description",
+        "document",
     )
     labels: ClassVar[Mapping[str, str]] = {
         "business_legal_name": "The legal name",

@@ -53,9 +53,8 @@ def draw() -> Site:
 
 
 def _sources() -> Iterator[Source]:
-    description = SchemaGenerator().get_schema(
-        request=None, public=True
-    )  # loads every route, and with them every refusal
+    # Loads every route, and with them every refusal.
+    description = SchemaGenerator().get_schema(request=None, public=True)
     for section in tree.GUIDE:
         for entry in section.entries:
             text = (FOLDER / f"{entry.slug}.md").read_text()

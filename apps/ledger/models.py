@@ -17,9 +17,10 @@ class Account(models.Model):
     """One per owner, mode, asset and kind. The checkpoint is the sum of the entries up to
     `checkpoint_id` (a column of the SQL)."""
 
+    # Which the unique rule begins with.
     store = models.ForeignKey(
         "stores.Store", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
-    )  # which the unique rule begins with
+    )
     mode = models.CharField(max_length=4, choices=Mode.choices)
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     kind = models.CharField(max_length=20, choices=[(kind, kind) for kind in chart.CHART])

@@ -103,7 +103,6 @@ class Till(models.Model):
     id = IdField()
     store = models.OneToOneField("stores.Store", on_delete=models.PROTECT, related_name="+")
     currency = models.CharField(max_length=3, choices=Currency.choices)
-    tip_bps = ArrayField(
-        models.PositiveSmallIntegerField(), default=list
-    )  # none: tips aren't offered
+    # none: tips aren't offered.
+    tip_bps = ArrayField(models.PositiveSmallIntegerField(), default=list)
     updated_at = models.DateTimeField()

@@ -75,9 +75,8 @@ def _arrived(*statuses: str) -> Subquery:
 _CONFIRMED = Deposit.Status.CONFIRMED.value
 _SEEN = (Deposit.Status.CONFIRMING.value, _CONFIRMED)
 _HELD = HeldRefund.objects.filter(payment=OuterRef("pk"), status__in=HELD_STATUSES)
-_TAKEN = PaymentEvent.objects.filter(
-    payment=OuterRef("pk"), event_type=states.SHORTFALL_ACCEPTED
-)  # as the merchant accepted it
+# As the merchant accepted it.
+_TAKEN = PaymentEvent.objects.filter(payment=OuterRef("pk"), event_type=states.SHORTFALL_ACCEPTED)
 _SENT_BACK = Refund.objects.filter(payment=OuterRef("pk"), status__in=LIVE_STATUSES)
 
 

@@ -29,9 +29,8 @@ class PayoutBatch(Owned):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
     )
     released_at = models.DateTimeField(null=True)
-    usable_from = models.DateTimeField(
-        null=True, blank=True
-    )  # a released one with new addresses waits till then
+    # A released one with new addresses waits till then.
+    usable_from = models.DateTimeField(null=True, blank=True)
     approval = models.OneToOneField(
         "payouts.PayoutApproval", null=True, on_delete=models.PROTECT, related_name="batch"
     )

@@ -74,12 +74,10 @@ class Destination(Owned):
     verified_at = models.DateTimeField(null=True, blank=True)
     rejected_at = models.DateTimeField(null=True, blank=True)  # by staff, who said why
     rejection_reason = models.CharField(max_length=500, blank=True, default="", db_default="")
-    cools_until = (
-        models.DateTimeField()
-    )  # new till then, for stores that ask for review of new ones
-    usable_from = models.DateTimeField(
-        null=True, blank=True
-    )  # nothing is sent to it before; null: at once
+    # New till then, for stores that ask for review of new ones.
+    cools_until = models.DateTimeField()
+    # Nothing is sent to it before; null: at once.
+    usable_from = models.DateTimeField(null=True, blank=True)
     removed_at = models.DateTimeField(null=True, blank=True)
 
     SECRETS = ("account_sealed",)
@@ -168,9 +166,8 @@ class Schedule(Owned):
     destination = models.ForeignKey(
         Destination, null=True, on_delete=models.PROTECT, related_name="+"
     )
-    destination_address = models.CharField(
-        max_length=42, null=True, db_collation="C"
-    )  # of schedules made with a raw address
+    # Of schedules made with a raw address.
+    destination_address = models.CharField(max_length=42, null=True, db_collation="C")
     swap_target_asset = models.ForeignKey(
         "assets.Asset", null=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -182,9 +179,8 @@ class Schedule(Owned):
     last_skip_reason = models.CharField(max_length=21, null=True)
     last_failure = models.CharField(max_length=200, blank=True)
     is_active = models.BooleanField(default=True)
-    usable_from = models.DateTimeField(
-        null=True, blank=True
-    )  # it doesn't run before; null: at once
+    # It doesn't run before; null: at once.
+    usable_from = models.DateTimeField(null=True, blank=True)
     # Who named its destination, or made the credential that did; null: nobody knows.
     maker = optional_person()
     deleted_at = models.DateTimeField(null=True)
@@ -286,9 +282,8 @@ class Payout(Owned):
     )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     amount_atomic = AtomicField()
-    withheld_atomic = AtomicField(
-        default=0
-    )  # what the store bears of the network fee, out of the amount
+    # What the store bears of the network fee, out of the amount.
+    withheld_atomic = AtomicField(default=0)
     destination = models.ForeignKey(
         Destination, null=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -308,9 +303,8 @@ class Payout(Owned):
     failure_code = models.CharField(max_length=23, choices=FailureCode.choices, null=True)
     failure_reason = models.CharField(max_length=200, null=True)
     review_reason = models.CharField(max_length=200, blank=True)
-    pending_reason = models.CharField(
-        max_length=20, blank=True, default="", db_default=""
-    )  # a code of states.WAITS
+    # A code of states.WAITS.
+    pending_reason = models.CharField(max_length=20, blank=True, default="", db_default="")
     # Gas of reverted attempts, in the chain's coin: what the store was charged, and what it had not
     # enough for.
     failed_gas_atomic = AtomicField(default=0, db_default=0)
@@ -320,12 +314,10 @@ class Payout(Owned):
     retry_at = models.DateTimeField(null=True)
     is_outcome_unknown = models.BooleanField(default=False)
     submitted_at = models.DateTimeField(null=True)
-    submitted_real_at = models.DateTimeField(
-        null=True
-    )  # by the machine's clock, whatever the store's says
-    asked_at = models.DateTimeField(
-        null=True
-    )  # when the off-ramp was last asked, by the machine's clock; null: ask at once
+    # By the machine's clock, whatever the store's says.
+    submitted_real_at = models.DateTimeField(null=True)
+    # When the off-ramp was last asked, by the machine's clock; null: ask at once.
+    asked_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
     agent_credential_id = models.UUIDField(null=True)
     # Who asked for it, or made the credential that did; null: nobody knows.
@@ -333,9 +325,8 @@ class Payout(Owned):
     approval = models.ForeignKey(
         PayoutApproval, null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    worth_cents = models.BigIntegerField(
-        null=True
-    )  # in the currency of the store's rule of approval, where it has one
+    # In the currency of the store's rule of approval, where it has one.
+    worth_cents = models.BigIntegerField(null=True)
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")
     idempotency_key = models.CharField(max_length=255)
 

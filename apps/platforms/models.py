@@ -89,9 +89,8 @@ class DestinationConfirmation(Owned):
         "payouts.Destination", on_delete=models.PROTECT, related_name="+"
     )
     contact = models.CharField(max_length=254, blank=True)  # who was told last; empty: nobody yet
-    waits_until = models.DateTimeField(
-        null=True
-    )  # till then the contact can stop it; null: nobody was told yet
+    # Till then the contact can stop it; null: nobody was told yet.
+    waits_until = models.DateTimeField(null=True)
     code_hash = models.BinaryField(max_length=32, null=True)
     code_expires_at = models.DateTimeField(null=True)
     tries = models.PositiveSmallIntegerField(default=0)  # of the present code that were wrong

@@ -72,7 +72,9 @@ _OF_SERVICE = {
         "attempt_gas_paid",
         "mined_again",
     ),
-    *("withdrawal_created", "withdrawal_confirmed", "withdrawal_released"),
+    "withdrawal_created",
+    "withdrawal_confirmed",
+    "withdrawal_released",
 }
 OF_STORES = frozenset(KINDS) - _OF_SERVICE
 

@@ -125,8 +125,15 @@ class HourlyBooking(models.Model):
             models.UniqueConstraint(
                 fields=["account", "is_day", "hour", "kind", "currency"],
                 include=[
-                    *("entries", "in_atomic", "out_atomic", "fee_atomic", "cents", "fee_cents"),
-                    *("unvalued", "first_id", "last_id"),
+                    "entries",
+                    "in_atomic",
+                    "out_atomic",
+                    "fee_atomic",
+                    "cents",
+                    "fee_cents",
+                    "unvalued",
+                    "first_id",
+                    "last_id",
                 ],
                 name="hourly_booking_once",
             )

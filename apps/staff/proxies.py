@@ -25,7 +25,8 @@ HEADERS = (
         "Via",
         "CF-Connecting-IP",
     ),
-    *("True-Client-IP", "Host"),
+    "True-Client-IP",
+    "Host",
 )
 
 

@@ -73,9 +73,8 @@ class StaffSite(AdminSite):
             path(f"{name.replace('_', '-')}/", self.admin_view(partial(page, self)), name=name)
             for name, page in views.items()
         ]
-        django = [
-            url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"
-        ]  # which leads to pages of records that libraries would have
+        # Which leads to pages of records that libraries would have.
+        django = [url for url in super().get_urls() if getattr(url, "name", "") != "view_on_site"]
         return [*own, *django]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:

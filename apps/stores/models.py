@@ -71,16 +71,14 @@ class User(AbstractBaseUser, PermissionsMixin):
     # How pages and emails speak to them. Without a zone the browser's is taken, and UTC in emails.
     language = models.CharField(max_length=10, default="", db_default="", blank=True)
     time_zone = models.CharField(max_length=64, default="", db_default="", blank=True)
-    region = models.CharField(
-        max_length=10, default="", db_default="", blank=True
-    )  # of dates and numbers (apps.core.regions)
+    # Of dates and numbers (apps.core.regions).
+    region = models.CharField(max_length=10, default="", db_default="", blank=True)
 
     # What a request read as this person came in (apps.access.entering).
     entry: Any = None
 
-    EMAIL_ONCE: ClassVar[str] = (
-        "stores_user_email_key_0745a59d_uniq"  # what makes `email_key` unique
-    )
+    # What makes `email_key` unique.
+    EMAIL_ONCE: ClassVar[str] = "stores_user_email_key_0745a59d_uniq"
 
     objects: ClassVar[UserManager] = UserManager()
 
@@ -149,9 +147,8 @@ class Store(models.Model):
     underpayment_tolerance_bps = models.PositiveIntegerField(default=50)
     overpayment_tolerance_bps = models.PositiveIntegerField(default=100)
     customer_pays_fee = models.BooleanField(default=False)
-    offers_new_quotes = models.BooleanField(
-        default=True, db_default=True
-    )  # to customers whose payment has expired
+    # To customers whose payment has expired.
+    offers_new_quotes = models.BooleanField(default=True, db_default=True)
     # In live mode, by themselves: stores from before may (apps.payments.services.origin).
     publishable_key_amounts = models.BooleanField(default=False, db_default=True)
     fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, default=Decimal("0.01"))
@@ -195,16 +192,14 @@ class Store(models.Model):
     secondary_color = models.CharField(max_length=7, blank=True)
     remove_service_branding = models.BooleanField(default=False)
     checkout_domain = models.CharField(max_length=253, blank=True)
-    checkout_domain_verified_at = models.DateTimeField(
-        null=True, blank=True
-    )  # served since; null: not served
+    # Served since; null: not served.
+    checkout_domain_verified_at = models.DateTimeField(null=True, blank=True)
     checkout_domain_checked_at = models.DateTimeField(null=True, blank=True)
     checkout_domain_problem = models.CharField(max_length=200, blank=True)
 
     test_offset_seconds = models.BigIntegerField(default=0)
-    test_clock_target_seconds = models.BigIntegerField(
-        null=True, blank=True
-    )  # while the clock is being moved: to which offset
+    # While the clock is being moved: to which offset.
+    test_clock_target_seconds = models.BigIntegerField(null=True, blank=True)
 
     # Whether its payments can be paid by card. Every answer about a payment says so, so it is read
     # with the store; all else that upper apps decide about a store is in rows of theirs
@@ -333,9 +328,8 @@ class Member(models.Model):
     live_read_at = models.DateTimeField(null=True, blank=True)
     test_read_at = models.DateTimeField(null=True, blank=True)
     summary_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
-    lists = models.JSONField(
-        default=dict, db_default={}, blank=True
-    )  # how this person has set up each list (apps.stores.lists)
+    # How this person has set up each list (apps.stores.lists).
+    lists = models.JSONField(default=dict, db_default={}, blank=True)
 
     class Meta:
         constraints = [

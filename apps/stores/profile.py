@@ -22,8 +22,16 @@ from apps.stores.models import User
 UTC_NAME = "UTC"
 # What else the list has are aliases, and abbreviations that mean several places.
 _REGIONS = (
-    *("Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe"),
-    *("Indian", "Pacific"),
+    "Africa",
+    "America",
+    "Antarctica",
+    "Arctic",
+    "Asia",
+    "Atlantic",
+    "Australia",
+    "Europe",
+    "Indian",
+    "Pacific",
 )
 
 

@@ -24,9 +24,8 @@ class StaffRequest(models.Model):
     name = models.CharField(max_length=200)
     content = models.TextField()
     digest = models.CharField(max_length=64)
-    sealed = models.TextField(
-        blank=True
-    )  # secrets, while it waits; bound to the row and its digest
+    # secrets, while it waits; bound to the row and its digest.
+    sealed = models.TextField(blank=True)
     reason = models.CharField(max_length=500)
     state = models.CharField(max_length=8, choices=State.choices, default=State.PENDING)
     asked_by = models.ForeignKey(

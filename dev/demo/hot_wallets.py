@@ -16,10 +16,11 @@ from dev.demo.chain import DemoWallet
 
 COINS_WEI = 1000 * 10**18
 TOKENS_ATOMIC = 1_000_000 * 10**6
+# Other chains are not the demo's to fill.
 URLS = {
     "ethereum": local_chain.ETHEREUM,
     "sepolia": local_chain.SEPOLIA,
-}  # other chains are not the demo's to fill
+}
 
 
 def fill(contracts: dict[str, str]) -> list[str]:

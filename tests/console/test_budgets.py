@@ -23,7 +23,11 @@ HEAVY = {
         "dns",
         "requests_toolbelt",
     ),  # talking to strangers, buckets, mail services
-    *("weasyprint", "pypdf", "PIL", "fontTools", "segno"),  # documents and pictures
+    "weasyprint",
+    "pypdf",
+    "PIL",
+    "fontTools",
+    "segno",  # documents and pictures
     *(
         "drf_spectacular.generators",
         "drf_spectacular.openapi",
@@ -31,7 +35,8 @@ HEAVY = {
         "jinja2",
         "markdown_it",
     ),  # the description and docs
-    *("mcp", "pydantic"),
+    "mcp",
+    "pydantic",
     *(
         "webauthn",
         "OpenSSL",
@@ -56,7 +61,9 @@ HEAVY = {
         "web3",
         "py_ecc",
     ),  # tests compare with them
-    *("pytest", "hypothesis", "django.test"),
+    "pytest",
+    "hypothesis",
+    "django.test",
 }
 CELERY = {"celery", "kombu"}
 REDIS = {"redis", "throttled"}

@@ -71,7 +71,14 @@ def test_nginx_reads_the_file_for_a_machine(tmp_path: Path) -> None:
     key, certificate = tmp_path / "privkey.pem", tmp_path / "fullchain.pem"
     subprocess.run(
         [
-            *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+            "openssl",
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "2",
             *("-subj", "/CN=pay.example.com", "-keyout", str(key), "-out", str(certificate)),
         ],
         check=True,

@@ -225,8 +225,17 @@ def test_the_index_has_the_fifty_newest_of_the_store_and_mode(cast: Cast) -> Non
     pending = reports[0]
     ready = next(report for report in reports if report["status"] == "generated")
     keys = [
-        *("id", "report_type", "status", "period_from", "period_to", "currency", "format"),
-        *("created_at", "generated_at", "size_bytes", "error"),
+        "id",
+        "report_type",
+        "status",
+        "period_from",
+        "period_to",
+        "currency",
+        "format",
+        "created_at",
+        "generated_at",
+        "size_bytes",
+        "error",
     ]
     assert list(pending) == keys and list(ready) == [*keys, "url", "expires_in"]
     assert (pending["currency"], ready["currency"], ready["expires_in"]) == (None, "USD", 3600)

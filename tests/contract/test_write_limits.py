@@ -24,7 +24,9 @@ from tests.dashboard.browse import Browser
 READS = ("GET", "HEAD", "OPTIONS")
 UNKNOWN = "00000000-0000-4000-8000-000000000000"
 REFERENCES = (
-    *("ABCDEFGH12345678", "abcdefgh1234", UNKNOWN),
+    "ABCDEFGH12345678",
+    "abcdefgh1234",
+    UNKNOWN,
     "a" * 32 + ".abc.abc",
 )
 HOOK = "http://127.0.0.1:9/hook"

@@ -30,7 +30,9 @@ NEVER_DROPPED = {
         "review_outcome",
         "webhook_endpoint_off",
     ),
-    *("payout_approval", "payout_approval_decided", "staff_request"),
+    "payout_approval",
+    "payout_approval_decided",
+    "staff_request",
 }
 CUSTOMER = settings.LETTER_LIMITS["customer"]
 LINK = {

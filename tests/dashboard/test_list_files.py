@@ -95,9 +95,18 @@ NO_LIST = {"home", "platform", "search", "test_clock", "till"}
 OF_BOTH_MODES = {"audit_log", "members", "platform_accounts"}
 EMPTY = {"mandate"}  # nothing is drawn on a mandate that nobody uses
 MADE = (
-    *("agents/mandates", "approvals", "invoices", "payment-links", "payouts"),
-    *("payouts/batches", "payouts/destinations", "payouts/schedules", "requests"),
-    *("subscriptions", "swaps", "webhooks"),
+    "agents/mandates",
+    "approvals",
+    "invoices",
+    "payment-links",
+    "payouts",
+    "payouts/batches",
+    "payouts/destinations",
+    "payouts/schedules",
+    "requests",
+    "subscriptions",
+    "swaps",
+    "webhooks",
 )
 
 
@@ -273,9 +282,16 @@ def more_of_each(cast: Cast) -> None:
 def test_a_file_asks_as_much_for_many_rows_as_for_one(listed: Listed) -> None:
     browser = Browser(listed.cast.alice)
     files = (
-        *("payment-links.csv", "agents/x402.csv", "payouts/destinations.csv", "events.csv"),
-        *("audit-log.csv", "approvals.csv", "platform/payments.csv", "platform/accounts.csv"),
-        *("team.csv", "requests.csv"),
+        "payment-links.csv",
+        "agents/x402.csv",
+        "payouts/destinations.csv",
+        "events.csv",
+        "audit-log.csv",
+        "approvals.csv",
+        "platform/payments.csv",
+        "platform/accounts.csv",
+        "team.csv",
+        "requests.csv",
     )
     browser.get("team.csv")
     few = {file: statements(browser, file) for file in files}

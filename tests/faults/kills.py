@@ -46,8 +46,11 @@ LOADED = (
         "apps.payments.services.sweep_books",
         "apps.chain.watching.watcher",
     ),
-    *("apps.agents.services.dispatch", "apps.agents.services.settle"),
-    *("apps.agents.services.x402_settle", "tests.faults.agents", "tests.agents.paying"),
+    "apps.agents.services.dispatch",
+    "apps.agents.services.settle",
+    "apps.agents.services.x402_settle",
+    "tests.faults.agents",
+    "tests.agents.paying",
     *(
         "apps.audit.verify",
         "dev.demo.exchange",

@@ -81,7 +81,8 @@ class Service:
     def connections_are_cut(self) -> None:
         for _ in range(3):
             self.stack.manage(
-                *("shell", "--command"),
+                "shell",
+                "--command",
                 "from django.db import connection; connection.cursor().execute('SELECT"
                 " pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname ="
                 " current_database() AND pid <> pg_backend_pid()')",

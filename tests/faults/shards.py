@@ -87,7 +87,9 @@ class Server:
         email = f"{name.lower()}-{self.shard}@example.com"
         made = self.stack.manage(
             *("create_store", "--name", name, "--email", email),
-            *("--password", "pw-0123456789", "--json"),
+            "--password",
+            "pw-0123456789",
+            "--json",
             **settings,
         )
         return str(made["keys"]["test"]["secret"])

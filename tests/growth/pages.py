@@ -80,8 +80,17 @@ class Ask:
 # Lists as people narrow them, beside as they open: of so many days that a small town has a page.
 DASHBOARD_QUERIES = {
     "payments": (
-        *("status=completed", "status=processing", "status=failed", "page=3", "q=ZZQQ", "q=Bread"),
-        *("q=zz-nothing", "q=20.00", "q=nobody@example.com", "coin=SETH", "min=20&max=20"),
+        "status=completed",
+        "status=processing",
+        "status=failed",
+        "page=3",
+        "q=ZZQQ",
+        "q=Bread",
+        "q=zz-nothing",
+        "q=20.00",
+        "q=nobody@example.com",
+        "coin=SETH",
+        "min=20&max=20",
         *("from=2026-05-20&to=2026-06-20", f"q=0x{'0' * 64}", f"q=0x{'0' * 40}"),
     ),
     "refunds": ("status=confirmed", "status=failed", "q=zz-nothing"),
@@ -100,8 +109,14 @@ DASHBOARD_QUERIES = {
 }
 API_QUERIES = {
     "payments": (
-        *("status=completed", "status=processing", "status=failed", "page=3", "order_id=A-1001"),
-        *("order_id=nothing", "reference=ZZZZZZZZZZZZZZZZ", "reference=ZZQQ"),
+        "status=completed",
+        "status=processing",
+        "status=failed",
+        "page=3",
+        "order_id=A-1001",
+        "order_id=nothing",
+        "reference=ZZZZZZZZZZZZZZZZ",
+        "reference=ZZQQ",
         "created_at_gte=2026-05-20&created_at_lte=2026-06-20",
     ),
     "payouts": ("status=confirmed", "page=2"),

@@ -31,9 +31,19 @@ pytestmark = pytest.mark.direct
 FEW = 2_000
 MANY = 8 * FEW
 GROWING = (
-    *("access_requestentry", "billing_invoice", "chain_address", "chain_deposit", "ledger_entry"),
-    *("ledger_movement", "payments_paymentevent", "payments_refund", "payouts_payout"),
-    *("chain_outgoingtransaction", "swaps_swap", "webhooks_delivery", "webhooks_event"),
+    "access_requestentry",
+    "billing_invoice",
+    "chain_address",
+    "chain_deposit",
+    "ledger_entry",
+    "ledger_movement",
+    "payments_paymentevent",
+    "payments_refund",
+    "payouts_payout",
+    "chain_outgoingtransaction",
+    "swaps_swap",
+    "webhooks_delivery",
+    "webhooks_event",
 )
 # What copies can't keep: seals are of the rows as they were, numbers are drawn in one row, and
 # nobody has made the copies of keys or verified those of stores, so no line says who did.

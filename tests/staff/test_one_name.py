@@ -56,7 +56,11 @@ def test_a_wallets_network_is_called_as_its_chain(db: None) -> None:
 
 def test_whose_a_record_is_comes_first_and_what_belongs_to_nobody_stays() -> None:
     assert in_one_order(["id", "mode", "created_at", "url", "store"]) == [
-        *("id", "store", "mode", "created_at", "url"),
+        "id",
+        "store",
+        "mode",
+        "created_at",
+        "url",
     ]
     assert in_one_order(["at", "mode", "created_at"]) == ["at", "mode", "created_at"]
 

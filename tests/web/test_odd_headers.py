@@ -23,10 +23,28 @@ from tests.whole import usually
 FORM = b"Content-Type: application/x-www-form-urlencoded"
 # Read by Django, and by what we name with a constant.
 READ_BESIDES = {
-    *("Host", "Cookie", "Origin", "Referer", "X-CSRFToken", "X-Forwarded-Proto", "Content-Type"),
-    *("If-None-Match", "If-Modified-Since", "Range", "Accept-Encoding", "X-Service-Account"),
-    *("X-Onramper-Webhook-Signature", "HX-Request", "HX-Target", "HX-Current-URL"),
-    *("X-Forwarded-Host", "Forwarded", "X-Real-IP", "Via", "CF-Connecting-IP", "True-Client-IP"),
+    "Host",
+    "Cookie",
+    "Origin",
+    "Referer",
+    "X-CSRFToken",
+    "X-Forwarded-Proto",
+    "Content-Type",
+    "If-None-Match",
+    "If-Modified-Since",
+    "Range",
+    "Accept-Encoding",
+    "X-Service-Account",
+    "X-Onramper-Webhook-Signature",
+    "HX-Request",
+    "HX-Target",
+    "HX-Current-URL",
+    "X-Forwarded-Host",
+    "Forwarded",
+    "X-Real-IP",
+    "Via",
+    "CF-Connecting-IP",
+    "True-Client-IP",
 }
 _NAMED = re.compile(r'headers(?:\.get\(|\[)\s*"([\w-]+)"')
 LONG = b"x" * 60_000
@@ -123,9 +141,18 @@ def revocation_form(app: App) -> str:
 PLACES = (*("api", "checkout", "card", "dashboard", "authorize", "exchange", "revocation"),)
 # Whoever sends these may be answered with less than a place has to say.
 DECIDING = {
-    *("Authorization", "Content-Encoding", "Content-Type", "Cookie", "Host", "Idempotency-Key"),
-    *("X-Service-Account", "HX-Request", "HX-Target", "HX-History-Restore-Request"),
-    *("If-None-Match", "If-Modified-Since"),
+    "Authorization",
+    "Content-Encoding",
+    "Content-Type",
+    "Cookie",
+    "Host",
+    "Idempotency-Key",
+    "X-Service-Account",
+    "HX-Request",
+    "HX-Target",
+    "HX-History-Restore-Request",
+    "If-None-Match",
+    "If-Modified-Since",
 }
 
 

@@ -23,9 +23,8 @@ REFUND = "refund"
 TOKEN = "token_change"  # noqa: S105  # the name of a kind
 PAYOUT = "payout"
 MANDATE = "mandate"
-Envelope = (
-    FreeForm  # the object in X-Mandate: of any form, read by nobody here, handed on as it came
-)
+# The object in X-Mandate: of any form, read by nobody here, handed on as it came.
+Envelope = FreeForm
 
 
 class PaymentDetails(Document, frozen=True, kw_only=True):

@@ -239,9 +239,8 @@ def _spend(settlement: Settlement) -> datetime:
         raise authorize.MandateRequired if is_over else SpendCapExceeded
     MANDATE.show(mandate, Mandate.Status.ACTIVE)
     mandate.expires_at, settlement.store.test_offset_seconds, is_exhausted = spent[0]
-    at = clock.now(
-        settlement.store, settlement.mode
-    )  # whoever has waited for the lock may have come too late
+    # Whoever has waited for the lock may have come too late.
+    at = clock.now(settlement.store, settlement.mode)
     if status_at(mandate, at) != Mandate.Status.ACTIVE:
         raise authorize.MandateRequired
     if is_exhausted and amount:

@@ -83,31 +83,25 @@ class ApiView(APIView):
     query: ClassVar[type[Query] | None] = None  # what a GET is asked in its address
     wrapper: ClassVar[str] = ""  # the key that the fields of a body are sent under
     wrapper_is_optional: ClassVar[bool] = False  # whether they may stand at the top as well
-    takes_forms: ClassVar[bool] = (
-        False  # whether a body may also be a form, for the API description
-    )
+    # Whether a body may also be a form, for the API description.
+    takes_forms: ClassVar[bool] = False
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
-    speaks_oauth: ClassVar[bool] = (
-        False  # whether its refusals have the shape of RFC 6749, for the API description
-    )
+    # Whether its refusals have the shape of RFC 6749, for the API description.
+    speaks_oauth: ClassVar[bool] = False
     for_agents: ClassVar[bool] = False
-    takes_token: ClassVar[bool] = (
-        False  # whether a public route reads an app's token itself, for the API description
-    )
+    # Whether a public route reads an app's token itself, for the API description.
+    takes_token: ClassVar[bool] = False
     asks_for_code: ClassVar[bool] = False  # whether a session of the dashboard needs a fresh code
     asks_on: ClassVar[tuple[str, ...]] = ("POST",)  # the methods for which it does
     asks_for_second_factor: ClassVar[bool] = False  # whether it also must have a second factor
-    is_logged: ClassVar[bool] = (
-        True  # whether the request log notes its calls; of what is asked every second it doesn't
-    )
+    # Whether the request log notes its calls; of what is asked every second it doesn't.
+    is_logged: ClassVar[bool] = True
     proof = ""  # what the session's person has shown for this call
-    is_act: ClassVar[bool] = (
-        False  # whether the code opens this one call alone: what moves money or opens a way for it
-    )
+    # Whether the code opens this one call alone: what moves money or opens a way for it.
+    is_act: ClassVar[bool] = False
     body_is_of_others: ClassVar[bool] = False  # whether a protocol or a provider says what is in it
-    refuses_unknown: ClassVar[bool] = (
-        False  # whether its bodies move money: an unknown field is refused, not ignored
-    )
+    # Whether its bodies move money: an unknown field is refused, not ignored.
+    refuses_unknown: ClassVar[bool] = False
     ignored: Sequence[str] = ()  # the unknown fields of this call's body
     access: Access
     _taken: buckets.Allowance | None = None

@@ -24,7 +24,15 @@ _ADDRESS_ORDER = (
         "address1",
         "address2",
     ),
-    *("postal_code", "postcode", "zip", "city", "town", "region", "state", "province", "country"),
+    "postal_code",
+    "postcode",
+    "zip",
+    "city",
+    "town",
+    "region",
+    "state",
+    "province",
+    "country",
 )
 _ADDRESS_LINES_MAX = 12
 _POSTAL_CODES = ("postal_code", "postcode", "zip")

@@ -37,12 +37,12 @@ class HotWallet(models.Model):
     next_nonce = models.BigIntegerField()
     halted_at = models.DateTimeField(null=True, blank=True)
     halted_reason = models.CharField(max_length=200, blank=True)
+    # Of a halt that may end by itself.
     halted_code = models.CharField(
         max_length=25, blank=True, default="", db_default="", choices=Reason.choices
-    )  # of a halt that may end by itself
-    short_since = models.DateTimeField(
-        null=True, blank=True
-    )  # since then something waits that it has too little for
+    )
+    # Since then something waits that it has too little for.
+    short_since = models.DateTimeField(null=True, blank=True)
     # Of several wallets of a chain, one that can't pay for gas: it sends nothing, and nothing
     # waits for it.
     without_gas_since = models.DateTimeField(null=True, blank=True)
@@ -145,9 +145,8 @@ class OutgoingTransaction(models.Model):
     reference = models.CharField(max_length=100)
     to_address = models.CharField(max_length=42, db_collation="C")
     amount_atomic = AtomicField()
-    call_data = models.TextField(
-        blank=True, default=""
-    )  # of a call at `to_address`; empty for a plain transfer
+    # Of a call at `to_address`; empty for a plain transfer.
+    call_data = models.TextField(blank=True, default="")
     receives_asset = models.ForeignKey(
         "assets.Asset", null=True, blank=True, on_delete=models.PROTECT, related_name="+"
     )
@@ -156,38 +155,35 @@ class OutgoingTransaction(models.Model):
     handled_status = models.CharField(max_length=9, blank=True, default="")
     handled_fee_atomic = AtomicField(default=0)
     handled_received_atomic = AtomicField(default=0)
-    undone_count = models.PositiveSmallIntegerField(
-        default=0
-    )  # how often a reorg has taken it back after it was final
-    reason = models.CharField(
-        max_length=200, blank=True
-    )  # why it waits, failed or needs a person, for people
+    # How often a reorg has taken it back after it was final.
+    undone_count = models.PositiveSmallIntegerField(default=0)
+    # Why it waits, failed or needs a person, for people.
+    reason = models.CharField(max_length=200, blank=True)
+    # For code.
     reason_code = models.CharField(
         max_length=25, blank=True, default="", db_default="", choices=Reason.choices
-    )  # for code
+    )
     waits_for = models.CharField(
         max_length=7, choices=WaitsFor.choices, blank=True, default="", db_default=""
     )
     not_before = models.DateTimeField(null=True, blank=True)  # when what waits is looked at again
-    goes_back = models.BooleanField(
-        default=False, db_default=False
-    )  # to who paid it in, which no daily cap counts
+    # To who paid it in, which no daily cap counts.
+    goes_back = models.BooleanField(default=False, db_default=False)
     from_address = models.CharField(max_length=42, blank=True, db_collation="C")
     nonce = models.BigIntegerField(null=True, blank=True)
     gas_limit = models.BigIntegerField(null=True, blank=True)
-    tx_hash = models.CharField(
-        max_length=66, blank=True, db_collation="C"
-    )  # the mined candidate, else the newest
+    # The mined candidate, else the newest.
+    tx_hash = models.CharField(max_length=66, blank=True, db_collation="C")
     # Since then its nonce is used and no node has a receipt of it.
     unknown_since = models.DateTimeField(null=True, blank=True)
     block_number = models.BigIntegerField(null=True, blank=True)
     block_hash = models.CharField(max_length=66, blank=True, default="", db_collation="C")
-    network_fee_atomic = AtomicField(
-        default=0
-    )  # in the chain's native coin; paid also when it was reverted
+    # In the chain's native coin; paid also when it was reverted.
+    network_fee_atomic = AtomicField(default=0)
+    # chain.approvals.
     approval = models.CharField(
         max_length=100, blank=True, default="", db_default="", db_collation="C"
-    )  # chain.approvals
+    )
     requested_at = models.DateTimeField()
     signed_at = models.DateTimeField(null=True, blank=True)
     submitted_at = models.DateTimeField(null=True, blank=True)

@@ -22,9 +22,8 @@ class Address(models.Model):
     native_chain = models.ForeignKey(
         "assets.Chain", null=True, on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    watch_balance_until = models.DateTimeField(
-        null=True
-    )  # until then a contract's coins are looked for in its balance
+    # Until then a contract's coins are looked for in its balance.
+    watch_balance_until = models.DateTimeField(null=True)
 
     class Meta:
         constraints = [
@@ -93,16 +92,14 @@ class Deposit(models.Model):
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="deposits")
     tx_hash = models.CharField(max_length=66, db_collation="C")
-    log_index = (
-        models.IntegerField()
-    )  # -1 for the value of the transaction itself, below that for transfers made inside it
+    # -1 for the value of the transaction itself, below that for transfers made inside it.
+    log_index = models.IntegerField()
     from_address = models.CharField(max_length=42, db_collation="C")
     amount_atomic = AtomicField()
     block_number = models.BigIntegerField(null=True)
     block_hash = models.CharField(max_length=66, blank=True, db_collation="C")
-    mined_at = models.DateTimeField(
-        null=True, blank=True
-    )  # by the first block that has had it since it was last off the chain
+    # By the first block that has had it since it was last off the chain.
+    mined_at = models.DateTimeField(null=True, blank=True)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.CONFIRMING)
     handled_status = models.CharField(max_length=10, blank=True, default="")
     required_confirmations = models.PositiveIntegerField()
@@ -110,12 +107,10 @@ class Deposit(models.Model):
     confirmed_at = models.DateTimeField(null=True, blank=True)
     failed_at = models.DateTimeField(null=True, blank=True)
     is_lost = models.BooleanField(default=False)  # a reorg took it away after it was credited
-    is_unswept = models.BooleanField(
-        default=True, db_default=True
-    )  # what is left at its address may be worth a sweep
-    left_atomic = OptionalAtomicField(
-        null=True, blank=True
-    )  # at its address, when that was found to be worth none
+    # What is left at its address may be worth a sweep.
+    is_unswept = models.BooleanField(default=True, db_default=True)
+    # At its address, when that was found to be worth none.
+    left_atomic = OptionalAtomicField(null=True, blank=True)
 
     is_simulated = models.BooleanField(default=False)
     simulated_reference = models.CharField(max_length=255, null=True, blank=True)

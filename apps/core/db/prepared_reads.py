@@ -43,9 +43,8 @@ class Columns(Generic[Row]):
             if hasattr(field, "from_db_value")
         ]
         kinds = [_kind(field) for field in fields]
-        casts = [
-            "::text" if kind == "DecimalField" else "" for kind in kinds
-        ]  # as a number it would be rounded
+        # As a number it would be rounded.
+        casts = ["::text" if kind == "DecimalField" else "" for kind in kinds]
         columns = ", ".join(
             f'{alias}."{field.column}"{cast}' for field, cast in zip(fields, casts, strict=True)
         )

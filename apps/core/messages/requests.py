@@ -22,9 +22,8 @@ from apps.core.messages.fields import Boolean, Field, Integer, Invalid, List, Sc
 
 NAMED_MAX = 10  # unknown fields that are named
 NAME_MAX = 64  # characters of a name that is somebody else's
-Values = dict[
-    str, Any
-]  # by field: whatever the field's own rule has made of what was sent; a class has a type for each
+# By field: whatever the field's own rule has made of what was sent; a class has a type for each.
+Values = dict[str, Any]
 
 
 def by(field: Field) -> Meta:

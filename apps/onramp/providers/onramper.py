@@ -72,9 +72,8 @@ GUESS_BPS = money.Bps(10_400)
 MARGIN_BPS = money.Bps(10_020)
 
 
-Row = Mapping[
-    str, object
-]  # an object of theirs: each field is read by its own rule, and one that breaks it may be left out
+# An object of theirs: each field is read by its own rule, and one that breaks it may be left out.
+Row = Mapping[str, object]
 
 
 @dataclass(frozen=True)

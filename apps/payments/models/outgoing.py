@@ -36,9 +36,8 @@ class Refund(Owned):
     attempts = models.PositiveIntegerField(default=0)
     failure_reason = models.CharField(max_length=200, null=True)
     submitted_at = models.DateTimeField(null=True)
-    submitted_real_at = models.DateTimeField(
-        null=True
-    )  # by the machine's clock, whatever the store's says
+    # By the machine's clock, whatever the store's says.
+    submitted_real_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")
     idempotency_key = models.CharField(max_length=255, null=True)
@@ -120,13 +119,11 @@ class TransferReturn(Owned):
     tx_hash = models.CharField(max_length=66, null=True)
     failure_reason = models.CharField(max_length=200, null=True)
     submitted_at = models.DateTimeField(null=True)
-    submitted_real_at = models.DateTimeField(
-        null=True
-    )  # by the machine's clock, whatever the store's says
+    # By the machine's clock, whatever the store's says.
+    submitted_real_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
-    is_elsewhere = models.BooleanField(
-        default=False, db_default=False
-    )  # to an address that the merchant entered, not to the sender
+    # To an address that the merchant entered, not to the sender.
+    is_elsewhere = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         constraints = [
@@ -173,9 +170,8 @@ class Withdrawal(models.Model):
     requested_at = models.DateTimeField()
     decided_by = optional_person()
     decided_at = models.DateTimeField(null=True, blank=True)
-    is_requested = models.BooleanField(
-        default=False, db_default=False
-    )  # of the sender, by the worker
+    # Of the sender, by the worker.
+    is_requested = models.BooleanField(default=False, db_default=False)
     tx_hash = models.CharField(max_length=66, blank=True)
     failure_reason = models.CharField(max_length=200, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)

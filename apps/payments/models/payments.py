@@ -95,16 +95,14 @@ class Payment(Owned):
 
     # Set from above: somebody else's coins are on their way (services.hold).
     held_open_until = models.DateTimeField(null=True)
-    held_open_assets = ArrayField(
-        models.CharField(max_length=20), default=list, db_default=[]
-    )  # the coins that are on their way
+    # The coins that are on their way.
+    held_open_assets = ArrayField(models.CharField(max_length=20), default=list, db_default=[])
     is_card_funded = models.BooleanField(default=False)
     card_shortfall_bps = models.PositiveSmallIntegerField(default=0)
     needs_attention = models.CharField(max_length=20, blank=True, default="")
 
-    fresh_addresses: "list[PaymentAddress] | None" = (
-        None  # what create has just made, so that answering reads nothing
-    )
+    # What create has just made, so that answering reads nothing.
+    fresh_addresses: "list[PaymentAddress] | None" = None
 
     @property
     def deadline(self) -> datetime:
@@ -462,9 +460,8 @@ class TestPayment(Owned):
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
     amount_atomic = AtomicField()
-    is_requested = models.BooleanField(
-        default=False, db_default=False
-    )  # of the sender, by the worker
+    # Of the sender, by the worker.
+    is_requested = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         indexes = [

@@ -317,9 +317,8 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     return bool(is_made)
 
 
-_json = partial(
-    json.dumps, default=str
-)  # what JSON has no type for goes as text, which PostgreSQL reads exactly
+# What JSON has no type for goes as text, which PostgreSQL reads exactly.
+_json = partial(json.dumps, default=str)
 
 
 def _deposit_address(row: PaymentAddress) -> dict[str, str | int | None]:

@@ -100,9 +100,8 @@ def update_schedule(viewer: Access, schedule: Schedule, request: ScheduleRequest
             row.next_payout_at = _first_due(fields["next_payout_at"], row, at)
             row.anchor_day = row.next_payout_at.day
         if fields.get("active") is True and not row.is_active and row.next_payout_at <= at:
-            row.next_payout_at = next_after(
-                row, at
-            )  # what was due while it was paused is not made up for
+            # What was due while it was paused is not made up for.
+            row.next_payout_at = next_after(row, at)
         row.is_active = fields.get("active", row.is_active)
         row.updated_at = at
         row.save()

@@ -35,9 +35,8 @@ class WebhookSender:
         self._context = context
         self._done: queue.SimpleQueue[AttemptResult | None] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
-        self._ended = (
-            asyncio.Event()
-        )  # kept, unlike a call of `stop` that comes before the loop is running
+        # kept, unlike a call of `stop` that comes before the loop is running.
+        self._ended = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self._thread = threading.Thread(target=self._run, name="webhook-sender", daemon=True)
 

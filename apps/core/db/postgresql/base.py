@@ -27,9 +27,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """Knows which scope the server has from this connection, and tells it the one that is wanted
     with the next statement."""
 
-    _server_scope: Scope | None = (
-        NOBODY  # None when it isn't known: a rollback takes back what was set in its transaction
-    )
+    # None when it isn't known: a rollback takes back what was set in its transaction.
+    _server_scope: Scope | None = NOBODY
     _tells_itself = False
 
     def is_usable(self) -> bool:
