@@ -4,7 +4,6 @@ place, never in both, and belongs to the day that its movement bears (decision 3
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 
 from django.db import connection
 
@@ -57,7 +56,7 @@ class Span:
             tuple(sorted(edges)),
         )
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> dict[str, object]:
         return {**asdict(self), "edges": array(self.edges)}
 
 
