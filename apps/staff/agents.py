@@ -36,6 +36,7 @@ class AgentCredentialAdmin(ReadOnly):
 
 class AgentPayoutCapAdmin(ReadOnly):
     model = AgentPayoutCap
+    names = ("agent payout limit", "agent payout limits")
     list_display = ["shop", "label", "coin", "per_transaction", "per_day"]
     list_select_related = ["credential__store", "asset__chain"]
     search_fields = ["credential", "credential__store", "asset"]

@@ -29,11 +29,10 @@ from apps.onramp.services.networks import credential_networks, key_problem
 from apps.payments.models import Withdrawal
 from apps.payments.selectors import by_reference
 from apps.payments.services import corrections, withdrawals
-from apps.staff.labels import field_label
 from apps.staff.plumbing.codes import code
 from apps.stores import dispatch, staffing
 from apps.stores.models import Role, StaffRequest, Store, User
-from apps.stores.settings import values_of
+from apps.stores.settings import setting_label, values_of
 from apps.stores.staff_roles import StaffRole, roles_of
 
 _IN_COINS = "In the unit of the asset, such as 0.5."
@@ -61,7 +60,7 @@ class AskForm(forms.Form):
             help_text=("Saved with the request."),
         )
         for name, field in self.fields.items():
-            field.label = field.label or field_label(name)
+            field.label = field.label or setting_label(name)
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | Withdrawal | None:
         """None when it needed nobody else and is done. Raises a Failure."""
@@ -245,7 +244,7 @@ class DispatchForm(AskForm):
     store = forms.CharField(help_text="ID of the store.")
     card_funding_live = forms.BooleanField(required=False)
     card_funding_test = forms.BooleanField(required=False)
-    x402_dispatch = forms.BooleanField(required=False, label=field_label("x402_dispatch"))
+    x402_dispatch = forms.BooleanField(required=False)
     authorization_provider = forms.ChoiceField(choices=AuthorizationProvider.choices)
     authorization_url = forms.URLField(required=False, max_length=2048, assume_scheme="https")
     authorization_policy = PolicyField(

@@ -41,6 +41,8 @@ KIND = lists.choices("kind", "type", _KINDS)
 
 class StaffRequestAdmin(ReadOnly):
     model = StaffRequest
+    noun = "staff_request"
+    labels: ClassVar = {"asked_by": "Requested by", "state": "Status"}
     is_named = True
     list_display = ["what", "asked_by", "age", "expires", "decided_by", "decision"]
     list_display_links = None

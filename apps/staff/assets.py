@@ -20,7 +20,6 @@ from apps.chain.models import (
 from apps.core.templatetags.tillgate import badge, moment
 from apps.payments.models import PaymentAddress
 from apps.staff import lists
-from apps.staff.labels import field_label
 from apps.staff.pages import ReadOnly, Switches, SwitchForm, button, typed_reason
 from apps.staff.payouts import balances_of, coins_text, payouts_of, worth_in
 from apps.staff.plumbing.values import NO_END, number_text
@@ -45,6 +44,15 @@ class AssetForm(SwitchForm):
 
 class AssetAdmin(Switches):
     model = Asset
+    labels: ClassVar = {
+        "atomic_decimals": "Decimals",
+        "is_fiat_eligible": "Bank payouts",
+        "min_withdrawal_atomic": "Minimum payout",
+    }
+    help_texts: ClassVar = {
+        "min_withdrawal_atomic": "Smallest payout of this asset.",
+        "position": "Order in the customer’s list of assets; the lowest comes first.",
+    }
     is_named = True
     operation = staff_roles.ASSETS
     form = AssetForm
@@ -56,9 +64,9 @@ class AssetAdmin(Switches):
         "offered",
         "to_banks",
     ]
-    decimals = lists.figure("atomic_decimals", field_label("atomic_decimals"))
+    decimals = lists.figure("atomic_decimals", "Decimals")
     offered = lists.flag("is_active", "Active")
-    to_banks = lists.flag("is_fiat_eligible", field_label("is_fiat_eligible"))
+    to_banks = lists.flag("is_fiat_eligible", "Bank payouts")
     list_filter = ["chain", "is_active"]
     switches = ("is_active", "min_withdrawal_atomic", "position")
 
@@ -75,6 +83,11 @@ def _per_coin(row: Rate) -> str:
 
 class RateAdmin(ReadOnly):
     model = Rate
+    names = ("exchange rate", "exchange rates")
+    labels: ClassVar = {
+        "doubted_at": "Disputed by another source",
+        "is_agreed": "Confirmed by a second source",
+    }
     is_named = True
     list_display = ["coin", "per_coin", "origin", "told_at", "valid"]
     list_filter = [lists.choices("currency", "currency", ((code, code) for code in CURRENCIES))]
@@ -101,6 +114,8 @@ class AcceptedAssetAdmin(Queue):
     """Assets of stores; those that were stopped for review wait for a decision."""
 
     model = AcceptedAsset
+    names = ("store asset", "store assets")
+    labels: ClassVar = {"suspended_at": "Stopped for review"}
     is_named = True
     list_display = ["shop", "coin", "stopped", "reviewed", "decision"]
     list_display_links = ["shop"]

@@ -3,7 +3,7 @@ what IDs are of. What the log has is beside it, small; nothing here changes it.
 """
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from django.apps import apps
 from django.contrib import admin
@@ -58,6 +58,9 @@ _FIELDS = (
 
 class AuditEntryAdmin(ReadOnly):
     model = AuditEntry
+    names = ("audit log entry", "audit log entries")
+    listed_as = "Audit log"
+    labels: ClassVar = {"actor_kind": "Actor type"}
     list_display = ["done", "act", "actor", "of_store", "target", "why"]
     search_fields = ["id", "store_id"]
     search_help_text = "Store ID, or number of the entry"

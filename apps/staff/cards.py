@@ -4,6 +4,8 @@ which nobody reads.
 Two change what a network has (apps.staff.approvals).
 """
 
+from typing import ClassVar
+
 from django.contrib import admin
 from django.urls import reverse
 from django.utils.html import format_html
@@ -17,12 +19,25 @@ from apps.staff.plumbing.paging import BY_KEY
 
 class ChangesInline(Part):
     model = SessionChange
+    noun = "card"
+    labels: ClassVar = {"created_at": "Time"}
     verbose_name_plural = "history"
     fields = ["created_at", "from_status", "to_status", "source"]
 
 
 class FundingSessionAdmin(ReadOnly):
     model = FundingSession
+    names = ("card payment", "card payments")
+    noun = "card"
+    labels: ClassVar = {
+        "is_delivery_due": "Delivery is expected",
+        "method_id": "Payment method ID",
+        "method_name": "Payment method",
+        "next_poll_at": "Next check",
+        "provider": "Card network",
+        "provider_txid": "Provider’s transaction ID",
+        "shortfall_bps": "Allowed shortfall",
+    }
     list_display = ["created", "shop", "payment_reference", "network", "amount", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "payment"]
@@ -35,7 +50,7 @@ class FundingSessionAdmin(ReadOnly):
     network = lists.words("provider", "Card network")
     payment_reference = lists.clipped("payment__reference", "Payment")
     amount = lists.price("amount_cents", "currency")
-    state = lists.status("card")
+    state = lists.status()
     ordering = [BY_KEY]
     inlines = [ChangesInline]
 
@@ -45,6 +60,8 @@ class FundingSessionAdmin(ReadOnly):
 
 class CallbackAdmin(ReadOnly):
     model = Callback
+    names = ("card network callback", "card network callbacks")
+    labels: ClassVar = {"credential": "Card network"}
     list_display = ["received", "credential", "session", "reported", "verdict"]
     list_filter = ["credential"]
     reported = lists.words("status", "Status")
@@ -58,6 +75,8 @@ class CallbackAdmin(ReadOnly):
 
 class CredentialAdmin(ReadOnly):
     model = Credential
+    names = ("card network", "card networks")
+    labels: ClassVar = {"api_key_hint": "API key", "provider": "Card network"}
     is_named = True
     list_display = ["network", "shop", "api_key", "enabled", "created", "change"]
     network = lists.words("provider", "Card network")

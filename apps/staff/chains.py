@@ -1,6 +1,6 @@
 """Chains for staff."""
 
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.contrib import messages
 from django.http import HttpRequest
@@ -18,6 +18,12 @@ from apps.stores.models import User
 
 class ChainAdmin(Switches):
     model = Chain
+    labels: ClassVar = {"symbol": "Short name"}
+    help_texts: ClassVar = {
+        "required_confirmations": (
+            "Blocks until a deposit counts as confirmed. A change needs a second approval."
+        ),
+    }
     is_named = True
     operation = staff_roles.ASSETS
     list_display = ["name", "code", "number", "mode", "required_confirmations"]

@@ -39,6 +39,12 @@ def _payment_of(row: Deposit) -> Payment | None:
 
 class DepositAdmin(Rated):
     model = Deposit
+    noun = "deposit"
+    labels: ClassVar = {
+        "is_lost": "Lost in a reorganization",
+        "is_unswept": "Waiting to be swept",
+        "left_atomic": "Left at the address when set aside",
+    }
     rated_in = CURRENCY_OF_ADDRESS
     list_display = ["detected", "shop", "amount", "to", "transaction", "state"]
     list_filter = [lists.since("detected_at"), "status", "is_lost", "chain"]
@@ -50,7 +56,7 @@ class DepositAdmin(Rated):
     amount = lists.coins()
     to = lists.short("address_id", "To", chain="chain")
     transaction = lists.short("tx_hash", "Transaction")
-    state = lists.status("deposit")
+    state = lists.status()
     ordering = [BY_KEY]
     says_nothing: ClassVar = {"log_index": lambda row: row.log_index < 0}
 

@@ -49,6 +49,14 @@ def email_name(template: str) -> str:
 
 class OutgoingMailAdmin(ReadOnly):
     model = OutgoingMail
+    names = ("email", "emails")
+    listed_as = "Outgoing email"
+    noun = "mail"
+    labels: ClassVar = {
+        "in_name_of": "On behalf of",
+        "reply_to": "Reply-to",
+        "template": "Type",
+    }
     list_display = ("created", "letter", "recipient", "error", "sent_time", "state")
     list_filter = ("status",)
     search_fields = ("id", "mailbox", "key")
@@ -57,7 +65,7 @@ class OutgoingMailAdmin(ReadOnly):
     created = lists.when("created_at", "Created")
     recipient = lists.text("to", "To")
     sent_time = lists.when("sent_at", "Sent")
-    state = lists.status("mail")
+    state = lists.status()
     exclude = ("sealed_letter", "key")
     value_texts: ClassVar = {"template": lambda row: email_name(row.template)}
 

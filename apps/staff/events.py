@@ -44,6 +44,7 @@ def _response(body: str) -> SafeString:
 
 class EventAdmin(ReadOnly):
     model = Event
+    labels: ClassVar = {"object": "Content"}
     is_named = True
     has_other_times = False
     list_display = ["created", "shop", "what", "number"]
@@ -67,6 +68,9 @@ class EventAdmin(ReadOnly):
 
 class DeliveryAdmin(ReadOnly):
     model = Delivery
+    names = ("webhook delivery", "webhook deliveries")
+    noun = "delivery"
+    labels: ClassVar = {"is_test": "Test event", "response_status": "HTTP status"}
     list_display = ["created", "shop", "event_type", "attempts", "answer", "state"]
     list_filter = [lists.since("created_at"), "status", "mode"]
     list_select_related = ["store", "event"]
@@ -74,7 +78,7 @@ class DeliveryAdmin(ReadOnly):
     search_help_text = "Delivery ID, event ID, or the beginning of a store’s name"
     ordering = ["-created_at"]
     shop = lists.store()
-    state = lists.status("delivery")
+    state = lists.status()
 
     value_texts: ClassVar = {
         "created_at": lambda row: _created(row),

@@ -43,18 +43,30 @@ class Lines(Part):
 
 class InvoicePaymentsInline(Part):
     model = InvoicePayment
+    labels: ClassVar = {"counted_at": "Applied", "counted_cents": "Amount applied"}
     fields = ["created_at", "payment", "counted_cents", "counted_at", "refunded_cents"]
     list_select_related = ["invoice", "payment"]
 
 
 class InvoiceChangesInline(Part):
     model = InvoiceChange
+    noun = "invoice"
+    labels: ClassVar = {"created_at": "Time"}
+    code_nouns: ClassVar = {"change": "invoice_change"}
     verbose_name_plural = "history"
     fields = ["created_at", "change", "from_status", "to_status"]
 
 
 class InvoiceAdmin(ReadOnly):
     model = Invoice
+    noun = "invoice"
+    labels: ClassVar = {
+        "discount_cents": "Discount amount",
+        "due_judged_at": "Counted as overdue",
+        "due_waits_until": "A payment is confirming, checked again",
+        "next_letter_at": "Next reminder",
+        "uncollectible_at": "Written off",
+    }
     list_display = ["created", "shop", "label", "customer_email", "total", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "customer"]
@@ -66,7 +78,7 @@ class InvoiceAdmin(ReadOnly):
     shop = lists.store()
     customer_email = lists.text("customer__email", "Customer")
     total = lists.price("total_cents", "currency", "Total")
-    state = lists.status("invoice")
+    state = lists.status()
     ordering = [BY_KEY]
     exclude = ["public_token"]
     inlines = [Lines, InvoicePaymentsInline, InvoiceChangesInline]

@@ -3,7 +3,7 @@ workers, events and emails that wait. Counts stop at a thousand."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.contrib import admin, messages
 from django.contrib.admin import AdminSite
@@ -58,6 +58,12 @@ _QUEUE_NAMES = {
 
 class RowFailureAdmin(ReadOnly):
     model = RowFailure
+    names = ("failing job", "failing jobs")
+    labels: ClassVar = {
+        "dead_at": "Given up",
+        "row_id": "Record ID",
+        "set_aside_reason": "Reason it was set aside",
+    }
     list_display = ("job_name", "row", "failed_with", "tries", "began", "ended")
     list_display_links = ("job_name",)
     job_name = lists.clipped("job", "Job")

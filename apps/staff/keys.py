@@ -17,6 +17,7 @@ from apps.stores import staff_roles
 
 class ApiKeyAdmin(ReadOnly):
     model = ApiKey
+    names = ("API key", "API keys")
     is_named = True
     list_display = ["shown_key", "label", "shop", "key_type", "used", "revoked"]
     list_display_links = ["shown_key"]

@@ -40,6 +40,7 @@ _SERVED: tuple[type[Model], ...] = (
 
 class AccountAdmin(ReadOnly):
     model = Account
+    labels: ClassVar = {"is_guarded": "May go below zero"}
     is_named = True
     list_display = ["account", "shop", "coin", "balance"]
     list_filter = ["mode", "kind", ("asset", lists.AssetFilter)]
@@ -87,6 +88,11 @@ class MovementAdmin(ReadOnly):
     """In the order of their numbers: a test movement is booked at the time of a test clock."""
 
     model = Movement
+    labels: ClassVar = {
+        "at": "Booked",
+        "id": "Number",
+        "staff_user": "Member of staff",
+    }
     list_display = ["number", "booked", "movement", "shop", "amount", "shown_key"]
     list_display_links = ["number"]
     list_filter = ["mode"]

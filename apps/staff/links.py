@@ -1,5 +1,7 @@
 """Payment links for staff, who look and never write."""
 
+from typing import ClassVar
+
 from django.contrib import admin
 
 from apps.core.templatetags.tillgate import fiat
@@ -11,6 +13,13 @@ from apps.staff.plumbing.paging import BY_KEY
 
 class PaymentLinkAdmin(ReadOnly):
     model = PaymentLink
+    labels: ClassVar = {
+        "email": "Customer’s email",
+        "max_cents": "Highest amount",
+        "min_cents": "Lowest amount",
+        "name": "Customer’s name",
+        "suggested_cents": "Suggested amounts",
+    }
     is_named = True
     list_display = ["created", "shop", "label", "price", "paused", "archived"]
     list_filter = [

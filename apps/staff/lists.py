@@ -39,7 +39,6 @@ from apps.core.templatetags.tillgate import (
     url_text,
 )
 from apps.core.words import code_words
-from apps.staff.labels import STATUS_NOUNS
 from apps.staff.plumbing import times
 from apps.staff.plumbing.paging import is_by_key
 
@@ -131,14 +130,9 @@ def with_mode(text: Any, which: str | None) -> SafeString:
     )
 
 
-def status(noun: str, path: str = "status", description: str = "Status") -> Column:
-    """In words and a color; `noun` names its line of the table of badges."""
-
-    def show(_: Any, row: Any) -> SafeString | None:
-        value = _at(row, path)
-        return badge(noun, str(value)) if value else None
-
-    return _column(show, description)
+def status() -> Column:
+    """In words and a color, by the badges of the page's noun."""
+    return _column(lambda page, row: badge(page.noun, str(row.status)), "Status")
 
 
 def short(path: str, description: str, *, chain: str = "") -> Column:
@@ -335,7 +329,7 @@ class StatusFilter(admin.ChoicesFieldListFilter):
     """In the words of the badges in the list."""
 
     def choices(self, changelist: Any) -> Any:
-        noun = STATUS_NOUNS[changelist.model._meta.label]
+        noun = changelist.model_admin.noun
         words = {str(label): status_words(noun, value) for value, label in self.field.flatchoices}
         for choice in super().choices(changelist):
             yield {**choice, "display": words.get(str(choice["display"]), choice["display"])}

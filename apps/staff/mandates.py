@@ -16,18 +16,26 @@ from apps.staff.plumbing.worth import Rated
 
 class MandateSteps(Part):
     model = MandateStep
+    noun = "mandate"
     verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status"]
 
 
 class SettlementSteps(Part):
     model = SettlementStep
+    noun = "settlement"
     verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 
 class MandateAdmin(Rated):
     model = Mandate
+    noun = "mandate"
+    labels: ClassVar = {
+        "mandate_ref": "Mandate reference",
+        "per_call_cap_atomic": "Maximum per call",
+        "total_cap_atomic": "Total limit",
+    }
     list_display = ["created", "shop", "reference", "spent", "cap", "state"]
     list_filter = ["status", "mode"]
     list_select_related = ["store", "credential", "asset"]
@@ -38,13 +46,15 @@ class MandateAdmin(Rated):
     reference = lists.text("mandate_ref", "Reference")
     spent = lists.coins("spent_atomic", description="Spent")
     cap = lists.coins("total_cap_atomic", description="Limit")
-    state = lists.status("mandate")
+    state = lists.status()
     ordering = [BY_KEY]
     inlines = [MandateSteps]
 
 
 class SettlementAdmin(Rated):
     model = Settlement
+    noun = "settlement"
+    labels: ClassVar = {"is_dispatched": "Sent on-chain", "tx_ref": "Transaction reference"}
     list_display = ["created", "shop", "reference", "amount", "to", "state"]
     list_filter = ["status", "mode", "is_dispatched"]
     list_select_related = ["store", "mandate", "asset"]
@@ -57,7 +67,7 @@ class SettlementAdmin(Rated):
     reference = lists.text("mandate__mandate_ref", "Mandate")
     amount = lists.coins()
     to = lists.short("pay_to", "To")
-    state = lists.status("settlement")
+    state = lists.status()
     ordering = [BY_KEY]
     inlines = [SettlementSteps]
     value_texts: ClassVar = {

@@ -1,5 +1,7 @@
 """Apps that merchants authorize, for staff."""
 
+from typing import ClassVar
+
 from apps.access.models import (
     Application,
 )
@@ -9,6 +11,14 @@ from apps.staff.pages import ReadOnly
 
 class ApplicationAdmin(ReadOnly):
     model = Application
+    names = ("app", "apps")
+    labels: ClassVar = {
+        "cimd_expires_at": "Client metadata expires",
+        "hash_client_secret": "Client secret stored as a hash",
+        "post_logout_redirect_uris": "Redirect URIs after sign-out",
+        "skip_authorization": "Authorized without asking",
+        "website_url": "Website",
+    }
     is_named = True
     list_display = ["name", "shop", "client", "client_type", "enabled", "created_on"]
     client = lists.clipped("client_id", "Client ID")

@@ -20,6 +20,15 @@ from apps.staff.plumbing.worth import OF_STORE_OR_SERVICE, Rated
 
 class OutgoingTransactionAdmin(Rated):
     model = OutgoingTransaction
+    noun = "outgoing"
+    labels: ClassVar = {
+        "goes_back": "Returned to the payer",
+        "handled_fee_atomic": "Booked network fee",
+        "handled_received_atomic": "Booked as received",
+        "receives_asset": "Received asset",
+        "undone_count": "Reorganizations",
+        "waits_for": "Waiting for",
+    }
     rated_in = OF_STORE_OR_SERVICE
     list_display = ["requested", "shop", "purpose", "amount", "to", "state"]
     list_filter = [
@@ -55,6 +64,8 @@ class OutgoingTransactionAdmin(Rated):
 
 class UnknownTransactionAdmin(ReadOnly):
     model = UnknownTransaction
+    names = ("unexplained transaction", "unexplained transactions")
+    labels: ClassVar = {"value_atomic": "Amount"}
     list_display = ["found_time", "network", "nonce", "transaction", "to", "settled"]
     list_filter = [lists.present("settled_at", "status", "Explained", "Unexplained"), "chain"]
     list_select_related = ["chain"]

@@ -19,16 +19,7 @@ from django.template.response import TemplateResponse
 
 from apps.core.db.replica import reads_may_lag
 from apps.core.words import sentence
-from apps.staff.labels import (
-    HELP_TEXTS,
-    LABELS,
-    STATUS_NOUNS,
-    column_labels,
-    field_label,
-    in_one_order,
-    record_name,
-    record_names,
-)
+from apps.staff.labels import column_label, in_one_order
 from apps.staff.lists import StatusFilter, found_by
 from apps.staff.plumbing.paging import CappedPaginator
 from apps.staff.plumbing.times import Dated
@@ -89,18 +80,42 @@ class ReasonForm(ActionForm):
     reason = forms.CharField(label="Reason", required=False, max_length=REASON_MAX)
 
 
-class RecordValues:
-    """What the columns of a record say."""
+class Record:
+    """How people call the records of a model and their columns, and how values are shown."""
 
-    # Of those that the rules for all records don't know.
+    model: Any
+    # One and several, where the model's own name isn't what people say.
+    names: ClassVar[tuple[str, str] | None] = None
+    noun: ClassVar[str] = ""  # whose badges its statuses have
+    # Of columns whose names don't say it.
+    labels: ClassVar[Mapping[str, str]] = {}
+    # Of columns that the rules for all records don't know.
     value_texts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
+    # Of columns whose codes have badges.
+    code_nouns: ClassVar[Mapping[str, str]] = {}
     # When a value tells nobody anything: its column is named among the empty ones.
     says_nothing: ClassVar[Mapping[str, Callable[[Any], bool]]] = {}
 
     @classmethod
+    def singular(cls) -> str:
+        return cls.names[0] if cls.names else str(cls.model._meta.verbose_name)
+
+    @classmethod
+    def plural(cls) -> str:
+        return cls.names[1] if cls.names else str(cls.model._meta.verbose_name_plural)
+
+    @classmethod
+    def label_of(cls, name: str) -> str:
+        return cls.labels.get(name) or column_label(name)
+
+    @classmethod
+    def column_labels(cls) -> dict[str, str]:
+        return {field.name: cls.label_of(field.name) for field in cls.model._meta.fields}
+
+    @classmethod
     def value_of(cls, row: Any, name: str) -> Any:
         text = cls.value_texts.get(name)
-        return text(row) if text is not None else shown(row, name)
+        return text(row) if text is not None else shown(row, name, cls.noun, cls.code_nouns)
 
 
 class Permissions:
@@ -122,7 +137,7 @@ class Permissions:
         return False
 
 
-class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
+class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
     """Rows that staff look at."""
 
     list_per_page = 50
@@ -135,13 +150,15 @@ class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
     show_facets = admin.ShowFacets.NEVER  # which count whole tables
     view_on_site = False  # what libraries call a page of a record isn't one here
     switches: tuple[str, ...] = ()  # the columns that who may change it types in
+    listed_as = ""  # what people call the list, where it isn't the plural
+    help_texts: ClassVar[Mapping[str, str]] = {}  # what an input says beside its label
     nothing = ""  # what a list without rows says, where there is more to say than that
     is_named = False  # whether its records may have names of their own, which need no noun before
 
     def get_form(
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        words = {"labels": column_labels(self.model), "help_texts": HELP_TEXTS}
+        words = {"labels": self.column_labels(), "help_texts": self.help_texts}
         return super().get_form(request, obj, change, **{**words, **kwargs})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -155,9 +172,8 @@ class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
 
     def get_list_filter(self, request: HttpRequest) -> Any:
         """Statuses in the words of their badges."""
-        is_badged = self.opts.label in STATUS_NOUNS
         return [
-            (item, StatusFilter) if is_badged and item in STATUS_FIELDS else item
+            (item, StatusFilter) if self.noun and item in STATUS_FIELDS else item
             for item in super().get_list_filter(request)
         ]
 
@@ -166,13 +182,13 @@ class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
         for spec in page.filter_specs:
             field = getattr(spec, "field", None)
             if field is not None:
-                spec.title = field_label(field.name, self.opts.label)
+                spec.title = self.label_of(field.name)
         return page
 
     @property
     def list_name(self) -> str:
         """What people call the list of these records."""
-        return sentence(LABELS.get(self.opts.label) or record_names(self.opts))
+        return self.listed_as or sentence(self.plural())
 
     def title_of(self, row: Any) -> str:
         """What people call one of them, after the noun; its ID when it has no other name."""
@@ -181,7 +197,7 @@ class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
     def heading_of(self, row: Any) -> str:
         """What its page is headed with."""
         title = self.title_of(row)
-        return title if self.has_name(row) else f"{sentence(record_name(self.opts))} {title}"
+        return title if self.has_name(row) else f"{sentence(self.singular())} {title}"
 
     def has_name(self, row: Any) -> bool:
         return self.is_named and self.title_of(row) != str(row.pk)
@@ -231,7 +247,7 @@ class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
         return super().get_action_choices(request, [("", "Choose an action"), *default_choices])
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        messages.success(request, f"{sentence(record_name(self.opts))} saved: {obj}")
+        messages.success(request, f"{sentence(self.singular())} saved: {obj}")
         return self.response_post_save_change(request, obj)
 
     def log_change(self, request: HttpRequest, obj: Any, message: Any) -> Any:
@@ -257,7 +273,7 @@ class ReadOnly(Dated, RecordValues, Permissions, _ModelAdmin):
         }
 
 
-class Part(RecordValues, Permissions, _TabularInline):
+class Part(Record, Permissions, _TabularInline):
     """Rows of a record that are looked at with it."""
 
     extra = 0
@@ -269,7 +285,7 @@ class Part(RecordValues, Permissions, _TabularInline):
         return super().get_queryset(request).select_related(*self.list_select_related)
 
     def get_formset(self, request: HttpRequest, obj: Any = None, **kwargs: Any) -> Any:
-        return super().get_formset(request, obj, **{"labels": column_labels(self.model), **kwargs})
+        return super().get_formset(request, obj, **{"labels": self.column_labels(), **kwargs})
 
 
 class SwitchForm(_ModelForm):
@@ -314,7 +330,7 @@ class Switches(ReadOnly):
     ) -> Any:
         """What the history says: the fields that were changed, and why."""
         labels = [str(form.fields[name].label) for name in form.changed_data if name != "reason"]
-        labels += [record_names(part.model._meta) for part in formsets if part.changed_objects]
+        labels += [part.plural() for part in formsets if part.changed_objects]
         outcome = f"Changed {', '.join(labels)}" if labels else "Saved without changes"
         _note_typed(form)
         return f"{outcome}: {typed_reason(request)}"

@@ -47,18 +47,38 @@ def _held_open(payment: Payment) -> SafeString:
 
 class Addresses(Part):
     model = PaymentAddress
+    labels: ClassVar = {"required_atomic": "Amount due"}
     verbose_name_plural = "addresses"
     fields = ["asset", "address", "required_atomic", "exchange_rate", "required_confirmations"]
 
 
 class PaymentEventsInline(Part):
     model = PaymentEvent
+    noun = "payment"
+    labels: ClassVar = {"created_at": "Time"}
+    code_nouns: ClassVar = {"event_type": "payment_event"}
     verbose_name_plural = "history"
     fields = ["created_at", "event_type", "from_status", "to_status"]
 
 
 class PaymentAdmin(ReadOnly):
     model = Payment
+    noun = "payment"
+    labels: ClassVar = {
+        "auto_swap_status": "Auto-swap",
+        "customer_pays_fee": "Customer pays the fee",
+        "failed_url": "Failure URL",
+        "held_open_assets": "Assets accepted after expiration",
+        "held_open_until": "Accepts payments until",
+        "is_card_funded": "Paid by card",
+        "reconciliation_due": "Reconciliation is due",
+        "refund_state": "Refunds",
+        "settlement_amount_cents": "Amount",
+        "settlement_currency": "Currency",
+        "settlement_status": "Settlement",
+        "state_reason": "Reason for the status",
+    }
+    code_nouns: ClassVar = {"state_reason": "reason"}
     list_display = ["number", "created", "shop", "amount", "order", "state"]
     list_filter = [
         lists.since("created_at"),
@@ -77,7 +97,7 @@ class PaymentAdmin(ReadOnly):
     shop = lists.store()
     amount = lists.price("settlement_amount_cents", "settlement_currency")
     order = lists.text("order_id", "Order ID")
-    state = lists.status("payment")
+    state = lists.status()
     ordering = [BY_KEY]
     inlines = [Addresses, PaymentEventsInline]
     value_texts: ClassVar = {

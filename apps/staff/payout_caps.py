@@ -16,6 +16,7 @@ from apps.stores import staff_roles
 
 class StorePayoutCapAdmin(Rated, Switches):
     model = StorePayoutCap
+    names = ("payout limit", "payout limits")
     operation = staff_roles.PAYOUT_CAPS
     list_display = ["shop", "coin", "per_transaction", "per_day"]
     list_select_related = ["store", "asset__chain"]

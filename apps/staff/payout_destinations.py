@@ -46,6 +46,12 @@ class BankReviewFilter(admin.SimpleListFilter):
 
 class DestinationAdmin(Queue):
     model = Destination
+    labels: ClassVar = {
+        "account_hint": "Account ending in",
+        "cools_until": "Waiting period ends",
+        "created_at": "Added",
+        "holder": "Account holder",
+    }
     is_named = True
     list_display = ["shop", "kind", "account", "holder_name", "created", "decision"]
     list_filter = ["kind", BankReviewFilter, "mode"]

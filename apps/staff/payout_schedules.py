@@ -14,6 +14,12 @@ from apps.staff.pages import (
 
 class ScheduleAdmin(ReadOnly):
     model = Schedule
+    labels: ClassVar = {
+        "anchor_day": "Day of the month",
+        "last_failure": "Last error",
+        "last_skip_reason": "Reason the last run was skipped",
+        "minimum_fiat_cents": "Minimum payout",
+    }
     list_display = ["shop", "coin", "frequency", "next_payout", "last_result", "running"]
     says_nothing: ClassVar = {"anchor_day": lambda row: row.frequency != Schedule.Frequency.MONTHLY}
     running = lists.flag("is_active", "Active")

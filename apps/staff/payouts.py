@@ -56,6 +56,19 @@ class CodeForm(ReasonForm):
 
 class PayoutAdmin(Rated, Queue):
     model = Payout
+    labels: ClassVar = {
+        "bears_network_fee": "Store pays the network fee",
+        "failed_gas_atomic": "Network fees of failed attempts",
+        "failed_gas_due_atomic": "Network fees of failed attempts, unpaid",
+        "funds": "Status of the funds",
+        "paid_external_reference": "Bank reference",
+        "paid_fee_cents": "Off-ramp fee",
+        "paid_fiat_amount_cents": "Received by bank",
+        "paid_fx_rate": "Exchange rate",
+        "provider_tx_id": "Provider’s transaction ID",
+        "retry_at": "Next retry",
+        "worth_cents": "Value when created",
+    }
     list_display = ["created", "shop", "amount", "to", "why", "decision"]
     list_filter = [lists.since("created_at"), "status", "mode", "rail"]
     list_select_related = ["store__platform", "asset__chain", "approval", "destination", "maker"]

@@ -1,7 +1,7 @@
 """People for staff, who deactivate accounts. Roles and lost second factors take two
 (apps.staff.approvals)."""
 
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlencode
 
 from django import forms
@@ -28,6 +28,8 @@ class UserForm(SwitchForm):
 
 class UserAdmin(Switches):
     model = User
+    names = ("person", "people")
+    labels: ClassVar = {"last_login": "Last sign-in"}
     is_named = True
     form = UserForm
     operation = staff_roles.ACCOUNT

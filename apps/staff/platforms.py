@@ -23,6 +23,7 @@ _PURPOSES = {**dict(OnboardingLink.Purpose.choices), "kyb": "Business verificati
 
 class AccessRequestAdmin(Queue):
     model = AccessRequest
+    names = ("platform access request", "platform access requests")
     list_display = ["created", "shop", "why", "reviewed", "decision"]
     list_filter = ["status"]
     list_select_related = ["store"]
@@ -78,6 +79,13 @@ class OnboardingLinkAdmin(ReadOnly):
 
 class DestinationConfirmationAdmin(ReadOnly):
     model = DestinationConfirmation
+    names = ("contact confirmation", "contact confirmations")
+    labels: ClassVar = {
+        "letters": "Emails sent",
+        "told_at": "Notified",
+        "tries": "Wrong codes",
+        "waits_until": "Waiting period ends",
+    }
     list_display = ["created", "shop", "where", "who", "waits", "state"]
     list_select_related = ["store", "destination"]
     search_fields = ["id", "store", "destination"]

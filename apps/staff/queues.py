@@ -15,11 +15,7 @@ from apps.core.errors import Failure
 from apps.core.templatetags.tillgate import badge, status_words
 from apps.core.web.forms import typographic
 from apps.core.words import sentence
-from apps.staff.labels import (
-    field_label,
-    in_one_order,
-    record_name,
-)
+from apps.staff.labels import in_one_order
 from apps.staff.pages import ReadOnly, may, typed_reason
 from apps.stores.staff_roles import StaffOperation
 
@@ -39,7 +35,6 @@ class Queue(ReadOnly):
     """Rows that wait for a person. A page of its own takes the decision with its reason; a service
     carries it out."""
 
-    noun = ""  # whose badges its states have
     nothing = "Nothing needs a decision. Items submitted for review appear here."
     waiting = "pending"
     approving: StaffOperation
@@ -71,8 +66,8 @@ class Queue(ReadOnly):
     def subject_of(self, row: Any) -> str:
         """What is reviewed, as the page's heading says it."""
         if hasattr(row, "store"):
-            return f"{record_name(self.opts)} for {row.store}"
-        return f"{record_name(self.opts)} {self.title_of(row)}"
+            return f"{self.singular()} for {row.store}"
+        return f"{self.singular()} {self.title_of(row)}"
 
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         """What the decision is about, first."""
@@ -131,7 +126,7 @@ class Queue(ReadOnly):
 
     def _show(self, request: HttpRequest, row: Any, errors: list[str], reason: str) -> HttpResponse:
         facts = [
-            (field_label(name, self.opts.label), self.value_of(row, name))
+            (self.label_of(name), self.value_of(row, name))
             for name in in_one_order([field.name for field in self.opts.fields])
             if name not in (self.exclude or ())
         ]

@@ -10,6 +10,8 @@ from apps.staff.plumbing.worth import Rated
 
 class RefundAdmin(Rated):
     model = Refund
+    noun = "refund"
+    labels: ClassVar = {"is_from_held": "Paid from held coins"}
     list_display = ["created", "shop", "of_payment", "amount", "to", "state"]
     list_filter = [lists.since("created_at"), "status", "mode", "reason"]
     list_select_related = ["store", "asset", "payment"]
@@ -20,7 +22,7 @@ class RefundAdmin(Rated):
     of_payment = lists.clipped("payment__reference", "Payment")
     amount = lists.coins()
     to = lists.short("destination_address", "To")
-    state = lists.status("refund")
+    state = lists.status()
     says_nothing: ClassVar = {
         "part": lambda row: not row.part,
         "submitted_real_at": lists.is_submitted_in_real_time,

@@ -40,6 +40,9 @@ def _credential(row: RequestEntry) -> SafeString:
 
 class RequestEntryAdmin(ReadOnly):
     model = RequestEntry
+    names = ("request", "requests")
+    listed_as = "Request log"
+    labels: ClassVar = {"credential_kind": "Credential type", "credential_name": "Credential"}
     is_named = True
     list_display = ["at", "call", "status", "took", "shop", "by"]
     list_filter = [lists.since("created_at"), "mode"]

@@ -38,7 +38,6 @@ from apps.ledger.models import Movement
 from apps.links.models import PaymentLink
 from apps.payments.models import Payment, PaymentAddress, Refund, Withdrawal
 from apps.payouts.models import Destination, Payout
-from apps.staff.labels import LABELS, STATUS_NOUNS, record_name, record_names
 from apps.staff.lists import coins_text
 from apps.staff.plumbing.paging import made_last
 from apps.stores import audit
@@ -131,7 +130,7 @@ def find(typed: str) -> StaffSearchResult:
         if key in keys:
             continue
         keys.add(key)
-        name = LABELS.get(row._meta.label) or sentence(record_names(row._meta))
+        name = _list_name(row)
         by_group.setdefault(name, []).append(_hit(row))
     return StaffSearchResult(
         term, [StaffSearchGroup(name, hits) for name, hits in by_group.items()]
@@ -280,9 +279,12 @@ def _name(row: Any) -> str:
         return f"{amount} {row.get_interval_display().lower()}, {row.product.name}"
     page: Any = admin.site.get_model_admin(type(row))
     title = str(page.title_of(row))
-    if title.startswith("of "):
-        return f"{sentence(record_name(row._meta))} {title}"
-    return title
+    return f"{sentence(page.singular())} {title}" if title.startswith("of ") else title
+
+
+def _list_name(row: Model) -> str:
+    page: Any = admin.site._registry.get(type(row))
+    return str(page.list_name) if page is not None else sentence(str(row._meta.verbose_name_plural))
 
 
 def _facts(row: Any) -> Iterator[str]:
@@ -293,9 +295,10 @@ def _facts(row: Any) -> Iterator[str]:
 
 
 def _state(row: Any) -> str:
-    noun, status = STATUS_NOUNS.get(row._meta.label), getattr(row, "status", "")
-    if noun and status:
-        return status_words(noun, status)
+    page: Any = admin.site._registry.get(type(row))
+    status = getattr(row, "status", "")
+    if page is not None and page.noun and status:
+        return status_words(page.noun, status)
     return code_words(str(status or getattr(row, "kind", "")))
 
 

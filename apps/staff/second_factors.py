@@ -1,5 +1,6 @@
 """Second factors for staff. Two remove a lost one (apps.staff.approvals)."""
 
+from typing import ClassVar
 from urllib.parse import urlencode
 
 from django.contrib import admin
@@ -15,6 +16,11 @@ from apps.staff.pages import ReadOnly
 
 class SecondFactorAdmin(ReadOnly):
     model = SecondFactor
+    labels: ClassVar = {
+        "created_at": "Set up",
+        "throttling_failure_count": "Failed attempts",
+        "throttling_failure_timestamp": "Last failed attempt",
+    }
     list_display = ["user", "finished", "created", "failures", "loss"]
     list_select_related = ["user"]
     search_fields = ["user__email_key"]

@@ -19,7 +19,6 @@ from apps.core.acting import ActorKind, become
 from apps.core.db import tenancy
 from apps.core.errors import Failure
 from apps.core.web.forms import typographic
-from apps.core.words import sentence
 from apps.staff import (
     coin_search,
     home,
@@ -30,17 +29,10 @@ from apps.staff import (
     sending,
     trial_balance,
 )
-from apps.staff.labels import LABELS, record_names
 from apps.staff.pages import may
 from apps.staff.plumbing import fresh_code
 from apps.stores import staff_roles
 from apps.stores.models import User
-
-
-def _named(model: Any) -> dict[str, object]:
-    options = model["model"]._meta
-    return {**model, "name": sentence(LABELS.get(options.label) or record_names(options))}
-
 
 # Where the dashboard is, seen from here: nothing on the same host.
 _DASHBOARD = settings.DASHBOARD_URL if settings.ADMIN_HOST != settings.DASHBOARD_HOST else ""
@@ -145,7 +137,10 @@ class StaffSite(AdminSite):
                 "app_label": "",
                 "app_url": "",
                 "has_module_perms": True,
-                "models": [_named(models[page.model]) for page in pages],
+                "models": [
+                    {**models[page.model], "name": self.get_model_admin(page.model).list_name}  # type: ignore[attr-defined]
+                    for page in pages
+                ],
             }
             for group, pages in navigation.GROUPS.items()
         ]

@@ -19,7 +19,6 @@ from apps.core.errors import Failure
 from apps.core.templatetags.tillgate import moment, status_words
 from apps.core.web.forms import typographic
 from apps.staff import lists
-from apps.staff.labels import HELP_TEXTS, field_label
 from apps.staff.pages import Part, Switches, SwitchForm, typed_reason
 from apps.staff.queues import Section
 from apps.stores import staff_roles, terms
@@ -28,6 +27,7 @@ from apps.stores.settings import (
     columns_of,
     model_of,
     rows_of,
+    setting_label,
     settings_models,
     values_of,
     write_settings,
@@ -91,6 +91,23 @@ class StoreForm(SwitchForm):
 
 class StoreAdmin(Switches):
     model = Store
+    help_texts: ClassVar = {
+        "customer_pays_fee": "Adds the fee to what customers pay instead of deducting it.",
+        "fee_fraction": "Share of each payment that the service keeps.",
+        "invoice_due_days": "For invoices that don’t set a due date.",
+        "kyc_confirmed_at": (
+            "UTC, such as 2026-11-23 14:30. Empty while the business isn’t verified."
+        ),
+        "payout_review_threshold_cents": "Staff review larger payouts. Leave empty to review none.",
+        "platform_fee_ceiling_fraction": (
+            "Of a platform: none of its sub-merchants pays it more. Leave empty for no ceiling."
+        ),
+        "platform_fee_fraction": "Share of each payment that the store’s platform keeps.",
+        "platform_may_pay_out": (
+            "Lets the platform pay out its sub-merchants’ coins to any address."
+        ),
+        "support_email": "Shown to customers.",
+    }
     is_named = True
     form = StoreForm
     operation = staff_roles.STORE_SETTINGS
@@ -130,6 +147,10 @@ class StoreAdmin(Switches):
         "remove_service_branding",
     )
 
+    @classmethod
+    def label_of(cls, name: str) -> str:
+        return setting_label(name)
+
     def get_form(
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
@@ -140,7 +161,7 @@ class StoreAdmin(Switches):
             if name in self.switches
         }
         form = type(self.form.__name__, (self.form,), fields)
-        labels = {name: field_label(name) for name in _all_columns()}
+        labels = {name: setting_label(name) for name in _all_columns()}
         return super().get_form(request, obj, change, **{"form": form, "labels": labels, **kwargs})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
@@ -150,8 +171,8 @@ class StoreAdmin(Switches):
         return [*first, *(name for name in names if name not in first)]
 
     def _input(self, request: HttpRequest, column: Any) -> Any:
-        label = field_label(column.name)
-        help_text = HELP_TEXTS.get(column.name, "")
+        label = setting_label(column.name)
+        help_text = self.help_texts.get(column.name, "")
         return self.formfield_for_dbfield(column, request, label=label, help_text=help_text)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:

@@ -1,5 +1,7 @@
 """Subscriptions for staff, with their history."""
 
+from typing import ClassVar
+
 from apps.billing.models import (
     Subscription,
     SubscriptionChange,
@@ -18,12 +20,28 @@ class Items(Part):
 
 class SubscriptionChangesInline(Part):
     model = SubscriptionChange
+    noun = "subscription"
+    labels: ClassVar = {"created_at": "Time"}
+    code_nouns: ClassVar = {"change": "subscription_change"}
     verbose_name_plural = "history"
     fields = ["created_at", "change", "from_status", "to_status"]
 
 
 class SubscriptionAdmin(ReadOnly):
     model = Subscription
+    noun = "subscription"
+    labels: ClassVar = {
+        "anchor_day": "Billing day",
+        "cancel_at": "Cancels on",
+        "cancel_at_period_end": "Cancels at period end",
+        "current_period_end": "Current period ends",
+        "current_period_start": "Current period started",
+        "failed_cycle_count": "Failed payments in a row",
+        "grace_cycles": "Failed payments before cancellation",
+        "next_billing_at": "Next invoice",
+        "next_step_at": "Next change",
+        "trial_end": "Trial ends",
+    }
     list_display = [
         "created",
         "shop",
@@ -42,7 +60,7 @@ class SubscriptionAdmin(ReadOnly):
     shop = lists.store()
     customer_email = lists.text("customer__email", "Customer")
     next_billing = lists.by_store("next_billing_at", "Next billing")
-    state = lists.status("subscription")
+    state = lists.status()
     ordering = [BY_KEY]
     inlines = [Items, SubscriptionChangesInline]
 

@@ -1,6 +1,6 @@
 """Swaps for staff, who look and never write."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -15,12 +15,23 @@ from apps.swaps.models import Swap, SwapStep
 
 class Steps(Part):
     model = SwapStep
+    noun = "swap"
     verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 
 class SwapAdmin(Rated):
     model = Swap
+    noun = "swap"
+    labels: ClassVar = {
+        "actual_buy_amount_atomic": "Received",
+        "buy_asset": "Bought asset",
+        "expected_buy_amount_atomic": "Expected to receive",
+        "min_buy_amount_atomic": "Minimum to receive",
+        "sell_amount_atomic": "Sold",
+        "slippage_bps": "Maximum slippage",
+        "source_asset": "Sold asset",
+    }
     rated_asset = "source_asset"
     list_display = ["created", "shop", "sold", "bought", "why", "state"]
     list_filter = ["status", "mode"]
@@ -32,7 +43,7 @@ class SwapAdmin(Rated):
     sold = lists.coins("sell_amount_atomic", "source_asset", "Sold")
     bought = lists.coins("actual_buy_amount_atomic", "buy_asset", "Bought", rate="buy_rate_now")
     why = lists.text("failure_reason", "Failure")
-    state = lists.status("swap")
+    state = lists.status()
     ordering = [BY_KEY]
     inlines = [Steps]
 

@@ -25,6 +25,7 @@ _TYPES = {"pdf": "application/pdf", "jpeg": "image/jpeg", "png": "image/png"}
 
 class VerificationAdmin(Queue):
     model = Verification
+    names = ("business verification", "business verifications")
     list_display = ["submitted", "shop", "business", "place", "contact", "decision"]
     list_filter = ["status"]
     list_select_related = ["store"]

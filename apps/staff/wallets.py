@@ -27,6 +27,14 @@ from apps.stores.staff_roles import StaffMember
 
 class HotWalletAdmin(ReadOnly):
     model = HotWallet
+    names = ("wallet", "wallets")
+    labels: ClassVar = {
+        "halted_at": "Stopped",
+        "halted_reason": "Reason it was stopped",
+        "number": "Lane",
+        "short_since": "Out of funds since",
+        "without_gas_since": "Out of coins for gas since",
+    }
     list_display = ["network", "lane", "shown_address", "next_nonce", "halted", "why"]
     list_select_related = ["chain"]
     network = lists.chain()
@@ -54,6 +62,15 @@ class HotWalletAdmin(ReadOnly):
 
 class ObstacleAdmin(ReadOnly):
     model = Obstacle
+    names = ("obstacle", "obstacles")
+    listed_as = "Coins that can’t move"
+    labels: ClassVar = {
+        "amount_atomic": "Coins that wait",
+        "cost_atomic": "Cost of a sweep",
+        "holder": "Address",
+        "kind": "Reason",
+        "next_look_at": "Next check",
+    }
     list_display = ["found_time", "coin", "kind", "shown_holder", "waiting", "over"]
     list_filter = [lists.present("ended_at", "status", "Over", "Still there"), "kind"]
     list_select_related = ["asset__chain"]

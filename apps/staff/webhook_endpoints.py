@@ -13,6 +13,12 @@ from apps.webhooks.models import Endpoint
 
 class EndpointAdmin(ReadOnly):
     model = Endpoint
+    noun = "endpoint"
+    labels: ClassVar = {
+        "is_notice_due": "Owner will be notified",
+        "is_secret_of_platform": "Secret made by a platform",
+        "platform_store_url": "Shop URL",
+    }
     is_named = True
     list_display = ["shop", "address", "platform", "created", "changed", "state"]
     list_filter = ["status", "mode"]
@@ -25,7 +31,7 @@ class EndpointAdmin(ReadOnly):
     address = lists.url("url", "URL")
     created = lists.made("created_at", "Created")
     changed = lists.when("updated_at", "Updated")
-    state = lists.status("endpoint")
+    state = lists.status()
     value_texts: ClassVar = {
         "secret_preview": lambda row: code(row.secret_preview.replace("...", "…")),
         "subscribed_events": lambda row: side_by_side(map(event_title, row.subscribed_events)),

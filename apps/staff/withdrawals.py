@@ -24,6 +24,7 @@ EARLIER_MAX = 5
 
 class WithdrawalAdmin(Rated, Queue):
     model = Withdrawal
+    names = ("withdrawal of earnings", "withdrawals of earnings")
     rated_in = OF_THE_SERVICE
     list_display = ["requested", "called", "amount", "to", "requested_by", "decision"]
     list_filter = ["status", lists.MODE]

@@ -1,5 +1,7 @@
 """What agents are offered and have signed over x402, for staff."""
 
+from typing import ClassVar
+
 from apps.agents.models import (
     PaymentOffer,
     SignedPayment,
@@ -13,12 +15,15 @@ from apps.staff.plumbing.worth import Rated
 
 class SignedPaymentSteps(Part):
     model = SignedPaymentStep
+    noun = "signed"
     verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 
 class SignedPaymentAdmin(ReadOnly):
     model = SignedPayment
+    noun = "signed"
+    labels: ClassVar = {"is_elsewhere": "Carried out by another transaction"}
     list_display = ["created", "shop", "by", "amount", "transaction", "state"]
     list_filter = ["status", "mode", "chain"]
     list_select_related = ["store", "offer__asset"]
@@ -29,7 +34,7 @@ class SignedPaymentAdmin(ReadOnly):
     by = lists.short("payer", "Payer")
     amount = lists.coins(asset="offer__asset")
     transaction = lists.short("tx_hash", "Transaction")
-    state = lists.status("signed")
+    state = lists.status()
     ordering = [BY_KEY]
     exclude = ["signature"]
     inlines = [SignedPaymentSteps]
@@ -40,6 +45,7 @@ class SignedPaymentAdmin(ReadOnly):
 
 class PaymentOfferAdmin(Rated):
     model = PaymentOffer
+    labels: ClassVar = {"resource": "Resource URL", "timeout_seconds": "Timeout"}
     list_display = ["created", "shop", "amount", "resource_path", "to"]
     list_filter = ["mode", ("asset", lists.AssetFilter)]
     list_select_related = ["store", "asset"]

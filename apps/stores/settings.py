@@ -21,6 +21,7 @@ _LABELS = {
     "card_funding_live": "Cards in live mode",
     "card_funding_test": "Cards in test mode",
     "checkout_domain_checked_at": "Checkout domain last checked",
+    "customer_pays_fee": "Customer pays the fee",
     "is_platform": "Runs a platform",
     "kyc_confirmed_at": "Business verified",
     "platform_fee_before_fraction": "Platform fee before the raise",

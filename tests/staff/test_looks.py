@@ -18,10 +18,11 @@ from apps.billing.models import Customer, Price
 from apps.core.words import code_words
 from apps.ledger.models import Account
 from apps.payments.models import PaymentEvent
-from apps.staff.labels import HELP_TEXTS, RECORD_NAMES, field_label, record_names
+from apps.staff.payments import PaymentEventsInline
 from apps.staff.plumbing.values import named, number_text, record_title, shown
 from apps.staff.templatetags.staff import age
-from apps.stores.models import AuditEntry
+from apps.stores.models import AuditEntry, Store
+from apps.stores.settings import columns_of, settings_models
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
@@ -73,15 +74,20 @@ def test_choices_are_written_as_sentences_begin_and_names_as_their_owners_do(app
     "model", sorted(admin.site._registry, key=lambda model: model._meta.label), ids=str
 )
 def test_no_record_is_called_by_an_abbreviation_of_the_code(model: Any) -> None:
-    names = record_names(model._meta)
+    page: Any = admin.site._registry[model]
+    names = page.plural()
     assert not re.search(r"\bapi\b|\bentry$|row failure|\bmails|payout caps", names), names
 
 
-def test_every_record_and_every_help_text_of_the_tables_exists() -> None:
-    models = {model._meta.label for model in admin.site._registry}
-    columns = {field.name for model in apps.get_models() for field in model._meta.fields}
-    assert set(RECORD_NAMES) <= models
-    assert set(HELP_TEXTS) <= columns
+def test_every_column_that_a_page_has_words_for_exists() -> None:
+    pages: list[Any] = list(admin.site._registry.values())
+    settings = {name for model in settings_models() for name in columns_of(model)}
+    for page in [*pages, *(part for owner in pages for part in owner.inlines)]:
+        columns = {field.name for field in page.model._meta.fields}
+        if page.model is Store:
+            columns |= settings
+        texts = getattr(page, "help_texts", {})
+        assert {*page.labels, *texts, *page.value_texts, *page.code_nouns} <= columns, page
 
 
 def test_a_key_lists_its_scopes_and_answers_yes_or_no(cast: Cast, finance: Browser) -> None:
@@ -104,7 +110,8 @@ def test_the_end_of_time_and_a_rate_are_said_in_words_and_as_few_digits() -> Non
 
 def test_a_name_of_the_code_is_read_as_words_and_what_others_wrote_stays() -> None:
     event = PaymentEvent(event_type="refund_confirmed", from_status=None, to_status="completed")
-    assert (shown(event, "event_type"), shown(event, "to_status")) == (
+    page = PaymentEventsInline
+    assert (page.value_of(event, "event_type"), page.value_of(event, "to_status")) == (
         "Refund confirmed",
         "Completed",
     )
@@ -178,7 +185,7 @@ def test_the_page_of_proxies_says_who_is_seen_and_keeps_what_was_typed(finance: 
 def test_a_form_has_no_null_and_names_its_fields_as_people_do(cast: Cast) -> None:
     page = text(signed_in(make.clerk("admin")).get("/admin/stores/staffrequest/ask/dispatch/"))
     assert "> null<" not in page and "> {}<" not in page
-    assert "Authorization URL" in page and field_label("card_funding_live") in page
+    assert "Authorization URL" in page and "Cards in live mode" in page
 
 
 def test_whoever_may_not_is_told_about_the_role_and_not_about_a_form(cast: Cast) -> None:

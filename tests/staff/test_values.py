@@ -31,7 +31,6 @@ from apps.payouts.services.caps import set_store_cap
 from apps.payouts.states import NEEDS_APPROVER
 from apps.platforms.models import DestinationConfirmation
 from apps.staff.emails import EMAIL_NAMES
-from apps.staff.labels import field_label
 from apps.stores.models import StaffRequest, Store, User
 from apps.webhooks.catalogue import EVENTS, event_title
 from apps.webhooks.models import Delivery, Endpoint, Event
@@ -57,6 +56,11 @@ def said(row: Any, column: str) -> str:
     page: Any = admin.site._registry.get(type(row)) or PARTS.get(type(row))
     page = page or admin.site._registry[Store]  # settings of a store stand on its page
     return str(page.value_of(row, column))
+
+
+def said_of(model: Any, column: str) -> str:
+    page: Any = admin.site._registry[model]
+    return str(page.label_of(column))
 
 
 def plain(markup: str) -> str:
@@ -199,8 +203,8 @@ def test_the_audit_log_says_durations_in_the_same_words() -> None:
 
 
 def test_a_column_is_called_after_its_record_where_another_calls_it_otherwise() -> None:
-    assert field_label("number") == "Number"
-    assert field_label("number", HotWallet._meta.label) == "Lane"
+    assert said_of(Invoice, "number") == "Number"
+    assert said_of(HotWallet, "number") == "Lane"
 
 
 def test_a_card_payment_is_called_by_its_amount_and_not_by_an_address() -> None:

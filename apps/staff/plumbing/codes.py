@@ -10,13 +10,6 @@ from django.utils.safestring import SafeString, mark_safe
 
 from apps.core.templatetags.tillgate import UNBROKEN_MAX, email_text, url_text
 
-# Whose badges say what a code of a record means.
-CODE_NOUNS: dict[str, str] = {
-    "billing.InvoiceChange.change": "invoice_change",
-    "billing.SubscriptionChange.change": "subscription_change",
-    "payments.Payment.state_reason": "reason",
-    "payments.PaymentEvent.event_type": "payment_event",
-}
 # What is copied rather than read, by its form: addresses, hashes, IDs and references.
 _IDENTIFIER = re.compile(
     r"\S*0x[0-9a-fA-F]{8,}\S*|[0-9a-f]{16,}|[A-Z0-9]{16}"

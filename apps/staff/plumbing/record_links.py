@@ -10,7 +10,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core.words import sentence
-from apps.staff.labels import record_name
 from apps.staff.plumbing.codes import code_or_text
 from apps.stores.models import User
 
@@ -55,4 +54,5 @@ def _title(page: Any, row: Model) -> str:
 
 
 def _noun(model: type[Model]) -> str:
-    return sentence(record_name(model._meta))
+    page: Any = admin.site._registry.get(model)
+    return sentence(page.singular() if page is not None else str(model._meta.verbose_name))

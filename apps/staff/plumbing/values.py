@@ -30,12 +30,13 @@ from apps.core.templatetags.tillgate import (
 )
 from apps.core.web.forms import typographic
 from apps.core.words import code_words, sentence
-from apps.staff.labels import STATUS_NOUNS, field_label
+from apps.staff.labels import column_label
 from apps.staff.lists import yes_or_no
 from apps.staff.plumbing import times
-from apps.staff.plumbing.codes import CODE_NOUNS, code, code_or_text
+from apps.staff.plumbing.codes import code, code_or_text
 from apps.staff.plumbing.paging import TIMES
 from apps.staff.plumbing.structures import address_parts, as_sent, fields, side_by_side, structure
+from apps.stores.settings import setting_label
 from apps.stores.staff_roles import StaffRole
 
 # Where the currency of a field is, when it isn't in `currency`.
@@ -107,9 +108,9 @@ _LANGUAGES = ("language", "customer_language")
 _AS_SENT = ("object", "requirements")
 
 
-def shown(row: Any, name: str) -> Any:
+def shown(row: Any, name: str, noun: str = "", code_nouns: Mapping[str, str] | None = None) -> Any:
     """A column as a person decides by it: choices in words, atomic units also as coins, and what is
-    copied as a code."""
+    copied as a code. `noun` is whose badges its statuses have, `code_nouns` those of its codes."""
     value = getattr(row, name)
     if value is None:
         return None
@@ -125,9 +126,11 @@ def shown(row: Any, name: str) -> Any:
         return yes_or_no(value)
     if name.endswith(_DURATIONS):
         return _duration(name, int(value))
-    noun = STATUS_NOUNS.get(row._meta.label) if name in STATUS_FIELDS else None
-    if noun or f"{row._meta.label}.{name}" in CODE_NOUNS:
-        return _status(row, name, str(value)) if value else None
+    if noun and name in ("status", "state"):
+        return badge(noun, str(value)) if value else None
+    words_of = (code_nouns or {}).get(name) or (noun if name in STATUS_FIELDS else "")
+    if words_of:
+        return _status_words(words_of, str(value)) if value else None
     return _text(row, name, value)
 
 
@@ -182,12 +185,7 @@ def in_words(name: str, value: Any) -> Any:
     return value
 
 
-def _status(row: Any, name: str, status: str) -> str:
-    """A badge, as in the list. Of a step of the history the words alone."""
-    coded = CODE_NOUNS.get(f"{row._meta.label}.{name}")
-    noun = coded or STATUS_NOUNS[row._meta.label]
-    if not coded and name in ("status", "state"):
-        return badge(noun, status)
+def _status_words(noun: str, status: str) -> str:
     words = status_words(noun, status)
     return code_words(status.replace(".", "_")) if words == status else words
 
@@ -202,11 +200,11 @@ def _structure(row: Any, name: str, value: Sequence[Any] | Mapping[str, Any]) ->
     if name.endswith("address") and isinstance(value, Mapping):
         parts = address_parts(value)
         return fields((_address_label(part), _of_address(part, item)) for part, item in parts)
-    return structure(value, field_label if name in _OF_OURS else str)
+    return structure(value, setting_label if name in _OF_OURS else str)
 
 
 def _address_label(name: str) -> str:
-    return _ADDRESS_LINES.get(name) or field_label(name)
+    return _ADDRESS_LINES.get(name) or column_label(name)
 
 
 def _of_address(name: str, value: object) -> object:

@@ -19,8 +19,6 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 
 from apps.core.words import sentence
-from apps.staff import labels
-from apps.staff.labels import field_label
 from apps.staff.plumbing.codes import code_or_text, heading_text, with_settings
 from apps.staff.plumbing.values import named
 
@@ -69,10 +67,11 @@ def staff_rows(page: ChangeList, headers: Sequence[Header], results: Sequence[An
 
 
 def _list_column(page: ChangeList, name: str, header: Header) -> ListColumn:
-    is_column = not hasattr(page.model_admin, name)
+    model_admin: Any = page.model_admin
+    is_column = not hasattr(model_admin, name)
     is_number = _is_number(page, name)
     kind = mark_safe(' class="number"') if is_number else header["class_attrib"]
-    text = field_label(name, page.opts.label) if is_column else header["text"]
+    text = model_admin.label_of(name) if is_column else header["text"]
     if name == "action_checkbox":
         return ListColumn(format_html(_ALL_ROWS, text), "", kind, is_number)
     label = conditional_escape(text[:1].upper() + text[1:])
@@ -146,7 +145,7 @@ def is_changed_here(row: Model) -> bool:
 def record_setting(row: Any) -> list[str]:
     """What a record is, whose and since when, where its heading doesn't say so."""
     page: Any = admin.site.get_model_admin(type(row))
-    noun = sentence(labels.record_name(row._meta))
+    noun = sentence(page.singular())
     store = getattr(row, "store", None) or getattr(row, "store_name", None)
     since = next((getattr(row, name) for name in _BEGINNINGS if hasattr(row, name)), None)
     name = str(store) if store is not None else ""
@@ -158,8 +157,6 @@ def record_setting(row: Any) -> list[str]:
 register.filter(code_or_text)
 register.filter(heading_text)
 register.filter(with_settings)
-register.filter("record_name", labels.record_name)
-register.filter("record_names", labels.record_names)
 
 
 @register.filter
