@@ -156,16 +156,20 @@ def go(page: Page, url: str) -> int:
 
 
 def confirm(page: Page, secret: str | None) -> None:
-    """Answer the page that asks for a fresh code. A code is taken once, so the next one is waited
-    for."""
+    """Answer the page that asks for a fresh code."""
     if not secret:
         raise SystemExit(f"{page.url} asks for a code, and there is no authenticator")
-    time.sleep(STEP_SECONDS - time.time() % STEP_SECONDS + 0.5)
-    page.locator("input[name=code]").fill(f"{totp(base64.b32decode(secret)):06d}")
+    page.locator("input[name=code]").fill(next_code(secret))
     with page.expect_navigation():
         page.locator("input[name=code]").press("Enter")
     if urlsplit(page.url).path == CONFIRM:
         raise SystemExit(f"the code wasn't taken: {page.inner_text('main')[:300]}")
+
+
+def next_code(secret: str) -> str:
+    """A code is taken once, so the next one is waited for."""
+    time.sleep(STEP_SECONDS - time.time() % STEP_SECONDS + 0.5)
+    return f"{totp(base64.b32decode(secret)):06d}"
 
 
 def kind_of(path: str) -> str:
@@ -197,8 +201,7 @@ def enter(page: Page, base: str, email: str, password: str, secret: str | None) 
     with page.expect_navigation():
         page.keyboard.press("Enter")
     if secret and "code" in page.url:
-        code = f"{totp(base64.b32decode(secret)):06d}"
-        page.locator("input[name=code]").fill(code)
+        page.locator("input[name=code]").fill(next_code(secret))
         page.keyboard.press("Enter")
         page.wait_for_url(lambda url: "sign-in" not in url)
     page.goto(f"{base}/dashboard/")

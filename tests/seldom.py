@@ -3,7 +3,8 @@
     .venv/bin/python -m tests.seldom
 
 People whose roles allow little; approvals of payouts and requests of staff, waiting and decided; a
-contact's confirmation, a payout limit, a transfer that matches no payment.
+contact's confirmation, a payout limit, a transfer that matches no payment, coins that nothing
+explains, a key and an agent whose makers may no longer do what they were given.
 Prints the pages to see as JSON: who is signed in, a name, the path.
 """
 
@@ -54,7 +55,7 @@ def main() -> None:
     owned = Member.objects.filter(user__email=PERSON["email"], role="owner")
     store = owned.select_related("store").earliest("pk").store
     _people(store)
-    pages = [*_of_payouts(store), *_of_staff(store), *_refusals(store)]
+    pages = [*_of_payouts(store), *_of_staff(store), *_lost_makers(store), *_refusals(store)]
     print(json.dumps([asdict(page) for page in pages]))
 
 
@@ -126,7 +127,7 @@ def _decide_payouts(store: "Store") -> None:
 
 def _of_staff(store: "Store") -> Iterator[SeldomPage]:
     """Requests that wait and that are over, and records that the demo has none of."""
-    from apps.chain.models import UnmatchedTransfer
+    from apps.chain.models import UnexplainedBalance, UnmatchedTransfer
     from apps.payouts.models import StorePayoutCap
     from apps.platforms.models import DestinationConfirmation
     from apps.stores.models import StaffRequest, Store
@@ -135,6 +136,7 @@ def _of_staff(store: "Store") -> Iterator[SeldomPage]:
     makers: dict[Any, Callable[[Store], None]] = {
         StaffRequest: _request_things,
         UnmatchedTransfer: _receive_unmatched,
+        UnexplainedBalance: _find_unexplained,
         StorePayoutCap: _limit_payouts,
         DestinationConfirmation: _confirm_contact,
     }
@@ -148,7 +150,7 @@ def _of_staff(store: "Store") -> Iterator[SeldomPage]:
         yield SeldomPage(STAFF, name, page)
         if request.state == "pending" and request.kind != ROLES.name:
             yield SeldomPage(SUPPORT, f"{name}-by-support", page)
-    for model in (UnmatchedTransfer, StorePayoutCap, DestinationConfirmation):
+    for model in (UnmatchedTransfer, UnexplainedBalance, StorePayoutCap, DestinationConfirmation):
         records = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
         row: Any = model._base_manager.order_by("pk").first()
         yield SeldomPage(STAFF, f"{model._meta.model_name}-list", records)
@@ -201,6 +203,52 @@ def _receive_unmatched(store: "Store") -> None:
         reason="Another asset",
         detected_at=clock.real_now(),
     )
+
+
+def _find_unexplained(store: "Store") -> None:
+    """As a validator's withdrawal comes: once open, for the chain has it, and once accepted."""
+    from django.conf import settings
+
+    from apps.chain.models import UnexplainedBalance
+    from apps.core import clock, local_chain
+    from apps.payments.models import PaymentAddress
+
+    addresses = PaymentAddress.objects.filter(payment__store=store, asset="SETH")
+    at = clock.real_now()
+    [url] = settings.CHAIN_URLS["sepolia"]
+    for number, entry in enumerate(addresses.order_by("pk")[:2]):
+        amount_atomic = (number + 1) * 7 * 10**15
+        local_chain.call(url, "anvil_setBalance", entry.address_id, hex(amount_atomic))
+        UnexplainedBalance.objects.create(
+            address_id=entry.address_id,
+            chain_id="sepolia",
+            asset_id="SETH",
+            block_number=number + 1,
+            amount_atomic=amount_atomic,
+            found_at=at,
+            looked_at=at,
+            settled_at=at if number else None,
+            accepted_reason="A validator’s withdrawal, which pays for nothing" if number else "",
+        )
+
+
+def _lost_makers(store: "Store") -> Iterator[SeldomPage]:
+    """A key and an agent of somebody who is a viewer by now."""
+    from apps.access.models import AgentCredential, ApiKey
+    from apps.access.services import create_agent_credential, create_api_key
+    from apps.stores.models import User
+
+    viewer = User.objects.get(email=VIEWER)
+    for model, make, page in (
+        (ApiKey, create_api_key, "api-keys"),
+        (AgentCredential, create_agent_credential, "agents"),
+    ):
+        if not model._base_manager.filter(store=store, user=viewer).exists():
+            row, _ = make(store, "test", name="Warehouse")
+            model._base_manager.filter(pk=row.pk).update(user=viewer)
+        lost = model._base_manager.filter(store=store, user=viewer).earliest("pk")
+        yield SeldomPage(MERCHANT, f"{page}-lost", f"/dashboard/{page}")
+        yield SeldomPage(MERCHANT, f"{page}-take-over", f"/dashboard/{page}/{lost.pk}/take-over")
 
 
 def _limit_payouts(store: "Store") -> None:
