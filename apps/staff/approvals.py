@@ -124,7 +124,7 @@ class StaffRequestAdmin(ReadOnly):
                 return HttpResponseRedirect(reverse("admin:stores_staffrequest_changelist"))
         return render(
             request,
-            "admin/staff_request.html",
+            "staff/approval.html",
             self._page(request, kind, row, errors),
             status=422 if errors else 200,
         )
@@ -135,6 +135,8 @@ class StaffRequestAdmin(ReadOnly):
         is_own = row.asked_by_id == request.user.pk
         decides = may(request, kind.operation)
         is_waiting = row.state == _Pending and clock.real_now() < row.expires_at
+        may_approve = is_waiting and decides and not is_own
+        needs_reason = kind.moves_money and may_approve
         content = four_eyes.content_of(row)
         context = context_of(row, content.facts)
         return {
@@ -147,12 +149,12 @@ class StaffRequestAdmin(ReadOnly):
             "worth": context.worth,
             "sections": context.sections,
             "reason": typed_reason(request),
-            "needs_reason": kind.moves_money,
+            "reason_label": "Reason (required to approve)" if needs_reason else "Reason",
             "errors": errors,
             "is_own": is_own,
             "now": clock.real_now(),
             "is_waiting": is_waiting,
-            "may_approve": is_waiting and decides and not is_own,
+            "may_approve": may_approve,
             "may_reject": is_waiting and (decides or is_own),
         }
 
@@ -201,4 +203,6 @@ def ask_page(
         "obstacle": form.obstacle,
         "errors": errors,
     }
-    return render(request, "admin/ask.html", context, status=422 if errors or form.errors else 200)
+    return render(
+        request, "staff/approval_form.html", context, status=422 if errors or form.errors else 200
+    )

@@ -107,7 +107,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "errors": errors,
         "may_find": may(request, staff_roles.COINS_FIND),
     }
-    return TemplateResponse(request, "admin/coins.html", context, status=status)
+    return TemplateResponse(request, "staff/coin_search.html", context, status=status)
 
 
 def _ask(form: BlocksForm, request: HttpRequest) -> str:

@@ -142,7 +142,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "monitor": monitor(now),
         "now": now,
     }
-    return TemplateResponse(request, "admin/jobs.html", context)
+    return TemplateResponse(request, "staff/jobs.html", context)
 
 
 def monitor(now: datetime) -> Monitor:

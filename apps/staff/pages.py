@@ -140,6 +140,9 @@ class Permissions:
 class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
     """Rows that staff look at."""
 
+    change_form_template = "staff/record.html"
+    change_list_template = "staff/list.html"
+    object_history_template = "staff/history.html"
     list_per_page = 50
     list_max_show_all = 0
     show_full_result_count = False
@@ -276,6 +279,7 @@ class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
 class Part(Record, Permissions, _TabularInline):
     """Rows of a record that are looked at with it."""
 
+    template = "staff/part.html"
     extra = 0
     can_delete = False
     empty_value_display = "—"

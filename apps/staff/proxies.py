@@ -60,7 +60,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         ),
         "known_address": own_address,
     }
-    return TemplateResponse(request, "admin/proxies.html", context)
+    return TemplateResponse(request, "staff/proxies.html", context)
 
 
 def entries(request: HttpRequest) -> list[str]:

@@ -154,12 +154,12 @@ class Queue(ReadOnly):
             "may_approve": may(request, self.approving),
             "may_reject": may(request, self.rejecting),
             "takes_code": self.takes_code,
-            "rejection_is_told_to": self.rejection_is_told_to,
+            "reason_help": f"Kept with the decision. {self.rejection_is_told_to}",
             "heading": self.heading,
             "approves": self.approves,
             "rejects": self.rejects,
         }
-        return render(request, "admin/decide.html", context, status=422 if errors else 200)
+        return render(request, "staff/decision.html", context, status=422 if errors else 200)
 
     def _decide(
         self, request: HttpRequest, row: Any, decision: str | None, reason: str

@@ -117,7 +117,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "query": result.term.text,
         "newest_max": searching.NEWEST_MAX,
     }
-    return TemplateResponse(request, "admin/search.html", context)
+    return TemplateResponse(request, "staff/search.html", context)
 
 
 def find(typed: str) -> StaffSearchResult:

@@ -82,7 +82,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "may_hold": may(request, staff_roles.SENDING_HOLD),
         "may_resume": may(request, staff_roles.SENDING_RESUME),
     }
-    return TemplateResponse(request, "admin/sending.html", context, status=status)
+    return TemplateResponse(request, "staff/sending.html", context, status=status)
 
 
 def _hold(request: HttpRequest, form: HoldForm) -> str:

@@ -41,7 +41,7 @@ _DASHBOARD = settings.DASHBOARD_URL if settings.ADMIN_HOST != settings.DASHBOARD
 class StaffSite(AdminSite):
     site_header = site_title = "Tillgate staff"
     index_title = "Staff home"
-    index_template = "admin/staff_index.html"
+    index_template = "staff/home.html"
     enable_nav_sidebar = False
     site_url = f"{_DASHBOARD}/dashboard/"
 
@@ -113,13 +113,13 @@ class StaffSite(AdminSite):
             "fields": fields,
             "errors": errors,
         }
-        return render(request, "admin/code.html", context, status=422 if errors else 403)
+        return render(request, "staff/code.html", context, status=422 if errors else 403)
 
     def _problem(
         self, request: HttpRequest, title: str, template: str, status: int
     ) -> HttpResponse:
         context = {**self.each_context(request), "title": title}
-        return render(request, f"admin/{template}.html", context, status=status)
+        return render(request, f"staff/{template}.html", context, status=status)
 
     def index(self, request: HttpRequest, extra_context: Any = None) -> TemplateResponse:
         return super().index(request, {**home.context(), **(extra_context or {})})

@@ -114,7 +114,7 @@ class UnmatchedTransferAdmin(Rated):
             "may_resolve": may(request, staff_roles.UNMATCHED),
             "may_correct": may(request, staff_roles.CORRECTION),
         }
-        return render(request, "admin/unmatched.html", context, status=422 if errors else 200)
+        return render(request, "staff/transfer.html", context, status=422 if errors else 200)
 
 
 def _payment_at(row: UnmatchedTransfer) -> Payment | None:

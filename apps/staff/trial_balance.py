@@ -120,7 +120,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
         "table": table,
         "is_sealed": is_sealed,
     }
-    return TemplateResponse(request, "admin/trial_balance.html", context)
+    return TemplateResponse(request, "staff/trial_balance.html", context)
 
 
 def now() -> TrialBalance:

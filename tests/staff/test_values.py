@@ -253,8 +253,8 @@ def test_a_url_breaks_between_its_parts() -> None:
     row = Endpoint(url=url)
     assert said(row, "url") == broken
     assert page.address(row) == f'<bdi class="name">{broken}</bdi>'
-    heading = render_to_string("admin/_record.html", {"original": row})
-    title = render_to_string("admin/_record.html", {"original": row, "is_bare": True})
+    heading = render_to_string("staff/_record.html", {"original": row})
+    title = render_to_string("staff/_record.html", {"original": row, "is_bare": True})
     assert heading.strip() == broken and "<wbr>" not in title
 
 
