@@ -270,7 +270,7 @@ def test_a_straight_apostrophe_of_a_pages_code_is_found(source: str, count: int)
     ("source", "found"),
     [
         (
-            'class Gone(Flat):\n    message = "Look into your mailbox"  # a letter',
+            'class Gone(Failure):\n    message = "Look into your mailbox"  # a letter',
             [(2, "Look into")],
         ),
         (

@@ -11,20 +11,20 @@ from django_otp_webauthn.models import WebAuthnCredential
 from apps.access import sign_in, team
 from apps.access.models import SecondFactor, SignIn
 from apps.core import acting
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.stores import account_emails, audit
 from apps.stores.models import Member, NotificationChoice, Role, Store, User
 from apps.stores.services import sign_out_everywhere
 
 
-class OwnsStores(Flat):
+class OwnsStores(Failure):
     """Named by the page, which lists them."""
 
     kind = RefusalKind.CONFLICT
     message = "Close these stores or hand them over first"
 
 
-class StaffStay(Flat):
+class StaffStay(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "Accounts of staff are closed by the operator"
 

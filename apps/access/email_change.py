@@ -14,7 +14,7 @@ from apps.access import operations, sign_in
 from apps.access.invitations import BadAddress
 from apps.core import emails, mail
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
 from apps.stores import account_emails, audit
@@ -25,7 +25,7 @@ LIFETIME = timedelta(days=1)
 _SALT = "apps.access.email_change"
 
 
-class SameAddress(Flat):
+class SameAddress(Failure):
     field = "email"
     message = "That is your address already"
 

@@ -16,7 +16,7 @@ from apps.access.access import Access
 from apps.access.credentials import digest
 from apps.core import clock, emails, mail
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import Invalid, check_storable
 from apps.stores import audit
 from apps.stores.models import Invitation, Member, Role, Store, User
@@ -27,50 +27,50 @@ OPEN_MAX = 50
 RESEND_WAIT = timedelta(minutes=1)
 
 
-class BadAddress(Flat):
+class BadAddress(Failure):
     field = "email"
     message = "That is not an email address"
 
 
-class UnknownRole(Flat):
+class UnknownRole(Failure):
     field = "role"
     message = "Choose one of the roles"
 
 
-class OnlyOwnersMakeOwners(Flat):
+class OnlyOwnersMakeOwners(Failure):
     field = "role"
     message = "Only an owner can make somebody an owner"
 
 
-class AlreadyMember(Flat):
+class AlreadyMember(Failure):
     field = "email"
     message = "This person is in the store already"
 
 
-class AlreadyInvited(Flat):
+class AlreadyInvited(Failure):
     field = "email"
     message = "This address has been invited already. Resend the invitation instead."
 
 
-class TooManyInvitations(Flat):
+class TooManyInvitations(Failure):
     message = "There are too many open invitations. Revoke some first."
 
 
-class JustSent(Flat):
+class JustSent(Failure):
     message = "The email was sent a moment ago. Wait a minute before you send it again."
 
 
-class TooManyLetters(Flat):
+class TooManyLetters(Failure):
     field = "email"
     message = "This address has received too many emails today. Try again tomorrow."
 
 
-class BadPersonName(Flat):
+class BadPersonName(Failure):
     field = "name"
     message = "A name has at most 100 characters, and none that can't be stored"
 
 
-class ForSomebodyElse(Flat):
+class ForSomebodyElse(Failure):
     message = "This invitation is for another email address"
 
 
@@ -207,8 +207,8 @@ def accept(invitation: Invitation, user: User, at: datetime) -> Member:
 
 
 def accept_as_new(invitation: Invitation, *, name: str, password: str, at: datetime) -> Member:
-    """Make the account of the invited address and join. Raises BadName, or Flat with what is wrong
-    with the password."""
+    """Make the account of the invited address and join. Raises BadName, or Failure when the
+    password is refused."""
     name = name.strip()
     try:
         check_storable(name)

@@ -8,13 +8,13 @@ from django.template.defaultfilters import pluralize
 from apps.access import passkeys, second_factor
 from apps.access.models import SecondFactor
 from apps.core.clock import iso
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.stores import four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
 
-class NoFactor(Flat):
+class NoFactor(Failure):
     message = "This account has no second factor"
 
 

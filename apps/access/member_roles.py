@@ -4,7 +4,7 @@ store's owners and the member are told."""
 from datetime import datetime
 
 from apps.access import makers
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.models import Mode
 from apps.stores import account_emails, audit, four_eyes, notification_kinds, staff_roles
 from apps.stores.account_emails import StaffDecision
@@ -12,7 +12,7 @@ from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import Member, Role, StaffRequest, Store, User
 
 
-class MemberRoleRefused(Flat):
+class MemberRoleRefused(Failure):
     """The text says why."""
 
 

@@ -54,16 +54,12 @@ _ONCE = (
 
 
 class OAuthFailure(Failure):
-    """A refusal as RFC 6749 wants it: `{error: code, error_description: text}`."""
+    """A refusal with a code of RFC 6749."""
 
     kind = RefusalKind.MALFORMED
 
     def __init__(self, code: str, text: str, *, kind: RefusalKind | None = None) -> None:
-        super().__init__(text, kind=kind)
-        self.oauth_code = code
-
-    def body(self) -> dict[str, str]:
-        return {"error": self.oauth_code, "error_description": self.text}
+        super().__init__(text, code=code, kind=kind)
 
 
 class UnknownClient(OAuthFailure):

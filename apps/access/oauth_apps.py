@@ -17,14 +17,14 @@ from apps.access.models import AccessToken, AgentCredential, Application, Refres
 from apps.access.oauth_validator import checksum
 from apps.access.requests import AppChanges, AppRequest
 from apps.core.db import tenancy
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Failure
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Store, User
 from apps.stores.selectors import role_of
 
 
-class StoreRequired(Coded):
+class StoreRequired(Failure):
     code = "store_required"
     message = "The grant is for no store"
 
@@ -32,8 +32,8 @@ class StoreRequired(Coded):
 def create_app(
     store: Store, user: User, order: AppRequest, *, by: Access | None = None
 ) -> tuple[Application, str | None]:
-    """A new app, and its secret when it is confidential. Raises Flat on unknown scopes or repeated
-    addresses."""
+    """A new app, and its secret when it is confidential. Raises Failure on unknown scopes or
+    repeated addresses."""
     operations.check(by, operations.APP_CREATE)
     secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX) if order.confidential else None
     app = Application(
@@ -62,7 +62,7 @@ def create_app(
 
 
 def change_app(app: Application, changes: AppChanges, *, by: Access | None = None) -> None:
-    """What was sent. Raises Flat on unknown scopes or a redirect address that can't be."""
+    """What was sent. Raises Failure on unknown scopes or a redirect address that can't be."""
     operations.check(by, operations.APP_CHANGE, mode=_reach(app, by))
     values = changes.sent()
     _fill(app, values.get("scopes"), values.get("redirect_uris"))
@@ -97,23 +97,23 @@ def _fill(
         app.scopes = list(dict.fromkeys(scope_names))
         unknown = [scope for scope in app.scopes if scope not in scopes.OAUTH]
         if unknown:
-            raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
+            raise Failure(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
         if not app.scopes:
-            raise Flat("scopes can't be blank", field="scopes")
+            raise Failure("scopes can't be blank", field="scopes")
     if redirect_uris is not None:
         addresses = list(dict.fromkeys(redirect_uris))
         if not addresses:
-            raise Flat("redirect_uris can't be blank", field="redirect_uris")
+            raise Failure("redirect_uris can't be blank", field="redirect_uris")
         if any("#" in address for address in addresses):
-            raise Flat("redirect_uris must not have a fragment", field="redirect_uris")
+            raise Failure("redirect_uris must not have a fragment", field="redirect_uris")
         app.redirect_uris = " ".join(addresses)
 
 
 def rotate_secret(app: Application, *, by: Access | None = None) -> str:
-    """A new secret; the old one stops working at once. Raises Flat for a public app."""
+    """A new secret; the old one stops working at once. Raises Failure for a public app."""
     operations.check(by, operations.APP_ROTATE, mode=_reach(app, by))
     if app.client_type != Application.CLIENT_CONFIDENTIAL:
-        raise Flat("A public app has no secret")
+        raise Failure("A public app has no secret")
     secret = credentials.mint(credentials.CLIENT_SECRET_PREFIX)
     app.client_secret = checksum(secret)
     with transaction.atomic():
@@ -138,7 +138,7 @@ def agent_credential(
     """The one credential of an app, person, store and mode with a new secret.
 
     At most what the person who let the app in may: all of it unless scopes are named. Raises
-    StoreRequired, Flat on unknown scopes, or rights.BeyondYourRights.
+    StoreRequired, Failure on unknown scopes, or rights.BeyondYourRights.
     """
     if token.store is None:
         raise StoreRequired
@@ -158,7 +158,7 @@ def agent_credential(
     )
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
-        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
+        raise Failure(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_held(person, chosen)
     text = credentials.mint(credentials.AGENT_PREFIXES[token.mode])
     values = {

@@ -6,20 +6,20 @@ from dataclasses import replace
 from apps.access import operations
 from apps.access.access import Access
 from apps.core.db import tenancy
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import is_uuid
 from apps.stores.models import Store
 
 HEADER = "X-Service-Account"
 
 
-class NotAPlatform(Coded):
+class NotAPlatform(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "not_a_platform"
     message = "This store is not a platform"
 
 
-class NotItsAccount(Coded):
+class NotItsAccount(Failure):
     """One answer for unknown, deleted and other platforms' accounts."""
 
     kind = RefusalKind.FORBIDDEN

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from apps.access import scopes, stepup
 from apps.access.access import ACT, AGENT, OAUTH, RECENT, SECRET, SESSION, Access
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
 from apps.stores import roles
 from apps.stores.models import User
@@ -25,25 +25,25 @@ PASSWORD = "password"  # noqa: S105  # the name of a kind
 _WITH_ANY_SCOPE = (SESSION, SECRET, OAUTH)
 
 
-class RoleForbids(Coded):
+class RoleForbids(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "role_forbidden"
     message = "Your role does not allow this"
 
 
-class MayNotIssueCredentials(Coded):
+class MayNotIssueCredentials(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "platform_cannot_issue_credentials"
     message = "A platform can't issue, rotate or revoke credentials of a sub-merchant"
 
 
-class PasswordRequired(Coded):
+class PasswordRequired(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "password_required"
     message = "Type your password again"
 
 
-class WrongCredential(Coded):
+class WrongCredential(Failure):
     """A credential would do what only a signed-in person, or only another kind of credential,
     does."""
 
@@ -478,7 +478,7 @@ def _check_scope(access: Access, operation: Operation) -> None:
     if required is None or (required == ANY_SCOPE and access.kind not in _WITH_ANY_SCOPE):
         raise WrongCredential
     if required != ANY_SCOPE and required not in access.scopes:
-        raise Coded(
+        raise Failure(
             scopes.missing_message(required), code="insufficient_scope", kind=RefusalKind.FORBIDDEN
         )
 

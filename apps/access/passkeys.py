@@ -20,7 +20,7 @@ from django_otp_webauthn.settings import app_settings
 
 from apps.access import entering, second_factor, sign_in
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid, check_storable, is_deeper
 from apps.stores import account_emails, audit
 from apps.stores.models import User
@@ -38,25 +38,25 @@ _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 Session = MutableMapping[str, Any]
 
 
-class AppFirst(Flat):
+class AppFirst(Failure):
     message = (
         "Set up an authenticator app first: its backup codes sign you in when the passkey is lost"
     )
 
 
-class NotAdded(Flat):
+class NotAdded(Failure):
     message = "The passkey could not be added. Try again."
 
 
-class TooManyPasskeys(Flat):
+class TooManyPasskeys(Failure):
     message = "You have too many passkeys. Remove one first."
 
 
-class NotTaken(Flat):
+class NotTaken(Failure):
     message = "That passkey was not taken. Try again, or use another way."
 
 
-class BadPasskeyName(Flat):
+class BadPasskeyName(Failure):
     field = "name"
     message = f"A name has 1 to {NAME_LENGTH_MAX} characters"
 

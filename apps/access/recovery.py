@@ -64,7 +64,7 @@ def find(id: str, token: str) -> User:
 
 def reset(id: str, token: str, password: str, address: str) -> User:
     """A new password; every session ends, and with them the link. Raises NotFound, TooManyAttempts,
-    Closed or Flat."""
+    Closed or Failure."""
     sign_in.count_attempt(f"reset-link:{id}", address)
     with transaction.atomic():
         user = User.objects.select_for_update().get(pk=find(id, token).pk)

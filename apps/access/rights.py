@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable
 from apps.access import operations, scopes
 from apps.access.access import Access
 from apps.access.operations import GUARDED_SCOPES, Operation
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.stores.roles import scopes_of
 
 
-class BeyondYourRights(Coded):
+class BeyondYourRights(Failure):
     """Somebody would give a credential more than they have themselves."""
 
     kind = RefusalKind.FORBIDDEN

@@ -16,7 +16,7 @@ from django_otp_webauthn.models import WebAuthnCredential
 from apps.access import entering
 from apps.access.models import SecondFactor
 from apps.core import clock, crypto
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.stores import account_emails, audit
 from apps.stores.models import User
 from apps.stores.services import sign_out_everywhere
@@ -28,7 +28,7 @@ BACKUP_CODE_BYTES = 10
 WRONG_CODES_TOLD = 10
 
 
-class WrongCode(Flat):
+class WrongCode(Failure):
     field = "code"
     message = (
         "That code is not right. Codes change every 30 seconds and each works once; wait for the"
@@ -36,7 +36,7 @@ class WrongCode(Flat):
     )
 
 
-class AlreadyOn(Flat):
+class AlreadyOn(Failure):
     message = "An authenticator app is already set up"
 
 
@@ -97,7 +97,7 @@ def renew_backup_codes(user: User) -> list[str]:
     """Ten new codes; the old ones stop working."""
     factor = confirmed(user)
     if factor is None:
-        raise Flat("Set up an authenticator app first")
+        raise Failure("Set up an authenticator app first")
     with transaction.atomic():
         audit.record("second_factor.codes_renewed", target=user, name=user.email)
         account_emails.tell(user, "New backup codes were created")

@@ -20,7 +20,7 @@ from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType
 from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.db.sql import Narrowing, Statement, insert
-from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
 from apps.stores import audit
 from apps.stores.models import Member, Store, User
@@ -30,7 +30,7 @@ _USED_RESOLUTION = timedelta(minutes=1)
 _CREDENTIAL_LENGTH_MAX = 512
 
 
-class Unauthenticated(Coded):
+class Unauthenticated(Failure):
     kind = RefusalKind.UNAUTHENTICATED
     code = "authentication_required"
     message = "Authentication required"
@@ -75,16 +75,16 @@ def create_api_key(
     """A new key and its secret text, with at most what its maker may; None is the operator.
 
     Without `scope_names` it has the default scopes that the maker holds. Publishable keys have no
-    scopes but their one path. Raises Flat on unknown scopes, or what rights.check_grant raises.
+    scopes but their one path. Raises Failure on unknown scopes, or what rights.check_grant raises.
     """
     check_mode(mode)
     if key_type not in KeyType.values:
-        raise Flat("key_type must be secret or publishable", field="key_type")
+        raise Failure("key_type must be secret or publishable", field="key_type")
     is_secret = key_type == KeyType.SECRET
     chosen = _chosen(by, scope_names, scopes.DEFAULT) if is_secret else []
     unknown = [scope for scope in chosen if scope not in scopes.ALL]
     if unknown:
-        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
+        raise Failure(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_grant(by, mode, chosen, operations.KEY_CREATE, operations.GUARDED_KEY_CREATE)
     until = waiting_period.credential_waits(by, operations.GUARDED_KEY_CREATE, chosen, mode)
     text = credentials.mint(
@@ -157,7 +157,7 @@ def create_agent_credential(
     chosen = _chosen(by, scope_names, scopes.AGENT)
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
-        raise Flat(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
+        raise Failure(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
     rights.check_grant(by, mode, chosen, operations.AGENT_CREATE, operations.GUARDED_AGENT_CREATE)
     until = waiting_period.credential_waits(by, operations.GUARDED_AGENT_CREATE, chosen, mode)
     text = credentials.mint(credentials.AGENT_PREFIXES[mode])
@@ -235,7 +235,7 @@ def _chosen(
 
 def check_mode(mode: str) -> None:
     if mode not in Mode.values:
-        raise Flat("mode must be live or test")
+        raise Failure("mode must be live or test")
 
 
 def credential_from(authorization: str) -> str:

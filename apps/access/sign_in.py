@@ -13,7 +13,7 @@ from django.core import signing
 from apps.access import second_factor
 from apps.access.models import SecondFactor
 from apps.core import buckets, emails
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import Invalid, check_storable
 from apps.stores.models import User
 from apps.stores.services import PASSWORD_LENGTH_MAX
@@ -25,18 +25,18 @@ _DEVICE_SALT = "apps.access.sign_in.device"
 EMAIL_LENGTH_MAX = 254
 
 
-class SignInRefused(Flat):
+class SignInRefused(Failure):
     kind = RefusalKind.UNAUTHENTICATED
     field = "password"
     message = "Wrong email or password"
 
 
-class TooManyAttempts(Flat):
+class TooManyAttempts(Failure):
     kind = RefusalKind.TOO_MANY
     message = "Too many attempts. Wait a moment and try again."
 
 
-class Closed(Flat):
+class Closed(Failure):
     """Without the counter nobody may guess, so nobody signs in."""
 
     kind = RefusalKind.UNAVAILABLE

@@ -17,7 +17,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from apps.access import sign_in
 from apps.core import emails, mail
-from apps.core.errors import Flat, NotFound, RefusalKind
+from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.stores.models import Member, Role, User
 from apps.stores.services import check_password, create_user
 
@@ -36,7 +36,7 @@ _CODE_KEY = "sign_up"
 _PROOF_KEY = "sign_up_proof"
 
 
-class NotOpen(Flat):
+class NotOpen(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "New accounts are by invitation only"
 
@@ -45,17 +45,17 @@ class NobodyMay(NotOpen):
     message = "New accounts are closed"
 
 
-class NoMoreStores(Flat):
+class NoMoreStores(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "You can't open another store here. Contact support to open one."
 
 
-class TooManyEmails(Flat):
+class TooManyEmails(Failure):
     kind = RefusalKind.TOO_MANY
     message = "This address has received too many emails today. Try again tomorrow."
 
 
-class WrongEmailCode(Flat):
+class WrongEmailCode(Failure):
     field = "code"
     message = "That code is wrong or has expired. Check your email, or request a new code."
 

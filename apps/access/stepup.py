@@ -15,7 +15,7 @@ from django.db import InterfaceError, OperationalError
 
 from apps.access import passkeys, second_factor, sessions, sign_in
 from apps.access.sessions import PROOF_KEY
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.stores.models import User
 
 ACT_KEY = "stepup_act"
@@ -23,39 +23,39 @@ Session = MutableMapping[str, Any]
 _RETRY_SECONDS = 5
 
 
-class StepUpRequired(Coded):
+class StepUpRequired(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "otp_required"
     message = "Confirm with a code from your authenticator app"
 
 
-class CodeInvalid(Coded):
+class CodeInvalid(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "otp_invalid"
     field = "code"
     message = "The code is not right, or it has been used"
 
 
-class SecondFactorRequired(Coded):
+class SecondFactorRequired(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "mfa_required"
     message = "Set up two-factor authentication first"
 
 
-class TooManyCodes(Coded):
+class TooManyCodes(Failure):
     kind = RefusalKind.TOO_MANY
     code = "rate_limited"
     field = "code"
     message = "Too many attempts"
 
 
-class FactorCheckUnavailable(Coded):
+class FactorCheckUnavailable(Failure):
     kind = RefusalKind.UNAVAILABLE
     code = "mfa_check_unavailable"
     message = "Two-factor authentication can't be checked right now"
 
 
-class CodeCheckUnavailable(Coded):
+class CodeCheckUnavailable(Failure):
     kind = RefusalKind.UNAVAILABLE
     code = "otp_check_unavailable"
     message = "Codes can't be checked right now"

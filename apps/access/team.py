@@ -11,22 +11,22 @@ from apps.access.access import Access
 from apps.access.invitations import check_role, member_of
 from apps.access.models import AccessToken, AgentCredential, RefreshToken
 from apps.core import clock, mail
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.stores import audit
 from apps.stores.models import Member, Role, Store, User
 
 
-class LastOwner(Flat):
+class LastOwner(Failure):
     field = "role"
     message = "A store needs an owner. Hand the ownership over first."
 
 
-class OwnersOnly(Flat):
+class OwnersOnly(Failure):
     field = "role"
     message = "Only an owner can change or remove an owner"
 
 
-class NotYourself(Flat):
+class NotYourself(Failure):
     field = "role"
     message = "You can't change your own role"
 

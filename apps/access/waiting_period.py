@@ -19,7 +19,7 @@ from apps.access.access import Access
 from apps.access.models import WaitingPeriodSettings
 from apps.access.operations import Operation
 from apps.core import clock
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode
 from apps.stores import audit
@@ -34,7 +34,7 @@ HELD = datetime(9999, 12, 31, tzinfo=UTC)
 _SALT = "apps.access.waiting_period"
 
 
-class StillWaiting(Flat):
+class StillWaiting(Failure):
     """What was named is not used yet."""
 
     field = "destination"
@@ -46,7 +46,7 @@ class StillWaiting(Flat):
         )
 
 
-class StillNew(Flat):
+class StillNew(Failure):
     """A credential that a person made lately would send coins to an address that the store doesn't
     know."""
 
@@ -56,7 +56,7 @@ class StillNew(Flat):
         super().__init__(f"This credential can send to new addresses from {clock.iso(until)}")
 
 
-class NotHours(Flat):
+class NotHours(Failure):
     field = "hours"
     message = f"Choose from 0 to {HOURS_MAX} hours"
 

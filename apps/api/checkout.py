@@ -1,18 +1,22 @@
 """/checkout/{reference}: what a custom checkout reads. Public, from any origin, without
 credentials."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.composites import CheckoutDocument, checkout_document
+from apps.api.plumbing.refusals import ErrorShape, ErrorText
 from apps.api.plumbing.views import ApiView
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.payments.models import Payment
 from apps.payments.selectors import by_reference
 from apps.payments.services.expire import expire_if_due
 
 
-class CheckoutNotFound(Flat):
+class CheckoutNotFound(Failure):
     kind = RefusalKind.NOT_FOUND
     message = "Checkout not found"
 
@@ -29,6 +33,7 @@ class Checkout(ApiView):
     """What a customer may see of an intent."""
 
     missing = CheckoutNotFound()
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {CheckoutNotFound: ErrorText}
     answers = {"GET": CheckoutDocument}
 
     def get(self, request: Request, reference: str) -> Response:

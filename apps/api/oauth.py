@@ -25,13 +25,13 @@ from apps.access.models import AccessToken
 from apps.access.requests import AgentScopes
 from apps.access.services import Unauthenticated, active_token, credential_from
 from apps.access.sessions import access_of
-from apps.api.plumbing.errors import TooManyFailures, WrongContentType, respond
+from apps.api.plumbing.errors import TooManyFailures, WrongContentType, answer, failure_of
 from apps.api.plumbing.json import parse_object
 from apps.api.plumbing.queries import Query, choice, described
 from apps.api.plumbing.routes import FORM
 from apps.api.plumbing.views import ApiView
 from apps.core import buckets, clock
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import check_storable
 from apps.core.web.middleware import client_address
 from apps.stores.models import User
@@ -58,18 +58,15 @@ _OWN_CODES = (
 
 def respond_oauth(error: Exception, context: Mapping[str, object]) -> Response:
     """The API's answer to a refusal, told as RFC 6749 wants it."""
-    response = respond(error, context)
-    if not isinstance(error, oauth.OAuthFailure):
-        inner = response.data["error"] if isinstance(response.data, dict) else ""
-        text, code = (
-            (inner["message"], inner["code"]) if isinstance(inner, dict) else (str(inner), None)
-        )
-        plain = _CODES.get(
+    failure = failure_of(error, context.get("view"))
+    response = answer(failure, {})
+    code = failure.code
+    if not isinstance(failure, oauth.OAuthFailure) and code not in _OWN_CODES:
+        code = _CODES.get(
             response.status_code,
             "server_error" if response.status_code >= 500 else "invalid_request",
         )
-        own = code if code in _OWN_CODES else plain
-        response.data = {"error": own, "error_description": text}
+    response.data = {"error": code, "error_description": failure.text}
     response["Cache-Control"] = "no-store"
     return response
 
@@ -105,7 +102,7 @@ class OAuthView(ApiView):
         access = access_of(request._request.user, request._request.session)
         user = request._request.user
         if access is None or not isinstance(user, User):
-            raise Coded(
+            raise Failure(
                 "A dashboard session is required",
                 code="login_required",
                 kind=RefusalKind.UNAUTHENTICATED,
@@ -124,7 +121,7 @@ class OAuthView(ApiView):
                 raise TooManyFailures(retry_after=wait) from None
             raise
         if scope not in token.scope.split():
-            raise Coded(
+            raise Failure(
                 scopes.missing_message(scope), code="insufficient_scope", kind=RefusalKind.FORBIDDEN
             )
         return token

@@ -5,6 +5,7 @@ All public: a checkout's link is the only key, a callback's signature the other.
 strings.
 """
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from msgspec import Struct, field
@@ -13,17 +14,22 @@ from rest_framework.response import Response
 
 from apps.api.checkout import CheckoutNotFound, checkout_payment
 from apps.api.plumbing.queries import Query, described
-from apps.api.plumbing.refusals import Refused
+from apps.api.plumbing.refusals import ErrorShape, ErrorText, Refused
 from apps.api.plumbing.views import ApiView
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.messages.documents import Document
 from apps.core.messages.fields import Invalid, check_storable
 from apps.onramp.documents import CardMethodsDocument, CardSessionDocument, session_document
 from apps.onramp.requests import CardRequest
 from apps.onramp.services.callbacks import take_callback
 from apps.onramp.services.place import place_of
-from apps.onramp.services.pricing import networks_to_ask, price_methods
-from apps.onramp.services.sessions import open_session
+from apps.onramp.services.pricing import NoQuoteInTime, networks_to_ask, price_methods
+from apps.onramp.services.sessions import NotOpened, open_session
+
+# Their checkouts have no codes: a card network that fails is told as a sentence.
+_SENTENCES: Mapping[type[Failure], ErrorShape] = dict.fromkeys(
+    (CheckoutNotFound, NoQuoteInTime, NotOpened), ErrorText
+)
 
 
 class Place(Query, frozen=True, kw_only=True):
@@ -49,6 +55,7 @@ class PaymentMethods(ApiView):
     query = Place
     answers = {"GET": CardMethodsDocument}
     missing = CheckoutNotFound()
+    shapes = _SENTENCES
 
     def get(self, request: Request, reference: str) -> Response:
         payment = checkout_payment(reference)
@@ -56,7 +63,7 @@ class PaymentMethods(ApiView):
         try:
             check_storable(dict(request.query_params.items()))
         except Invalid as refusal:
-            raise Flat(str(refusal)) from None
+            raise Failure(str(refusal)) from None
         provider = query.provider or ""
         networks_to_ask(payment, provider)
         place = place_of(request.headers, payment.store, query.country, query.region)
@@ -67,6 +74,7 @@ class OnrampSessions(ApiView):
     """Open a card payment, or find the one under way."""
 
     missing = CheckoutNotFound()
+    shapes = _SENTENCES
     bodies = {"POST": CardRequest}
     answers = {"POST": CardSessionDocument}
     statuses = {"POST": 201}

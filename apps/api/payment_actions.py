@@ -5,7 +5,7 @@ from rest_framework.response import Response
 
 from apps.api import composites
 from apps.api.payments import PaymentView
-from apps.core.errors import Coded
+from apps.api.plumbing.refusals import ErrorDocument
 from apps.payments.requests import ExtensionRequest
 from apps.payments.services.extend import extend_payment
 from apps.payments.services.shortfall import accept_shortfall
@@ -15,7 +15,7 @@ from apps.payments.snapshot import snapshot_of
 class AcceptShortfall(PaymentView):
     """Accept what has arrived for less than the amount due. Repeating it changes nothing."""
 
-    shape = Coded
+    shape = ErrorDocument
     asks_for_code = True
     bodies = {"POST": None}
     answers = {"POST": composites.PaymentIntentDetail}
@@ -28,7 +28,7 @@ class AcceptShortfall(PaymentView):
 class Extension(PaymentView):
     """Give an open payment that money has arrived for more time; its quote stays locked."""
 
-    shape = Coded
+    shape = ErrorDocument
     bodies = {"POST": ExtensionRequest}
     answers = {"POST": composites.PaymentIntentDetail}
 

@@ -1,8 +1,9 @@
 """/payments: create, list, read, history, summary, reconciliation, and the deposits that test mode
 simulates."""
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from django.conf import settings
 from msgspec import field
@@ -12,8 +13,9 @@ from rest_framework.response import Response
 from apps.api import composites
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import DayRange, Paged, PerPage, choice, described
+from apps.api.plumbing.refusals import ErrorDocument, ErrorShape
 from apps.api.plumbing.views import ApiView
-from apps.core.errors import Coded, Failure
+from apps.core.errors import Failure
 from apps.core.messages.documents import Day, ListPage
 from apps.core.messages.fields import Invalid
 from apps.payments import list_reads, selectors
@@ -28,7 +30,8 @@ from apps.payments.requests import (
     payment_request,
 )
 from apps.payments.services import simulate, test_wallet
-from apps.payments.services.create import answer_refused, create_payment
+from apps.payments.services.create import NoAcceptedAsset, answer_refused, create_payment
+from apps.payments.services.prices import UnsupportedCurrency
 from apps.payments.snapshot import find_snapshot, snapshot_of
 
 
@@ -52,6 +55,10 @@ class Payments(ApiView):
     query = PaymentFilters
     answers = {"GET": ListPage[parts.PaymentIntentRow], "POST": parts.PaymentIntentDocument}
     bodies = {"POST": PaymentRequest}
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {
+        NoAcceptedAsset: ErrorDocument,
+        UnsupportedCurrency: ErrorDocument,
+    }
     wrapper = "payment_intent"
     statuses = {"POST": 201}
 
@@ -138,7 +145,7 @@ class Reconciliation(PaymentView):
 class SimulatedPayments(PaymentView):
     """Credit a deposit without a chain; test mode only."""
 
-    shape = Coded
+    shape = ErrorDocument
     wrapper = "simulated_payment"
     wrapper_is_optional = True
     bodies = {"POST": SimulationRequest}
@@ -160,7 +167,7 @@ class SimulatedPayments(PaymentView):
 class TestPayments(PaymentView):
     """Let the service's test wallet pay an intent on the test chain; test mode only."""
 
-    shape = Coded
+    shape = ErrorDocument
     wrapper = "test_payment"
     wrapper_is_optional = True
     bodies = {"POST": WalletPaymentRequest}

@@ -1,5 +1,6 @@
 """/payout_schedules: pay an asset's whole balance out again and again, or now."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from msgspec import UNSET
@@ -7,8 +8,9 @@ from msgspec.structs import asdict
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.api.plumbing.refusals import ErrorDocument, ErrorShape, ErrorTexts
 from apps.api.plumbing.views import ApiView
-from apps.core.errors import Failure, Listed, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.payouts import selectors
 from apps.payouts.documents import (
     PayoutScheduleDocument,
@@ -25,7 +27,7 @@ _PAUSE = {"payout_schedule": {"active": False}}
 
 
 class ScheduleView(ApiView):
-    shape: ClassVar[type[Failure]] = Listed
+    shape = ErrorTexts
     wrapper = "payout_schedule"
     refuses_unknown = True  # each is an order for payouts
     missing = NotFound("Payout schedule not found")
@@ -94,6 +96,7 @@ class PayoutScheduleById(ScheduleView):
 class RunPayoutSchedule(ScheduleView):
     """Evaluate a schedule now, whatever is due."""
 
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {runs.RunRefused: ErrorDocument}
     bodies = {"POST": None}
     answers = {"POST": PayoutScheduleRun}
     asks_for_second_factor = is_act = True

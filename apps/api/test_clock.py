@@ -10,10 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.errors import Broken
+from apps.api.plumbing.refusals import ErrorDocument
 from apps.api.plumbing.views import ApiView
 from apps.core import clock
 from apps.core.clock import iso
-from apps.core.errors import Coded, Failure
+from apps.core.errors import Failure
 from apps.core.messages.documents import Document, Time
 from apps.core.messages.fields import Field, Schema, parse_moment
 from apps.core.messages.requests import Request as Body
@@ -67,7 +68,7 @@ class ClockMove(Body, frozen=True, kw_only=True):
 
 
 class ClockView(ApiView):
-    shape = Coded
+    shape = ErrorDocument
 
     def told(self) -> TestClockDocument:
         store = self.access.store

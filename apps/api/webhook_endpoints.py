@@ -8,8 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing.queries import Query, choice
+from apps.api.plumbing.refusals import ErrorShape, ErrorText, ErrorTexts
 from apps.api.plumbing.views import ApiView
-from apps.core.errors import Failure, Flat, Listed
+from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid, Schema
 from apps.core.messages.requests import Changes, shape_of
 from apps.webhooks import documents, selectors
@@ -37,7 +38,8 @@ def _wrapped(fields: Schema) -> Schema:
 
 
 class EndpointView(ApiView):
-    shape: ClassVar[type[Failure]] = Listed
+    shape: ClassVar[ErrorShape] = ErrorTexts
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {endpoints.IntegrationExists: ErrorText}
 
     def label_of(self, field: str) -> str:
         """Sentences of this view begin with the field: `Subscribed events`."""
@@ -164,7 +166,7 @@ class RotateSecret(EndpointView):
 class SendTest(EndpointView):
     """Send a made-up event of a type."""
 
-    shape = Flat
+    shape = ErrorText
     bodies = {"POST": SendTestBody}
     answers = {"POST": TestDeliveryQueued}
 
@@ -179,7 +181,7 @@ class SendTest(EndpointView):
 class Redeliver(EndpointView):
     """Send a failed or ignored delivery again."""
 
-    shape = Flat
+    shape = ErrorText
     bodies = {"POST": RedeliverBody}
     answers = {"POST": RedeliveryQueued}
 

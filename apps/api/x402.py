@@ -9,16 +9,16 @@ from apps.agents.requests.x402 import OfferRequest, SignedPaymentRequest
 from apps.agents.services.x402_offers import is_signable, make_offer, minimum_atomic
 from apps.agents.services.x402_settle import settle
 from apps.agents.services.x402_verify import X402Refused, verify
+from apps.api.plumbing.refusals import ErrorDocument
 from apps.api.plumbing.views import ApiView
 from apps.assets.selectors import accepted_assets
 from apps.chain.selectors import hot_addresses, is_watched
-from apps.core.errors import Coded
 
 
 class Requirements(ApiView):
     """Make a payment intent that a signature pays, and tell what must be signed."""
 
-    shape = Coded
+    shape = ErrorDocument
     bodies = {"POST": OfferRequest}
     answers = {"POST": documents.PaymentRequirementsDocument}
     statuses = {"POST": 201}
@@ -49,7 +49,7 @@ class Supported(ApiView):
 class Verify(ApiView):
     """Whether a signed payment could be carried out now."""
 
-    shape = Coded
+    shape = ErrorDocument
     body_is_of_others = True
     bodies = {"POST": SignedPaymentRequest.schema()}
     answers = {"POST": documents.VerifyResponseDocument}
@@ -68,7 +68,7 @@ class Settle(ApiView):
     """Carry a signed payment out, and wait for a block. What isn't known in time is told as
     such."""
 
-    shape = Coded
+    shape = ErrorDocument
     body_is_of_others = True
     bodies = {"POST": SignedPaymentRequest.schema()}
     answers = {"POST": documents.SettleResponseDocument}

@@ -5,13 +5,13 @@ from datetime import datetime
 
 from apps.assets.models import Chain
 from apps.assets.services import CONFIRMATIONS_MAX
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.stores import audit, four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
 
-class ConfirmationsRefused(Flat):
+class ConfirmationsRefused(Failure):
     """The text says why."""
 
 

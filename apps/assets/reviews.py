@@ -8,7 +8,7 @@ from django.db import transaction
 
 from apps.assets.models import AcceptedAsset
 from apps.core import clock, jobs
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.stores import account_emails, audit
 
 REASON_MAX = 500
@@ -23,11 +23,11 @@ _OF_REVIEWS = (
 )
 
 
-class NotStopped(Flat):
+class NotStopped(Failure):
     message = "This asset isn’t stopped for review"
 
 
-class AssetReasonMissing(Flat):
+class AssetReasonMissing(Failure):
     message = "Say why it stays stopped"
 
 

@@ -9,38 +9,38 @@ from apps.access.access import Access
 from apps.assets.models import AcceptedAsset, Asset
 from apps.core import clock
 from apps.core.db.sql import Statement
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.evm import is_address
 from apps.core.ids import new_id_sql
 from apps.stores import audit
 from apps.stores.models import Store
 
 
-class LastAsset(Flat):
+class LastAsset(Failure):
     message = "The last accepted asset can't be removed"
 
 
-class AssetNotActive(Flat):
+class AssetNotActive(Failure):
     field = "asset_id"
     message = "Asset is not active"
 
 
-class NoContract(Flat):
+class NoContract(Failure):
     message = "A token needs its contract before it can be active"
 
 
-class NotAContract(Flat):
+class NotAContract(Failure):
     message = "Contract is not the address of a token"
 
 
-class ContractTaken(Flat):
+class ContractTaken(Failure):
     message = "Another asset has this contract"
 
 
 CONFIRMATIONS_MAX = 10_000
 
 
-class NotConfirmations(Flat):
+class NotConfirmations(Failure):
     def __init__(self, lowest: int) -> None:
         super().__init__(f"Confirmations must be between {lowest} and {CONFIRMATIONS_MAX}")
 

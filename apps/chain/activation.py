@@ -14,10 +14,10 @@ from apps.chain.models import HotWallet
 from apps.chain.selectors import is_simulated_only, is_watched
 from apps.chain.sending import caps
 from apps.core import clock
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 
 
-class NotReady(Flat):
+class NotReady(Failure):
     """An asset that can't be active; the text says what is missing."""
 
 

@@ -16,7 +16,7 @@ from apps.chain.keys.secp256k1 import address_of
 from apps.chain.models import HotWallet
 from apps.chain.sending import limits
 from apps.core.db.sql import Statement
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.evm import Address, is_address
 from apps.core.evm import checksummed as checksummed
 
@@ -69,12 +69,12 @@ def next_indexes(count: int) -> list[int]:
 # --- of others ------------------------------------------------------------------------------------
 
 
-class BelongsToService(Flat):
+class BelongsToService(Failure):
     field = "destination_address"
     message = "Destination address belongs to this service"
 
 
-class NotValidOn(Flat):
+class NotValidOn(Failure):
     field = "destination_address"
 
     def __init__(self, chain: str) -> None:

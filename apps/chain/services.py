@@ -8,7 +8,7 @@ from django.db import transaction
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.chain.selectors import is_final
 from apps.chain.states import DEPOSIT
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.machine import Step
 
 
@@ -44,11 +44,11 @@ def mark_unmatched(
     return transfer
 
 
-class NotConfirmedYet(Flat):
+class NotConfirmedYet(Failure):
     message = "This transfer has not confirmed yet"
 
 
-class AlreadyResolved(Flat):
+class AlreadyResolved(Failure):
     message = "This transfer has been resolved already"
 
 

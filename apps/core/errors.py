@@ -1,13 +1,8 @@
-"""Failures that a caller is told about. The class is the shape of the answer; the view turns it
-into JSON.
+"""Failures that a caller is told about: what is refused and why. In which form an answer says it is
+its route's business (apps.api.plumbing.refusals)."""
 
-Flat: {error: text}. Coded: {error: {message, code}}. Listed: {errors: [text]}.
-"""
-
-from collections.abc import Mapping
 from enum import Enum, StrEnum, auto
-from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import ClassVar
 
 
 class RefusalKind(Enum):
@@ -27,45 +22,15 @@ class RefusalKind(Enum):
 
 
 class Failure(Exception):
-    """A refusal of some kind. `retry_after`, in seconds, says when it is worth another try. Never a
-    bug: bugs are other exceptions."""
+    """A refusal of some kind. `code` is for machines, where the contract has one, and `parameters`
+    are what an answer says beside the sentence. `retry_after`, in seconds, says when it is worth
+    another try. Never a bug: bugs are other exceptions."""
 
     kind: RefusalKind = RefusalKind.INVALID
+    code: str | None = None
     message: ClassVar[str] = ""
     field: str = ""  # of the request, for forms that show it there
     challenge: ClassVar[str] = ""  # the scheme by which whoever asks has to say who it is
-    hint: Mapping[str, object] = MappingProxyType({})  # keys of the answer beside the sentence
-
-    def __init__(
-        self,
-        message: str = "",
-        *,
-        kind: RefusalKind | None = None,
-        retry_after: int | None = None,
-        field: str = "",
-    ) -> None:
-        self.text = message or self.message
-        self.kind = kind or self.kind
-        self.retry_after = retry_after
-        self.field = field or self.field
-        super().__init__(self.text)
-
-    def body(self) -> Mapping[str, object]:
-        raise TypeError("raise Flat, Coded or Listed")
-
-
-class Flat(Failure):
-    """A hand-written refusal: `{error: text}`."""
-
-    def body(self) -> Mapping[str, object]:
-        return {"error": self.text, **self.hint}
-
-
-class Coded(Failure):
-    """A refusal with a machine code (or null): `{error: {message, code}}`; `extra` keys stand
-    beside them."""
-
-    code: ClassVar[str | None] = None
 
     def __init__(
         self,
@@ -74,29 +39,19 @@ class Coded(Failure):
         code: str | None = None,
         kind: RefusalKind | None = None,
         retry_after: int | None = None,
-        **extra: Any,
+        field: str = "",
+        **parameters: object,
     ) -> None:
-        super().__init__(message, kind=kind, retry_after=retry_after)
-        self.machine_code = code if code is not None else self.code
-        self.extra = extra
-
-    def body(self) -> Mapping[str, object]:
-        details = {"message": self.text, "code": self.machine_code, **self.extra, **self.hint}
-        return {"error": details}
-
-
-class Listed(Failure):
-    """Model validation: `{errors: [text, …]}`."""
-
-    def __init__(self, *messages: str, kind: RefusalKind | None = None, field: str = "") -> None:
-        super().__init__("; ".join(messages), kind=kind, field=field)
-        self.messages = list(messages)
-
-    def body(self) -> Mapping[str, object]:
-        return {"errors": self.messages, **self.hint}
+        self.text = message or self.message
+        self.code = code if code is not None else self.code
+        self.kind = kind or self.kind
+        self.retry_after = retry_after
+        self.field = field or self.field
+        self.parameters = parameters
+        super().__init__(self.text)
 
 
-class NotFound(Coded):
+class NotFound(Failure):
     """The one answer for unknown ids, malformed ids and ids of another store or mode."""
 
     kind = RefusalKind.NOT_FOUND
@@ -124,7 +79,7 @@ class ProviderError(Exception):
         super().__init__(message)
 
 
-class ProviderFailed(Coded):
+class ProviderFailed(Failure):
     """What a caller hears of a ProviderError."""
 
     kind = RefusalKind.UPSTREAM

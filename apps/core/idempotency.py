@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from django.db import IntegrityError, models, transaction
 
-from apps.core.errors import Coded, Failure, Flat
+from apps.core.errors import Failure
 from apps.core.messages.invalid import Invalid
 
 Row = TypeVar("Row", bound=models.Model)
@@ -18,20 +18,20 @@ Made = TypeVar("Made")
 _PRINTABLE = re.compile(r"[\x20-\x7e]{1,255}")
 
 
-def check_key(key: str | None, *, required: bool, coded: bool = False) -> str | None:
+class KeyRefused(Failure):
+    """The Idempotency-Key header is missing, or isn't printable ASCII."""
+
+
+def check_key(key: str | None, *, required: bool) -> str | None:
     """The key as given, None when there is none; refuses a missing required one and one that isn't
     printable ASCII."""
     if not key:
         if required:
-            raise _refusal("Idempotency-Key header is required", "idempotency_key_required", coded)
+            raise KeyRefused("Idempotency-Key header is required", code="idempotency_key_required")
         return None
     if not _PRINTABLE.fullmatch(key):
-        raise _refusal("Idempotency-Key is invalid", "idempotency_key_invalid", coded)
+        raise KeyRefused("Idempotency-Key is invalid", code="idempotency_key_invalid")
     return key
-
-
-def _refusal(message: str, code: str, coded: bool) -> Flat | Coded:
-    return Coded(message, code=code) if coded else Flat(message)
 
 
 def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bool]:

@@ -15,7 +15,7 @@ from apps.core import clock
 from apps.core.db.replica import reads_may_lag
 from apps.core.db.streams import IN_MEMORY_BYTES, models_of
 from apps.core.documents import spreadsheet
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.web.refusals import status_of
 from apps.dashboard.plumbing import Answer, PageRequest, show
 
@@ -24,7 +24,7 @@ EXPORT_MAX = 50_000
 _OF_FILES = frozenset({"columns", "page"})
 
 
-class TooManyRows(Flat):
+class TooManyRows(Failure):
     """A file would have more rows than EXPORT_MAX."""
 
     message = "Too many rows for one file"

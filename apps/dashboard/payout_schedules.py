@@ -19,7 +19,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.chain.addresses import checksummed
 from apps.core import money
-from apps.core.errors import Listed
+from apps.core.errors import Failure
 from apps.core.messages.fields import FiatAmount, Invalid
 from apps.core.web.forms import Form
 from apps.dashboard import confirming, list_cells
@@ -66,10 +66,11 @@ class ChangeForm(Form):
 
     def refuse(self, refusal: Exception) -> Self:
         """The API calls the day by the name of its field."""
-        if isinstance(refusal, Listed) and refusal.field == "next_payout_at":
-            refusal = Listed(
-                *[text.replace(refusal.field, "the day") for text in refusal.messages],
-                field=refusal.field,
+        if isinstance(refusal, schedules.NextPayoutPast):
+            refusal = Failure("the day must be in the future", field=refusal.field)
+        elif isinstance(refusal, schedules.NextPayoutTooLate):
+            refusal = Failure(
+                f"the day must be within {schedules.YEARS_MAX} years", field=refusal.field
             )
         return super().refuse(refusal)
 

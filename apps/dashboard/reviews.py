@@ -11,14 +11,14 @@ from django.http import HttpResponse
 from django.utils.safestring import SafeString
 
 from apps.assets.models import Asset
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.templatetags.tillgate import crypto
 from apps.dashboard import confirming
 from apps.dashboard.confirming import ConfirmationForm
 from apps.dashboard.plumbing import PageRequest
 
 
-class NotCompared(Flat):
+class NotCompared(Failure):
     """The address only looks like a known one, and the box that says it was compared is empty."""
 
     field = "compared"

@@ -12,10 +12,10 @@ from django.contrib import messages
 from django.http import HttpResponse
 
 from apps.assets import selectors
-from apps.assets.services import set_accepted
+from apps.assets.services import AssetNotActive, LastAsset, set_accepted
 from apps.core import clock, money
 from apps.core.countries import countries
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import NotFound
 from apps.core.web.forms import Form, sentences
 from apps.core.web.refusals import status_of
 from apps.dashboard.plumbing import PageRequest, Refusals, go, show
@@ -52,7 +52,7 @@ class CheckoutForm(Form):
         )
 
     def change(self, store: Store) -> None:
-        """Raises Flat."""
+        """Raises Failure."""
         typed = self.values
         services.change_checkout(
             store,
@@ -212,7 +212,7 @@ def assets(request: PageRequest) -> HttpResponse:
             raise NotFound
         try:
             set_accepted(access, chosen.pk, request.POST.get("to") == "accepted")
-        except Flat as refusal:
+        except (AssetNotActive, LastAsset) as refusal:
             return _assets_page(request, sentences(refusal), status_of(refusal))
         return go("settings_assets")
     return _assets_page(request, [])

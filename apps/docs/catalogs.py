@@ -11,7 +11,7 @@ from typing import NamedTuple
 from django.conf import settings
 from msgspec import to_builtins
 
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.core.messages.invalid import UNKNOWN
 from apps.core.web.refusals import STATUSES
 from apps.docs.fields import FOLDER
@@ -57,13 +57,13 @@ def codes() -> list[Code]:
     entries = {Code(*entry) for entry in RAISED} | {
         Code(entry, 422, _UNSAID) for entry in OF_FIELDS
     }
-    for entry in _subclasses(Coded):
+    for entry in _subclasses(Failure):
         if entry.code and entry.code != PASSWORD and not entry.__module__.startswith(PEOPLE):
             entries.add(Code(entry.code, STATUSES[entry.kind], entry.message or _UNSAID))
     return sorted(entries)
 
 
-def _subclasses(of: type[Coded]) -> Iterator[type[Coded]]:
+def _subclasses(of: type[Failure]) -> Iterator[type[Failure]]:
     for cls in of.__subclasses__():
         yield cls
         yield from _subclasses(cls)

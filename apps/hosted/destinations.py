@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from apps.core.acting import become
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.web.forms import sentences
 from apps.hosted.onboarding import private, too_many
 from apps.hosted.plumbing import Context, host_shown, picture
@@ -52,7 +52,7 @@ def show(request: HttpRequest, token: str) -> HttpResponse:
         confirmations.enter_code(row, request.POST.get("code", "")[:CODE_LENGTH_MAX])
     except NotFound:
         pass  # it was confirmed or stopped meanwhile: the page says so
-    except Flat as refusal:
+    except Failure as refusal:
         return _show(request, token, confirmations.of_page(token), refusal)
     return HttpResponseRedirect(request.path, status=303)
 
@@ -68,7 +68,7 @@ def send_again(request: HttpRequest, token: str) -> HttpResponse:
         was_sent = confirmations.send_again(row)
     except NotFound:
         return HttpResponseRedirect(path, status=303)
-    except Flat as refusal:
+    except Failure as refusal:
         return _show(request, token, confirmations.of_page(token), refusal)
     return HttpResponseRedirect(f"{path}?sent=1" if was_sent else path, status=303)
 
@@ -88,7 +88,7 @@ def stop(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _show(
-    request: HttpRequest, token: str, row: DestinationConfirmation, refusal: Flat | None = None
+    request: HttpRequest, token: str, row: DestinationConfirmation, refusal: Failure | None = None
 ) -> HttpResponse:
     context = {
         **_frame(row),

@@ -19,7 +19,7 @@ from apps.assets.selectors import active_assets
 from apps.core import buckets
 from apps.core.acting import become
 from apps.core.countries import countries
-from apps.core.errors import Coded, Failure, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import Form, sentences
 from apps.core.web.middleware import client_address
@@ -152,7 +152,7 @@ def _unusable(
     context = {
         # A link that has ended needs no more than its heading says.
         "sentence": sentences(refusal)[0] if isinstance(refusal, onboarding.OutOfScope) else "",
-        "code": refusal.machine_code,
+        "code": refusal.code,
         "is_expired": refusal.kind is RefusalKind.GONE,
     }
     return render(request, "hosted/unusable.html", context, status=status_of(refusal))
@@ -183,8 +183,8 @@ def business(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResp
         raise
     except Invalid as refusal:
         return _business(request, link, token, form.refuse(refusal), INVALID_VERIFICATION)
-    except Coded as refusal:
-        return _business(request, link, token, form.refuse(refusal), refusal.machine_code or "")
+    except Failure as refusal:
+        return _business(request, link, token, form.refuse(refusal), refusal.code or "")
     return _leave(request, link, token, is_last)
 
 

@@ -15,7 +15,7 @@ from django.db import models
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import is_uuid
 from apps.payments.models import Payment
 from apps.payouts.models import Destination
@@ -27,7 +27,7 @@ LIST_MAX = 10_000
 NOT_STARTED = "not_started"
 
 
-class AccountNotFound(Coded):
+class AccountNotFound(Failure):
     """One answer for unknown, malformed, deleted and other platforms' ids."""
 
     kind = RefusalKind.NOT_FOUND

@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 from django.db import transaction
 
 from apps.core.documents import redrawing
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.messages.fields import Text
 from apps.stores.models import Store
 from apps.stores.services import change_store
@@ -35,17 +35,17 @@ _GRAY_SATURATION_MAX = 0.12
 _LIGHTER_BY = 0.02
 
 
-class NotAColour(Flat):
+class NotAColour(Failure):
     field = "primary_color"
     message = "A color is # and six hexadecimal digits, such as #0a6b4c"
 
 
-class LogoTooLarge(Flat):
+class LogoTooLarge(Failure):
     field = "logo"
     message = "The logo is larger than 1 MB or than 2048 by 2048 pixels"
 
 
-class NotAPicture(Flat):
+class NotAPicture(Failure):
     field = "logo"
     message = "The logo must be a PNG, JPEG, WebP or GIF picture"
 

@@ -21,7 +21,7 @@ from django.utils.module_loading import import_string
 from apps.core.clock import real_now
 from apps.core.db import locks
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat, ProviderError
+from apps.core.errors import Failure, ProviderError
 from apps.core.rows import RUN_SECONDS_MAX, Job
 from apps.stores import audit
 from apps.stores.models import AuditEntry, Store
@@ -49,17 +49,17 @@ TOO_MANY = "Many domains were added in this hour. We look again within an hour."
 NO_ANSWER = "DNS could not be asked. We try again soon; nothing has changed."
 
 
-class NotADomain(Flat):
+class NotADomain(Failure):
     field = "domain"
     message = "Enter a domain name such as pay.example.com"
 
 
-class TooManyDomains(Flat):
+class TooManyDomains(Failure):
     field = "domain"
     message = "You have changed domains too often today. Try again tomorrow."
 
 
-class OurDomain(Flat):
+class OurDomain(Failure):
     field = "domain"
     message = "This domain belongs to the service"
 

@@ -18,7 +18,7 @@ from django.db import transaction
 
 from apps.core import crypto
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.ids import new_id
 from apps.stores import audit, staff_roles
 from apps.stores.models import StaffRequest, User
@@ -30,7 +30,7 @@ _State = StaffRequest.State
 Facts = Mapping[str, Any]
 
 
-class StaffRequestRefused(Flat):
+class StaffRequestRefused(Failure):
     """The text says why."""
 
 

@@ -12,7 +12,7 @@ import msgspec
 from django.db import transaction
 from msgspec.structs import replace
 
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.stores.models import Member
 
 NAME_MAX = 40
@@ -21,7 +21,7 @@ FILTERS_MAX = 20
 COLUMNS_MAX = 50
 
 
-class FilterRefused(Flat):
+class FilterRefused(Failure):
     """The text says why."""
 
     field = "name"

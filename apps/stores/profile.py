@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.core import regions
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.messages.fields import Text
 from apps.core.messages.requests import Request, by
 from apps.stores import audit
@@ -35,17 +35,17 @@ _REGIONS = (
 )
 
 
-class UnknownZone(Flat):
+class UnknownZone(Failure):
     field = "time_zone"
     message = "Choose a time zone from the list"
 
 
-class UnknownLanguage(Flat):
+class UnknownLanguage(Failure):
     field = "language"
     message = "Choose a language from the list"
 
 
-class UnknownRegion(Flat):
+class UnknownRegion(Failure):
     field = "region"
     message = "Choose a format from the list"
 

@@ -14,7 +14,7 @@ from msgspec.structs import asdict
 from apps.core import clock, emails
 from apps.core.db.constraints import refused_by
 from apps.core.db.sql import insert
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid, check_storable
 from apps.stores import account_emails, audit
 from apps.stores.models import Currency, Member, Role, Store, User
@@ -32,36 +32,36 @@ _ORIGIN = re.compile(
 )
 
 
-class EmailTaken(Flat):
+class EmailTaken(Failure):
     field = "email"
     message = "A user with this email already exists"
 
 
-class BadOrigin(Flat):
+class BadOrigin(Failure):
     field = "origins"
     message = "Each line must be an origin such as https://shop.example.com, without a path"
 
 
-class TooManyOrigins(Flat):
+class TooManyOrigins(Failure):
     field = "origins"
     message = "At most 20 sites can be listed"
 
 
-class BadPassword(Flat):
+class BadPassword(Failure):
     """What is wrong with it stands in the sentence."""
 
     field = "password"
 
 
 def create_user(email: str, password: str, *, name: str = "", is_staff: bool = False) -> User:
-    """A person who can sign in; staff in every role. Raises Flat when the address is malformed or
-    taken."""
+    """A person who can sign in; staff in every role. Raises Failure when the address is malformed
+    or taken."""
     try:
         email = emails.for_account(email)
     except Invalid as refusal:
-        raise Flat(str(refusal)) from None
+        raise Failure(str(refusal)) from None
     if not password:
-        raise Flat("password is required")
+        raise Failure("password is required")
     user = User(
         email=email, name=name, is_staff=is_staff, staff_roles=sorted(ALL_ROLES) if is_staff else []
     )
@@ -143,17 +143,19 @@ def change_checkout(
     offers_new_quotes: bool,
     publishable_key_amounts: bool,
 ) -> Store:
-    """What merchants decide about payments made from now on. Raises Flat when a value is
+    """What merchants decide about payments made from now on. Raises Failure when a value is
     malformed."""
     if settlement_currency not in Currency.values:
-        raise Flat(
+        raise Failure(
             f"Unsupported settlement currency: {settlement_currency}", field="settlement_currency"
         )
     if support_email:
         try:
             validate_email(support_email)
         except ValidationError:
-            raise Flat("The support email is not an email address", field="support_email") from None
+            raise Failure(
+                "The support email is not an email address", field="support_email"
+            ) from None
     return change_store(
         store,
         settlement_currency=settlement_currency,
@@ -167,7 +169,7 @@ def change_checkout(
 
 
 def change_password(user: User, password: str) -> None:
-    """A new password; every session ends. Raises Flat with what is wrong with it."""
+    """A new password; every session ends. Raises Failure with what is wrong with it."""
     check_password(password, user)
     user.set_password(password)
     with transaction.atomic():

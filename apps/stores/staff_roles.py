@@ -9,7 +9,7 @@ from typing import Protocol
 
 from django.db import models
 
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 
 
 class StaffRole(models.TextChoices):
@@ -29,7 +29,7 @@ TWO = "two"
 TWO_ABOVE = "two above the threshold"
 
 
-class StaffForbidden(Coded):
+class StaffForbidden(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "staff_role_forbidden"
     message = "Your staff role does not allow this"

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q
 
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.stores import account_emails, audit, four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
@@ -18,7 +18,7 @@ from apps.stores.staff_roles import StaffRole
 _BY_TWO = frozenset({StaffRole.FINANCE, StaffRole.ADMIN})
 
 
-class StaffingRefused(Flat):
+class StaffingRefused(Failure):
     """The text says why."""
 
 

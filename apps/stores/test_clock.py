@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from apps.core import clock
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
 from apps.stores.models import Store
 
@@ -15,23 +15,23 @@ OFFSET_SECONDS_MAX = 20 * 366 * 86400
 POLICY = "test_clock"
 
 
-class ClockLiveMode(Coded):
+class ClockLiveMode(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "test_clock_live_mode"
     message = "The test clock is for test credentials only"
 
 
-class ClockBackwards(Coded):
+class ClockBackwards(Failure):
     code = "test_clock_backwards"
     message = "The test clock only moves forward"
 
 
-class ClockInvalid(Coded):
+class ClockInvalid(Failure):
     code = "test_clock_invalid"
     message = "Give seconds (an integer) or to (an ISO 8601 time)"
 
 
-class ClockAdvancing(Coded):
+class ClockAdvancing(Failure):
     kind = RefusalKind.CONFLICT
     code = "test_clock_advancing"
     message = "The test clock is being moved"

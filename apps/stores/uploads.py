@@ -4,7 +4,7 @@ is opened, and how its pictures and documents are drawn anew (apps.core.document
 from contextlib import suppress
 
 from apps.core import buckets
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
 from apps.stores.models import Store
 
@@ -12,12 +12,12 @@ POLICY = "uploads"
 ROWS = "upload_rows"
 
 
-class TooManyUploads(Flat):
+class TooManyUploads(Failure):
     kind = RefusalKind.TOO_MANY
     message = "Your store has uploaded many files in a short time. Try again in a minute"
 
 
-class CheckNotPossible(Flat):
+class CheckNotPossible(Failure):
     kind = RefusalKind.UNAVAILABLE
     message = "Files can't be checked right now. Try again in a moment"
 

@@ -21,7 +21,7 @@ from django.db.models import Q
 from apps.core import clock
 from apps.core.db.pruning import BATCH
 from apps.core.documents import redrawing
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.rows import Job
 from apps.stores import audit
 from apps.stores.models import Store, Verification
@@ -48,22 +48,22 @@ _ENDING = re.compile(r"\.[A-Za-z0-9]{1,8}$", re.ASCII)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f<>:\"/\\|?*\u202a-\u202e\u2066-\u2069]")
 
 
-class NoDocument(Flat):
+class NoDocument(Failure):
     field = "document"
     message = "Choose a file"
 
 
-class DocumentTooLarge(Flat):
+class DocumentTooLarge(Failure):
     field = "document"
     message = "The file is larger than 3 MB, or its picture than 4096 by 4096 pixels"
 
 
-class NotADocument(Flat):
+class NotADocument(Failure):
     field = "document"
     message = "The file must be a PDF, JPEG or PNG"
 
 
-class UnreadableDocument(Flat):
+class UnreadableDocument(Failure):
     field = "document"
     message = (
         "The file is damaged, protected by a password or too complex. Print it to a new PDF and"
@@ -71,17 +71,17 @@ class UnreadableDocument(Flat):
     )
 
 
-class TooManyPages(Flat):
+class TooManyPages(Failure):
     field = "document"
     message = f"The PDF has more than {PAGES_MAX} pages. Upload only those that matter"
 
 
-class TooManyDocuments(Flat):
+class TooManyDocuments(Failure):
     field = "document"
     message = "There are 5 documents already. Remove one first"
 
 
-class DocumentGone(Flat):
+class DocumentGone(Failure):
     field = "document"
     message = "This document was removed or submitted already"
 

@@ -9,7 +9,7 @@ from django.test import RequestFactory
 
 from apps.access import invitations, recovery
 from apps.core import buckets, clock
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.models import OutgoingMail
 from apps.core.web.middleware import client_address
 from apps.stores.models import User
@@ -55,7 +55,7 @@ def test_a_look_alike_shuts_nobody_out(victim: User) -> None:
 def test_no_account_and_no_invitation_has_an_address_of_other_letters(
     cast: Cast, look_alike: str
 ) -> None:
-    with pytest.raises(Flat, match="email is not valid"):
+    with pytest.raises(Failure, match="email is not valid"):
         create_user(look_alike, PASSWORD)
     alice = cast.bakery.owner_access()
     with pytest.raises(invitations.BadAddress):

@@ -14,7 +14,7 @@ from apps.access.access import Access
 from apps.access.models import WaitingPeriodSettings
 from apps.assets.models import Asset
 from apps.core import clock, mail
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.payouts.models import Destination, PayoutBatchLine, Schedule
 from apps.payouts.requests import PayoutRequest, RawAddress, ScheduleRequest, WalletTarget
 from apps.payouts.services import batches, runs, schedules
@@ -78,7 +78,7 @@ def test_a_wallet_that_a_person_saves_is_paid_a_day_later(cast: Cast, owner: Acc
     for access in (owner, cast.bakery.access("live")):
         with pytest.raises(waiting_period.StillWaiting, match="This destination can be used from"):
             create_payout(access, to(saved), "one", caller=access.caller)
-    with later(25), pytest.raises(Flat, match="Insufficient available balance"):
+    with later(25), pytest.raises(Failure, match="Insufficient available balance"):
         create_payout(owner, to(saved), "one", caller=owner.caller)
 
 
@@ -91,7 +91,7 @@ def test_keys_the_operator_and_test_mode_wait_for_nothing(cast: Cast, owner: Acc
         is None
     )
     key = cast.bakery.access("live")
-    with pytest.raises(Flat, match="Insufficient available balance"):
+    with pytest.raises(Failure, match="Insufficient available balance"):
         create_payout(key, to(OTHER), "one", caller=key.caller)
     assert schedules.create_schedule(key, weekly(OTHER)).usable_from is None
 
@@ -102,7 +102,7 @@ def test_a_person_pays_no_new_address_at_once(cast: Cast, owner: Access) -> None
     wallet(cast, owner)
     with pytest.raises(NotSaved):
         create_payout(owner, to(ADDRESS), "one", caller=owner.caller)
-    with later(25), pytest.raises(Flat, match="Insufficient available balance"):
+    with later(25), pytest.raises(Failure, match="Insufficient available balance"):
         create_payout(owner, to(ADDRESS), "one", caller=owner.caller)
 
 

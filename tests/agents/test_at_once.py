@@ -14,7 +14,7 @@ from apps.agents.models import Mandate, Settlement
 from apps.agents.requests.mandates import MandateRequest, SettlementRequest
 from apps.agents.services.mandates import create_mandate, expire_mandates, revoke_mandate, status_at
 from apps.agents.services.settle import create_settlement
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.ledger.selectors import balances
 from apps.stores.settings import write_settings
 from tests import make
@@ -62,8 +62,8 @@ def test_nothing_is_drawn_once_a_mandate_has_ended(
                     create_settlement(access, request, f"key {drawer} {number}")
                     told.append("drawn")
                     some_are_drawn.release()
-                except Coded as refusal:
-                    told.append(str(refusal.machine_code))
+                except Failure as refusal:
+                    told.append(str(refusal.code))
             connection.close()
 
         threads = [threading.Thread(target=draw, args=[drawer]) for drawer in range(DRAWERS)]

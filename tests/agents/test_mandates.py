@@ -14,7 +14,7 @@ from apps.agents.models import Mandate, Settlement
 from apps.agents.requests.mandates import MandateRequest, SettlementRequest
 from apps.agents.services.mandates import create_mandate
 from apps.agents.services.settle import create_settlement
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.ledger.selectors import balances
 from apps.stores.settings import write_settings
 from tests import make
@@ -230,8 +230,8 @@ def test_draws_at_once_take_a_tenth_each_and_no_more(
                     told.spent_atomic <= 1000 and told.spent_atomic + told.remaining_atomic == 1000
                 )
                 return "drawn"
-            except Coded as refusal:
-                return str(refusal.machine_code)
+            except Failure as refusal:
+                return str(refusal.code)
 
         def several(drawer: int) -> list[str]:
             try:

@@ -83,8 +83,8 @@ def test_domain_apps_know_no_status_and_no_header() -> None:
     [
         "status = 403",
         'status, message = 409, "x"',
-        "Coded(status=503)",
-        'Coded(headers={"Retry-After": "5"})',
+        "Failure(status=503)",
+        'Failure(headers={"Retry-After": "5"})',
         "def refuse(text, *, status: int = 400): ...",
         "def refuse(status=422): ...",
         "http_status: int = 404",

@@ -96,7 +96,7 @@ def test_the_rule_about_texts_of_refusals_finds_what_it_should(code: str) -> Non
     "code",
     [
         "log.error(error=str(error)[:200])",
-        "raise Flat(str(refusal))",
+        "raise Failure(str(refusal))",
         "error.code is REVERTED",
         "found.get(error)",
     ],

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 
 from apps.core import clock
-from apps.core.errors import Listed
+from apps.core.errors import Failure
 from apps.webhooks.delivery import queue
 from apps.webhooks.models import Delivery, Endpoint, Host
 from apps.webhooks.requests import EndpointChanges, EndpointRequest
@@ -142,7 +142,7 @@ def test_of_two_that_want_the_last_place_one_has_it(
             try:
                 endpoints.register_endpoint(access, fields)
                 told.append("made")
-            except Listed:
+            except Failure:
                 told.append("refused")
             finally:
                 connection.close()

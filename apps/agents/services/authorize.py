@@ -11,26 +11,26 @@ from apps.access.access import Access
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentSettings, AuthorizationProvider
 from apps.agents.providers.base import Authorizer, Details, Envelope, ProviderError, Question
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.stores.models import Store
 
 log = structlog.get_logger(__name__)
 RETRY_SECONDS = 10
 
 
-class MandateRequired(Coded):
+class MandateRequired(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "mandate_required"
     message = "A usable mandate is required"
 
 
-class AuthorizationDenied(Coded):
+class AuthorizationDenied(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "authorization_denied"
     message = "The store's authorization provider refused"
 
 
-class AuthorizationUnavailable(Coded):
+class AuthorizationUnavailable(Failure):
     kind = RefusalKind.UNAVAILABLE
     code = "authorization_unavailable"
     message = "The store's authorization provider can't be reached"

@@ -17,7 +17,7 @@ from apps.agents.providers.base import (
     UpstreamThrottled,
 )
 from apps.core import value_cache
-from apps.core.errors import Coded, NotFound, RefusalKind
+from apps.core.errors import Failure, NotFound, RefusalKind
 
 KEPT_SECONDS = 60
 UNKNOWN_KEPT_SECONDS = 300
@@ -25,7 +25,7 @@ QUERY_MAX = 100
 UNKNOWN = b""
 
 
-class MissingParameter(Coded):
+class MissingParameter(Failure):
     code = "missing_parameter"
     message = "symbol_or_id is required"
 
@@ -35,13 +35,13 @@ class TokenNotFound(NotFound):
     message = "Token not found"
 
 
-class MarketThrottled(Coded):
+class MarketThrottled(Failure):
     kind = RefusalKind.TOO_MANY
     code = "upstream_rate_limited"
     message = "The price provider has had too many requests"
 
 
-class MarketUnavailable(Coded):
+class MarketUnavailable(Failure):
     kind = RefusalKind.UPSTREAM
     code = "market_data_error"
     message = "The price provider can't be reached"

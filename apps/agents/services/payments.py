@@ -8,7 +8,7 @@ from apps.agents.services import authorize
 from apps.agents.services.tokens import AgentAssetNotFound
 from apps.assets.models import Asset
 from apps.chain.addresses import BelongsToService
-from apps.core.errors import Coded, Flat
+from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import Invalid
 from apps.payments.models import Payment
 from apps.payments.requests import RefundRequest
@@ -21,15 +21,15 @@ from apps.payments.services.refund import (
 )
 
 
-class AgentCurrencyUnsupported(Coded):
+class AgentCurrencyUnsupported(Failure):
     code = "unsupported_currency"
 
 
-class RefundRefused(Coded):
+class RefundRefused(Failure):
     """A merchant's sentence with an agent's code."""
 
 
-REFUSALS: dict[type[Flat], str] = {
+REFUSALS: dict[type[Failure], str] = {
     refund_shares.NotRefundable: "not_refundable",
     refund_shares.NothingLeft: "nothing_to_refund",
     refund_shares.AmountExceeds: "invalid_amount",
@@ -59,7 +59,7 @@ def create_payment(
 def refund_payment(
     access: Access, payment: Payment, request: AgentRefund, key: str, envelope: Envelope | None
 ) -> Requested:
-    """Refunds to the paying addresses. Raises Coded, MandateRequired or the provider's refusal."""
+    """Refunds to the paying addresses. Raises Failure, also with the provider's refusal."""
     authorize.require_provider(access.store)
     earlier = earlier_refunds(access, payment, key)
     if earlier is not None:
@@ -72,7 +72,11 @@ def refund_payment(
         return request_refund(
             access, payment, RefundRequest(amount=request.amount, asset_id=request.asset_id), key
         )
-    except Flat as refusal:
+    except NotFound:
+        raise
+    except Failure as refusal:
+        if refusal.code is not None:
+            raise
         if isinstance(refusal, refund_shares.AssetNotReceived):
             raise AgentAssetNotFound(str(refusal)) from None
         raise RefundRefused(

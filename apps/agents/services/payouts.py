@@ -18,7 +18,7 @@ from apps.agents.services import authorize
 from apps.agents.services.tokens import asset_for
 from apps.assets.models import Asset
 from apps.assets.selectors import listed_assets
-from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import Cap, daily_spent, has_store_cap, store_cap
@@ -27,25 +27,25 @@ from apps.stores import audit
 from apps.stores.models import Store
 
 
-class ControlsRequired(Coded):
+class ControlsRequired(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "payout_controls_required"
     message = "Payouts of this asset need a cap first"
 
 
-class PerTxExceeded(Coded):
+class PerTxExceeded(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "per_tx_cap_exceeded"
     message = "The amount is above the cap of one payout"
 
 
-class AgentDailyExceeded(Coded):
+class AgentDailyExceeded(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "daily_cap_exceeded"
     message = "The amount is above what is left of the day's cap"
 
 
-class PayoutRejected(Coded):
+class PayoutRejected(Failure):
     code = "payout_rejected"
 
 
@@ -84,7 +84,7 @@ def _digits(amount_atomic: int | None) -> str | None:
 def send_payout(
     access: Access, request: AgentPayout, key: str, envelope: Envelope | None
 ) -> tuple[Payout, bool]:
-    """The payout of this key, and whether this call made it. Raises Coded."""
+    """The payout of this key, and whether this call made it. Raises Failure."""
     earlier = _earlier(access, key)
     if earlier is not None:
         return earlier, False
@@ -106,7 +106,11 @@ def send_payout(
             caps=caps,
             agent_credential_id=access.credential_id,
         )
-    except Flat as refusal:
+    except NotFound:
+        raise
+    except Failure as refusal:
+        if refusal.code is not None:
+            raise
         raise PayoutRejected(str(refusal)) from None
 
 

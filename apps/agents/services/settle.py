@@ -25,7 +25,7 @@ from apps.agents.states import MANDATE
 from apps.core import clock, jobs
 from apps.core.db.constraints import constraint_of
 from apps.core.db.sql import Statement
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.core.messages.invalid import OF_BODIES, Invalid
@@ -71,23 +71,23 @@ RETURNING m.expires_at, s.test_offset_seconds, m.spent_atomic = m.total_cap_atom
 """)
 
 
-class AssetMismatch(Coded):
+class AssetMismatch(Failure):
     code = "asset_mismatch"
     message = "The mandate is in another asset"
 
 
-class NonceReused(Coded):
+class NonceReused(Failure):
     code = "nonce_reused"
     message = "The nonce was used before on this mandate"
 
 
-class SpendCapExceeded(Coded):
+class SpendCapExceeded(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "spend_cap_exceeded"
     message = "The amount is above what the mandate allows"
 
 
-class InsufficientForSettlement(Coded):
+class InsufficientForSettlement(Failure):
     code = "insufficient_balance"
     message = "Insufficient balance"
 

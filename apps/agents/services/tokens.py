@@ -17,7 +17,7 @@ from apps.assets.models import Asset, Rate
 from apps.assets.selectors import listed_assets
 from apps.assets.services import LastAsset, set_accepted
 from apps.core.db.sql import Statement
-from apps.core.errors import Coded, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.stores.models import Currency
 
 
@@ -26,16 +26,16 @@ class AgentAssetNotFound(NotFound):
     message = "Asset not found"
 
 
-class TokenNotActive(Coded):
+class TokenNotActive(Failure):
     code = "asset_not_active"
     message = "Asset is not active"
 
 
-class AssetChangeRejected(Coded):
+class AssetChangeRejected(Failure):
     code = "asset_change_rejected"
 
 
-class RateCurrencyUnsupported(Coded):
+class RateCurrencyUnsupported(Failure):
     code = "unsupported_currency"
 
 

@@ -16,7 +16,7 @@ from apps.assets.models import Asset
 from apps.assets.selectors import accepted_assets, current_rate
 from apps.chain.sending import costs
 from apps.core import clock, money
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.core.models import Mode
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
@@ -28,17 +28,17 @@ from apps.stores.models import Currency
 HEADROOM_PERCENT = 125
 
 
-class NotSignable(Coded):
+class NotSignable(Failure):
     code = "asset_not_signable"
     message = "Transfers of this asset can't be authorized by a signature"
 
 
-class NotAccepted(Coded):
+class NotAccepted(Failure):
     code = "asset_not_accepted"
     message = "The store does not accept this asset"
 
 
-class AmountTooSmall(Coded):
+class AmountTooSmall(Failure):
     """Nobody could pay it: taking it in costs more."""
 
     code = "amount_too_small"

@@ -11,8 +11,10 @@ from rest_framework.request import Request
 
 from apps.access.services import AgentCredentialRequired, InvalidAgentCredential, Unauthenticated
 from apps.agents.providers.base import Envelope
+from apps.api.plumbing.refusals import ErrorDocument, ErrorShape
 from apps.api.plumbing.views import ApiView
-from apps.core.errors import Coded, Failure, NotFound
+from apps.core.errors import Failure, NotFound
+from apps.core.idempotency import KeyRefused
 from apps.core.messages.fields import Invalid, check_storable, is_deeper
 from apps.core.messages.invalid import UNKNOWN
 
@@ -24,7 +26,8 @@ class AgentView(ApiView):
     """A view of the agent API."""
 
     for_agents = True
-    shape = Coded
+    shape = ErrorDocument
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {KeyRefused: ErrorDocument}
     missing: ClassVar[Failure] = NotFound(code="not_found")
     codes: ClassVar[
         Mapping[str | tuple[str, str], str]
@@ -40,9 +43,9 @@ class AgentView(ApiView):
 
     def refusal(self, refusal: Invalid) -> Failure:
         if refusal.rule == UNKNOWN:
-            return Coded(refusal.text, code=UNKNOWN)
+            return Failure(refusal.text, code=UNKNOWN)
         field = refusal.field.partition(".")[0]
-        return Coded(
+        return Failure(
             refusal.text, code=self.codes.get((field, refusal.rule)) or self.codes.get(field)
         )
 

@@ -1,20 +1,26 @@
 """/billing/invoice/{token}: what the customer's page reads, and how it gets something to pay.
 Public, from any origin."""
 
+from collections.abc import Mapping
+from typing import ClassVar
+
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.composites import InvoiceWithPayment, invoice_with_payment
+from apps.api.plumbing.refusals import ErrorShape, ErrorText
 from apps.api.plumbing.views import ApiView
 from apps.billing.invoices.payment_intents import InvoiceNotFound, shown_payment, start_payment
 from apps.billing.models import Invoice
 from apps.billing.selectors import by_token
+from apps.core.errors import Failure
 
 
 class HostedInvoiceView(ApiView):
     """The invoice as its customer sees it, with its latest payment."""
 
     missing = InvoiceNotFound()
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {InvoiceNotFound: ErrorText}
     answers = {"GET": InvoiceWithPayment}
 
     def get(self, request: Request, token: str) -> Response:
@@ -31,6 +37,7 @@ class HostedInvoiceView(ApiView):
 class StartPayment(ApiView):
     """Something to pay the invoice with: its payable intent, or a new one for what is left."""
 
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {InvoiceNotFound: ErrorText}
     bodies = {"POST": None}
     answers = {"POST": InvoiceWithPayment}
     also = {"POST": {200: None}}

@@ -1,31 +1,39 @@
 """What the views of billing share: broken rules are reported as a list, and an unknown id in one
 flat sentence per noun."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
+from apps.api.plumbing.refusals import ErrorShape, ErrorText, ErrorTexts
 from apps.api.plumbing.views import ApiView
-from apps.core.errors import Failure, Flat, Listed, RefusalKind
+from apps.billing.invoices.payment_intents import InvoiceNotFound
+from apps.core.errors import Failure, RefusalKind
 
 
-class ProductNotFound(Flat):
+class NounNotFound(Failure):
     kind = RefusalKind.NOT_FOUND
+
+
+class ProductNotFound(NounNotFound):
     message = "Product not found"
 
 
-class PriceNotFound(Flat):
-    kind = RefusalKind.NOT_FOUND
+class PriceNotFound(NounNotFound):
     message = "Price not found"
 
 
-class CustomerNotFound(Flat):
-    kind = RefusalKind.NOT_FOUND
+class CustomerNotFound(NounNotFound):
     message = "Customer not found"
 
 
-class SubscriptionNotFound(Flat):
-    kind = RefusalKind.NOT_FOUND
+class SubscriptionNotFound(NounNotFound):
     message = "Subscription not found"
 
 
 class BillingView(ApiView):
-    shape: ClassVar[type[Failure]] = Listed
+    shape = ErrorTexts
+    sentence_shape = ErrorText
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {
+        NounNotFound: ErrorText,
+        InvoiceNotFound: ErrorText,
+    }

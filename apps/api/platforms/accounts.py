@@ -1,6 +1,7 @@
 """/platform/accounts: the sub-merchants of a platform, opened, read, changed, closed, opened again,
 and attested."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from rest_framework.request import Request
@@ -8,8 +9,15 @@ from rest_framework.response import Response
 
 from apps.api.platforms.plumbing import PlatformView
 from apps.api.plumbing.queries import Query
-from apps.api.plumbing.refusals import AnyErrors, BlockedOrNot, Refused
-from apps.core.errors import Coded
+from apps.api.plumbing.refusals import (
+    AnyErrors,
+    BlockedOrNot,
+    ErrorDocument,
+    ErrorShape,
+    ErrorTexts,
+    Refused,
+)
+from apps.core.errors import Failure
 from apps.platforms import selectors
 from apps.platforms.documents import (
     AccountVerificationDocument,
@@ -22,11 +30,11 @@ from apps.platforms.services import accounts, verifications
 from apps.stores.models import Store
 
 
-class InvalidAccount(Coded):
+class InvalidAccount(Failure):
     code = "invalid_account"
 
 
-class InvalidVerification(Coded):
+class InvalidVerification(Failure):
     code = "invalid_verification"
 
 
@@ -35,7 +43,9 @@ class AccountFilters(Query, frozen=True, kw_only=True):
 
 
 class AccountView(PlatformView):
-    shape: ClassVar[type[Coded]] = InvalidAccount
+    shape = ErrorDocument
+    broken_rule: ClassVar[type[Failure]] = InvalidAccount
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {accounts.ExternalIdTaken: ErrorTexts}
     wrapper = "account"
     missing = selectors.AccountNotFound()
 
@@ -112,7 +122,7 @@ class Restore(AccountView):
 class Verifications(AccountView):
     """Attest what the platform knows of the business; a person decides."""
 
-    shape = InvalidVerification
+    broken_rule = InvalidVerification
     wrapper = "verification_request"
     wrapper_is_optional = True
     bodies = {"POST": VerificationRequest}

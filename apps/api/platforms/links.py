@@ -4,9 +4,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.platforms.plumbing import PlatformView
-from apps.api.plumbing.refusals import Refused
+from apps.api.plumbing.refusals import ErrorDocument, Refused
 from apps.api.plumbing.views import ApiView
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.platforms import selectors
 from apps.platforms.documents import (
     OnboardingLinkDocument,
@@ -18,14 +18,15 @@ from apps.platforms.requests import LINK_REQUESTS, OnboardingLinkRequest
 from apps.platforms.services import onboarding
 
 
-class InvalidLink(Coded):
+class InvalidLink(Failure):
     code = "invalid_onboarding_link"
 
 
 class Links(PlatformView):
     """Mint a link for a sub-merchant; its token is told once."""
 
-    shape = InvalidLink
+    shape = ErrorDocument
+    broken_rule = InvalidLink
     asks_for_code = is_act = True
     missing = selectors.AccountNotFound()
     wrapper = "onboarding_link"

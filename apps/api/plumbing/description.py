@@ -17,9 +17,8 @@ from apps.access.documents import OAuthError
 from apps.api.plumbing import unknown_fields
 from apps.api.plumbing.components import schema_named
 from apps.api.plumbing.queries import Query
-from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorDocument, ErrorTexts, Refused
+from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorText, ErrorTexts, Refused
 from apps.api.plumbing.routes import FORM, PUBLIC, Budget
-from apps.core.errors import Coded, Listed
 from apps.core.messages.documents import Pdf, type_schema
 from apps.core.messages.fields import Schema
 from apps.core.messages.requests import Request, shape_of
@@ -27,9 +26,7 @@ from apps.core.messages.requests import Request, shape_of
 
 def refusal_shape(view: Any) -> Any:
     """The shape in which this view tells that a rule was broken."""
-    if isinstance(view.shape, type) and issubclass(view.shape, Coded):
-        return ErrorDocument
-    return ErrorTexts if view.shape is Listed else AnyError
+    return AnyError if view.shape is ErrorText else view.shape
 
 
 def _parameters(query: type[Query]) -> list[OpenApiParameter]:

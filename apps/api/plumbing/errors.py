@@ -2,7 +2,7 @@
 from /api."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import structlog
 from django.core.exceptions import PermissionDenied
@@ -12,11 +12,10 @@ from rest_framework.response import Response
 
 from apps.access.on_behalf import NotItsAccount
 from apps.access.services import InvalidApiKey
+from apps.api.plumbing.refusals import OfHttp, body_of, broken_shape, error_shape
 from apps.core.db.outage import RETRY_SECONDS, is_outage
 from apps.core.errors import (
-    Coded,
     Failure,
-    Listed,
     NotFound,
     ProviderError,
     ProviderFailed,
@@ -29,34 +28,31 @@ from apps.payments.services.create import AccountClosed
 log = structlog.get_logger(__name__)
 
 
-class InvalidJson(Coded):
+class InvalidJson(Failure):
     kind = RefusalKind.MALFORMED
     code = "invalid_json"
     message = "Request body is not valid JSON"
 
 
-class Throttled(Coded):
+class Throttled(Failure):
     kind = RefusalKind.TOO_MANY
     code = "rate_limited"
     message = "Too many requests"
 
 
-class TooManyFailures(Coded):
+class TooManyFailures(Failure):
     kind = RefusalKind.TOO_MANY
     code = "too_many_failed_attempts"
     message = "Too many failed authentication attempts"
 
 
-class OfHttp(Coded):
-    """A refusal of the protocol itself, which no kind of refusal in the domain is: its status is
-    its own."""
-
-    status: ClassVar[int]
-    message = "Internal server error"
-
-
 class Broken(OfHttp):
     status = 500
+
+
+class Forbidden(OfHttp):
+    status = 403
+    message = "Forbidden"
 
 
 class WrongContentType(OfHttp):
@@ -75,16 +71,25 @@ class WrongMethod(OfHttp):
 
 def respond(error: Exception, context: Mapping[str, object]) -> Response:
     """DRF's exception handler."""
-    failure = _failure_of(error, context.get("view"))
-    if failure is None:
-        log.exception("unhandled_error", exc_info=error)
-        failure = Broken()
+    view: Any = context.get("view")
+    if isinstance(error, InvalidFields):
+        texts = [rule.text_of(view.label_of(rule.field)) for rule in error.broken]
+        return Response({"errors": texts}, status=status_of(error))
+    failure = failure_of(error, view)
+    is_rule = isinstance(error, Invalid)
+    shape = broken_shape(failure, view) if is_rule else error_shape(failure, view)
+    return answer(failure, body_of(failure, shape))
+
+
+def answer(failure: Failure, body: Mapping[str, object]) -> Response:
+    """A failure told in this body, with its status and headers."""
     status = failure.status if isinstance(failure, OfHttp) else status_of(failure)
     allow = {"Allow": ", ".join(failure.allowed)} if isinstance(failure, WrongMethod) else {}
-    return Response(failure.body(), status=status, headers={**headers_of(failure), **allow})
+    return Response(body, status=status, headers={**headers_of(failure), **allow})
 
 
-def _failure_of(error: Exception, view: Any) -> Failure | None:
+def failure_of(error: Exception, view: Any) -> Failure:
+    """What a caller is told of an error; what nobody has foreseen is logged and told as ours."""
     match error:
         case AccountClosed():
             # The next call would hear the same.
@@ -95,16 +100,14 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
             )
         case Failure():
             return error
-        case InvalidFields():
-            return Listed(*(rule.text_of(view.label_of(rule.field)) for rule in error.broken))
         case Invalid():
-            return _shaped(view, error)
+            return _of_rule(view, error)
         case ProviderError():
             return ProviderFailed()
         case Http404():
             return NotFound()
         case PermissionDenied():
-            return Coded("Forbidden", kind=RefusalKind.FORBIDDEN)
+            return Forbidden()
         case exceptions.MethodNotAllowed():
             return WrongMethod(view.allowed_methods)
         case exceptions.UnsupportedMediaType():
@@ -113,24 +116,27 @@ def _failure_of(error: Exception, view: Any) -> Failure | None:
             return InvalidJson()
         case _ if is_outage(error):
             log.error("database_unavailable", error=type(error).__name__)
-            return Coded(
+            return Failure(
                 "Service temporarily unavailable",
                 kind=RefusalKind.UNAVAILABLE,
                 retry_after=int(RETRY_SECONDS),
             )
-    return None
+    log.exception("unhandled_error", exc_info=error)
+    return Broken()
 
 
-def _shaped(view: Any, refusal: Invalid) -> Failure:
+def _of_rule(view: Any, refusal: Invalid) -> Failure:
     failure: Failure = view.refusal(refusal)
     nearest = refusal.params.get("nearest")
     if nearest is not None:
-        failure.hint = {"nearest": nearest}
+        failure.parameters["nearest"] = nearest
     return failure
 
 
 def csrf_failed() -> Failure:
-    return Coded("CSRF token missing or incorrect", code="csrf_failed", kind=RefusalKind.FORBIDDEN)
+    return Failure(
+        "CSRF token missing or incorrect", code="csrf_failed", kind=RefusalKind.FORBIDDEN
+    )
 
 
 def json_error(status: int, message: str, code: str | None = None, **headers: str) -> HttpResponse:

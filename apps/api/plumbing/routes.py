@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from apps.access.access import PUBLISHABLE
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 
 PUBLIC = "public"
 FORM = "application/x-www-form-urlencoded"
@@ -82,7 +82,7 @@ class Route:
     publishable: frozenset[str] = frozenset()
     keys: Mapping[str, str] = field(default_factory=dict)
     cors: frozenset[str] = frozenset()
-    closed_to_platforms: Mapping[str, type[Coded]] = field(default_factory=dict)
+    closed_to_platforms: Mapping[str, type[Failure]] = field(default_factory=dict)
 
     def budgets(self, method: str) -> tuple[Budget, ...]:
         """The buckets that a method takes from."""

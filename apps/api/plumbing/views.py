@@ -21,19 +21,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.access import on_behalf, stepup
-from apps.access.access import ACT, AGENT, PUBLISHABLE, RECENT, SECRET, Access, who
+from apps.access.access import ACT, PUBLISHABLE, RECENT, SECRET, Access, who
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
 from apps.access.sessions import access_of
 from apps.api.plumbing import cors, request_log, routes, unknown_fields
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.queries import Query
-from apps.api.plumbing.refusals import Refused
+from apps.api.plumbing.refusals import ErrorShape, ErrorText, Refused
 from apps.api.plumbing.routes import PUBLIC, Route
 from apps.core import buckets, clock
 from apps.core.acting import become
 from apps.core.documents import drawings
-from apps.core.errors import Coded, Failure, Flat, NotFound, RefusalKind
+from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.idempotency import check_key
 from apps.core.imports import postponed
 from apps.core.messages.fields import Invalid, check_storable, is_uuid
@@ -66,11 +66,16 @@ def _schema() -> Any:
 
 
 class ApiView(APIView):
-    """A view of the API. `shape` is the form in which a broken rule is told."""
+    """A view of the API."""
 
     schema = _Described()
     route: Route = None  # type: ignore[assignment]  # given by the route table
-    shape: ClassVar[type[Flat] | type[Coded] | Any] = Flat
+    # How it tells that a rule of the body was broken, and as what; how it tells any other sentence
+    # without a code (None: in the same way), and single failures (apps.api.plumbing.refusals).
+    shape: ClassVar[ErrorShape] = ErrorText
+    broken_rule: ClassVar[type[Failure]] = Failure
+    sentence_shape: ClassVar[ErrorShape | None] = None
+    shapes: ClassVar[Mapping[type[Failure], ErrorShape]] = {}
     missing: ClassVar[Failure] = NotFound()
     # What the API description says of each method: its body (a class, a JSON schema, or None where
     # the path alone asks), its answer (a document, a list or a choice of them, Pdf, or None where
@@ -107,9 +112,8 @@ class ApiView(APIView):
     _taken: buckets.Allowance | None = None
 
     def refusal(self, refusal: Invalid) -> Failure:
-        """How a broken rule is told here."""
-        failure: Failure = self.shape(refusal.text)
-        return failure
+        """What a broken rule is here."""
+        return self.broken_rule(refusal.text)
 
     def label_of(self, field: str) -> str:
         """What a list of broken rules calls a field."""
@@ -176,7 +180,7 @@ class ApiView(APIView):
 
     def _check_key_type(self, method: str) -> None:
         if self.access.kind == PUBLISHABLE and method not in self.route.publishable:
-            raise Coded(
+            raise Failure(
                 "Publishable keys can only create payments",
                 code="publishable_key_forbidden",
                 kind=RefusalKind.FORBIDDEN,
@@ -236,7 +240,7 @@ class ApiView(APIView):
             and scope not in self.access.scopes
             and self.access.kind != PUBLISHABLE
         ):
-            raise Coded(
+            raise Failure(
                 missing_message(scope), code="insufficient_scope", kind=RefusalKind.FORBIDDEN
             )
 
@@ -372,11 +376,7 @@ class ApiView(APIView):
 
     def idempotency_key(self, request: Request) -> str | None:
         rule = self.route.keys[str(request.method)]
-        return check_key(
-            request.headers.get("Idempotency-Key"),
-            required=rule == "required",
-            coded=self.access.kind == AGENT,
-        )
+        return check_key(request.headers.get("Idempotency-Key"), required=rule == "required")
 
     def find(self, rows: "models.QuerySet[Row]", id: str) -> Row:
         """The row with this id among `rows`, else the view's one 404."""

@@ -15,16 +15,16 @@ from apps.billing.services import audit_lines
 from apps.billing.services.references import named_customer
 from apps.billing.states import DRAFT
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.idempotency import once_per_form
 from apps.core.messages.fields import Invalid
 
 
-class OnlyDraftsEdited(Flat):
+class OnlyDraftsEdited(Failure):
     message = "Only draft invoices can be edited"
 
 
-class OnlyDraftsDeleted(Flat):
+class OnlyDraftsDeleted(Failure):
     message = "Only draft invoices can be deleted"
 
 

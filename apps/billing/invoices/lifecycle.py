@@ -23,7 +23,7 @@ from apps.billing.periods import next_reminder
 from apps.billing.services import audit_lines, emails
 from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID, InvoiceMove
 from apps.core import jobs
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.ids import led_by_shard
 from apps.payments import states as payment_states
 from apps.payments.services.looks import Untold, look_now
@@ -37,23 +37,23 @@ ON CONFLICT (store_id, mode) DO UPDATE SET last_number = billing_invoicecounter.
 """
 
 
-class OnlyDraftsFinalized(Flat):
+class OnlyDraftsFinalized(Failure):
     message = "Only draft invoices can be finalized"
 
 
-class OnlyOpenSent(Flat):
+class OnlyOpenSent(Failure):
     message = "Only open invoices can be sent"
 
 
-class CannotVoidPaid(Flat):
+class CannotVoidPaid(Failure):
     message = "Cannot void a paid invoice"
 
 
-class CannotVoidUncollectible(Flat):
+class CannotVoidUncollectible(Failure):
     message = "Cannot void an uncollectible invoice"
 
 
-class PaymentInProgress(Flat):
+class PaymentInProgress(Failure):
     message = "Invoice has a payment in progress"
 
 
@@ -147,7 +147,10 @@ def void_invoice(access: Access, invoice: Invoice) -> Invoice:
     return row
 
 
-_UNVOIDABLE: dict[str, type[Flat]] = {PAID: CannotVoidPaid, UNCOLLECTIBLE: CannotVoidUncollectible}
+_UNVOIDABLE: dict[str, type[Failure]] = {
+    PAID: CannotVoidPaid,
+    UNCOLLECTIBLE: CannotVoidUncollectible,
+}
 
 
 def _check_nothing_came(invoice: Invoice) -> None:

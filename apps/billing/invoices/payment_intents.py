@@ -21,7 +21,7 @@ from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.selectors import by_token, last_payment
 from apps.billing.states import OPEN
 from apps.core import clock
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.marks import Mark
 from apps.core.money import text_from_cents
 from apps.core.rows import Job
@@ -40,12 +40,12 @@ _CHANGING = ("late_deposit_accepted", "refund_confirmed")
 PAYABLE = (states.PENDING, states.PROCESSING)
 
 
-class InvoiceNotFound(Flat):
+class InvoiceNotFound(Failure):
     kind = RefusalKind.NOT_FOUND
     message = "Invoice not found"
 
 
-class InvoiceNotPayable(Flat):
+class InvoiceNotPayable(Failure):
     message = "Invoice can't be paid"
 
 

@@ -15,11 +15,11 @@ from apps.billing.states import CANCELED
 from apps.billing.subscriptions.changes import cancel_locked
 from apps.billing.subscriptions.locking import locked
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.idempotency import once_per_form
 
 
-class CustomerEmailTaken(Flat):
+class CustomerEmailTaken(Failure):
     kind = RefusalKind.CONFLICT
     field = "email"
     message = "A customer with this email already exists"

@@ -3,26 +3,26 @@ or can't be used."""
 
 from apps.access.access import Access
 from apps.billing.models import Customer, Price
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.messages.fields import is_uuid
 
 
-class NamedCustomerNotFound(Flat):
+class NamedCustomerNotFound(Failure):
     field = "customer_id"
     message = "Customer not found"
 
 
-class CustomerNotActive(Flat):
+class CustomerNotActive(Failure):
     field = "customer_id"
     message = "Customer is not active"
 
 
-class NamedPriceNotFound(Flat):
+class NamedPriceNotFound(Failure):
     field = "items"
     message = "Price not found"
 
 
-class PriceNotActive(Flat):
+class PriceNotActive(Failure):
     field = "items"
     message = "Price is not active"
 

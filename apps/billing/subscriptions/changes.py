@@ -24,22 +24,22 @@ from apps.billing.subscriptions.items import (
     requested_lines,
 )
 from apps.billing.subscriptions.locking import keep, locked, move
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.idempotency import once_per_form
 
 
-class SubscriptionCanceled(Flat):
+class SubscriptionCanceled(Failure):
     message = "Cannot change a canceled subscription"
 
 
-class CannotMove(Flat):
+class CannotMove(Failure):
     """From one state to another that the table doesn't have."""
 
     def __init__(self, before: str, to: str) -> None:
         super().__init__(f"Cannot move subscription from {before} to {to}")
 
 
-class CannotSchedule(Flat):
+class CannotSchedule(Failure):
     """Only one that is trialing or active ends with its period."""
 
     def __init__(self, state: str) -> None:

@@ -17,7 +17,7 @@ from apps.chain.keys import bip32, bip39
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.providers.base import Keystore
 from apps.core import crypto, published_secrets
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 
 DEPOSIT_ACCOUNTS = {"live": 0, "test": 1}
 HOT_ACCOUNTS = {"live": 2, "test": 3}
@@ -26,7 +26,7 @@ _VERSION = 2
 _PASSPHRASE_VERSION = 1
 
 
-class KeyFileRefused(Flat):
+class KeyFileRefused(Failure):
     """The text says which step failed; it never holds any part of a secret."""
 
 

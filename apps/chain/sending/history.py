@@ -16,7 +16,7 @@ from django.db.models import QuerySet
 from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
 from apps.chain.providers.base import Nodes
 from apps.chain.sending.calls import call_of
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 
 CHUNK = 50
 BLOCKS_MAX = 100_000
@@ -26,7 +26,7 @@ _SELECTOR = 10
 _RECIPIENT = 74
 
 
-class HistoryUnread(Flat):
+class HistoryUnread(Failure):
     """The wallet's own transactions can't all be told; the text says why."""
 
 

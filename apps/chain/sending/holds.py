@@ -15,13 +15,13 @@ from apps.assets.models import Asset, Chain
 from apps.chain.models import SendingHold
 from apps.core import jobs
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.stores import audit, four_eyes, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, User
 
 
-class HoldRefused(Flat):
+class HoldRefused(Failure):
     """The text says why."""
 
 

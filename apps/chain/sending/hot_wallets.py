@@ -22,7 +22,7 @@ from apps.chain.sending import approvals, history, lanes
 from apps.chain.sending.calls import call_of
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core import jobs
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.machine import Step
 from apps.stores import audit
 
@@ -34,7 +34,7 @@ _SWEEP = OutgoingTransaction.Purpose.SWEEP
 BRINGS = (_SWEEP, OutgoingTransaction.Purpose.SWEEP_GAS, OutgoingTransaction.Purpose.SWAP)
 
 
-class ResolutionRefused(Flat):
+class ResolutionRefused(Failure):
     """Staff asked for something that the chain doesn't bear out; the text says what."""
 
 

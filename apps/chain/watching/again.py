@@ -21,7 +21,7 @@ from apps.chain.watching import block_records
 from apps.chain.watching.block_headers import Inconsistent
 from apps.chain.watching.blocks import read_blocks
 from apps.core.clock import real_now
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 
 AT_ONCE = 20
 TRIES_MAX = 3
@@ -123,7 +123,7 @@ def read_again(
     return deposits
 
 
-class NotReadable(Flat):
+class NotReadable(Failure):
     """The text says why."""
 
 

@@ -6,12 +6,12 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.chain.models import UnmatchedTransfer
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.stores import audit, staff_roles
 from apps.stores.models import User
 
 
-class NotResolved(Flat):
+class NotResolved(Failure):
     """The text says why."""
 
 

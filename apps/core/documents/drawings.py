@@ -28,7 +28,7 @@ from apps.core.db.pruning import BATCH
 from apps.core.documents import pdf
 from apps.core.documents.metadata import Vocabulary
 from apps.core.documents.process import render_apart
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Drawing
 
 log = structlog.get_logger(__name__)
@@ -90,7 +90,7 @@ class TooManyDrawings(Exception):
         self.taken = allowance
 
 
-class NotDrawn(Coded):
+class NotDrawn(Failure):
     """Nobody has drawn it in time."""
 
     kind = RefusalKind.UNAVAILABLE

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 from django.http import QueryDict
 from django.utils.translation import gettext
 
-from apps.core.errors import Failure, Listed
+from apps.core.errors import Failure
 from apps.core.messages.invalid import SENTENCES, Invalid, InvalidFields
 from apps.core.money import Fiat
 from apps.core.templatetags.tillgate import fiat, grouped
@@ -99,8 +99,6 @@ def sentences(refusal: Exception, label: str = "") -> list[str]:
 
     Customers read it in their language, where apps/hosted/sentences.py has it.
     """
-    if isinstance(refusal, Listed):
-        return [_sentence(gettext(text)) for text in refusal.messages]
     if isinstance(refusal, Invalid):
         return [_sentence(_of_rule(refusal, label))]
     return [_sentence(gettext(str(refusal)))]

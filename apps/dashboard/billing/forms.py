@@ -11,7 +11,7 @@ from apps.billing.requests import CustomerRequest
 from apps.billing.selectors import customer_with_email, customers_visible_to
 from apps.billing.services.customers import create_customer
 from apps.core import money
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.messages.fields import FiatAmount, is_uuid, parse_date
 from apps.core.messages.invalid import SENTENCES, Invalid
 from apps.core.web.forms import Form, figures_of
@@ -86,7 +86,7 @@ class BillingForm(Form):
         return {name: self.values[name] or None for name in names}
 
 
-class NoSuchCustomer(Flat):
+class NoSuchCustomer(Failure):
     field = "email"
     message = "No customer has this email address; add the customer, or correct it"
 

@@ -7,7 +7,7 @@ from django.db import transaction
 
 from apps.access.access import Access
 from apps.core import clock
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.core.money import text_from_cents
 from apps.links.documents import OPEN, link_url, state_of
 from apps.links.models import LinkPayment, PaymentLink
@@ -22,12 +22,12 @@ from apps.payments.services.expire import expire_if_due
 RESERVED_SECONDS = 1800
 
 
-class LinkClosed(Coded):
+class LinkClosed(Failure):
     code = "link_closed"
     message = "This payment link isn't available"
 
 
-class SoldOut(Coded):
+class SoldOut(Failure):
     code = "sold_out"
     message = "This is sold out"
 

@@ -6,7 +6,7 @@ import secrets
 from django.db import transaction
 
 from apps.access.access import Access
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.core.idempotency import once_per_form
 from apps.core.ids import led_by_shard
 from apps.core.messages.fields import Invalid
@@ -19,7 +19,7 @@ from apps.stores import audit
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
-class LinkArchived(Coded):
+class LinkArchived(Failure):
     code = "link_archived"
     message = "This payment link is archived"
 

@@ -8,7 +8,7 @@ from django.db import transaction
 
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.errors import Coded, NotFound, RefusalKind
+from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.messages.fields import is_uuid
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 from apps.onramp.providers.base import BadSignature, ProviderReport
@@ -18,7 +18,7 @@ from apps.onramp.services.progress import apply_report
 BODY_BYTES_MAX = 64 * 1024
 
 
-class NotSigned(Coded):
+class NotSigned(Failure):
     kind = RefusalKind.UNAUTHENTICATED
     code = "invalid_signature"
     message = "Signature is not valid"

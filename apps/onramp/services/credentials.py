@@ -12,7 +12,7 @@ from django.db import transaction
 
 from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.words import code_words
 from apps.onramp.models import Credential
 from apps.onramp.services.networks import credential_networks
@@ -23,7 +23,7 @@ from apps.stores.models import StaffRequest, Store, User
 _SHOWN = 8
 
 
-class CredentialRefused(Flat):
+class CredentialRefused(Failure):
     """The text says why."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from django.conf import settings
 
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.onramp.providers.base import CustomerPlace
 from apps.stores.models import Store
 
@@ -16,15 +16,15 @@ _REGION = re.compile(r"[A-Za-z0-9][A-Za-z0-9 .'-]{0,48}", re.ASCII)
 _NOWHERE = {"XX", "T1", "ZZ"}
 
 
-class CountryRequired(Flat):
+class CountryRequired(Failure):
     message = "Country is required"
 
 
-class CountryInvalid(Flat):
+class CountryInvalid(Failure):
     message = "country must be two upper-case letters"
 
 
-class RegionInvalid(Flat):
+class RegionInvalid(Failure):
     message = "region is invalid"
 
 

@@ -19,7 +19,7 @@ from django.core.cache import cache
 
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.onramp.documents import CardMethodDocument, CardMethodsDocument, CardProviderDocument
 from apps.onramp.providers.base import (
     CustomerPlace,
@@ -50,19 +50,19 @@ CHARGE_MAX_BPS = money.Bps(13_000)
 _pools: dict[str, ThreadPoolExecutor] = {}
 
 
-class NoLongerPayable(Flat):
+class NoLongerPayable(Failure):
     message = "Payment can no longer be paid"
 
 
-class NotAvailable(Flat):
+class NotAvailable(Failure):
     message = "Card payments are not available"
 
 
-class NotForThisAmount(Flat):
+class NotForThisAmount(Failure):
     message = "Card payments are not available for this amount"
 
 
-class NoQuoteInTime(Flat):
+class NoQuoteInTime(Failure):
     kind = RefusalKind.UPSTREAM
     message = "No quote in time"
 
@@ -191,7 +191,7 @@ def networks_to_ask(payment: Payment, provider: str = "") -> list[Usable]:
     return usable
 
 
-def _refusal(unavailable: CardsUnavailable | None) -> Flat:
+def _refusal(unavailable: CardsUnavailable | None) -> Failure:
     return (
         NotForThisAmount()
         if unavailable is not None and unavailable.reason in AMOUNT_REASONS

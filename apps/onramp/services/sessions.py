@@ -13,7 +13,7 @@ from django.db import transaction
 
 from apps.core import clock
 from apps.core.db import locks
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.onramp.models import FundingSession, SessionChange
 from apps.onramp.providers.base import (
     CustomerPlace,
@@ -45,16 +45,16 @@ HOLD_MAX = timedelta(hours=24)
 FIRST_POLL = timedelta(seconds=20)
 
 
-class AlreadyFunded(Flat):
+class AlreadyFunded(Failure):
     kind = RefusalKind.CONFLICT
     message = "Payment has already been funded by card"
 
 
-class UnknownMethod(Flat):
+class UnknownMethod(Failure):
     message = "Unknown payment method"
 
 
-class NotOpened(Flat):
+class NotOpened(Failure):
     kind = RefusalKind.UPSTREAM
     message = "Payment provider error"
 

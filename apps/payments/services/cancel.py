@@ -4,7 +4,7 @@ merchant."""
 from django.db import transaction
 
 from apps.core import clock
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.services.change_status import change_status, locked_payment
@@ -15,7 +15,7 @@ from apps.stores import audit
 CANCELED = "payment.canceled"
 
 
-class NotCancelable(Coded):
+class NotCancelable(Failure):
     code = "not_cancelable"
     message = "Only a pending payment can be canceled"
 

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from apps.assets.models import Asset, Chain
 from apps.chain.watching import again, look_up
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.transaction_lookup import (
     LookupResult,
@@ -27,7 +27,7 @@ BLOCKS_MAX = 100
 PAYMENTS_MAX = 10
 
 
-class SearchRefused(Flat):
+class SearchRefused(Failure):
     """The text says why."""
 
 

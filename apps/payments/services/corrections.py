@@ -8,7 +8,7 @@ from datetime import datetime
 from apps.assets.models import Asset, Rate
 from apps.assets.selectors import current_rate
 from apps.core import clock, money
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.regions import in_english
 from apps.core.words import code_words
 from apps.ledger import movements
@@ -25,7 +25,7 @@ from apps.stores.models import StaffRequest, Store, User
 _CURRENCY = "EUR"  # in which an account that is nobody's is told
 
 
-class NotCorrected(Flat):
+class NotCorrected(Failure):
     """The text says why."""
 
 

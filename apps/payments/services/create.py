@@ -24,7 +24,7 @@ from apps.chain.selectors import offered_chains
 from apps.core import clock, jobs
 from apps.core.db import sql
 from apps.core.db.constraints import constraint_of
-from apps.core.errors import Coded, Failure, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.idempotency import insert_once
 from apps.core.ids import led_by_shard, new_id, new_id_sql
 from apps.core.messages.invalid import Invalid
@@ -42,13 +42,13 @@ from apps.webhooks import events as webhooks
 _CHARACTERS = string.ascii_uppercase + string.digits
 
 
-class KycRequired(Coded):
+class KycRequired(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "kyc_required"
     message = "Store KYC verification required"
 
 
-class AccountClosed(Coded):
+class AccountClosed(Failure):
     """It was closed while the payment was made: a trigger asks last."""
 
     kind = RefusalKind.FORBIDDEN
@@ -57,7 +57,7 @@ class AccountClosed(Coded):
     constraint = "payment_store_is_open"
 
 
-class NoRate(Coded):
+class NoRate(Failure):
     """No accepted asset has a rate that is fresh enough: never a wrong price."""
 
     kind = RefusalKind.UNAVAILABLE
@@ -65,11 +65,11 @@ class NoRate(Coded):
     message = "No current exchange rate for any accepted asset"
 
 
-class NoAcceptedAsset(Coded):
+class NoAcceptedAsset(Failure):
     message = "The store accepts no asset"
 
 
-class FeesTakeAll(Coded):
+class FeesTakeAll(Failure):
     """Service and platform ask for the whole payment: only staff or the platform can mend that."""
 
     code = "fees_exceed_amount"
@@ -144,7 +144,7 @@ def _times(access: Access) -> tuple[datetime, datetime]:
     return at - timedelta(seconds=0 if access.is_live else access.store.test_offset_seconds), at
 
 
-def _unpriced(access: Access) -> Coded:
+def _unpriced(access: Access) -> Failure:
     return (
         NoRate(retry_after=30) if accepts_any(access.store.pk, access.mode) else NoAcceptedAsset()
     )

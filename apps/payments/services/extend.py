@@ -11,7 +11,7 @@ from apps.access.access import Access
 from apps.chain.models import Address, Deposit
 from apps.core import clock
 from apps.core.clock import iso
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.payments import states
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.models.payments import EXTENDED_MAX
@@ -23,12 +23,12 @@ EXTENDED = "payment.extended"
 WATCHED_FOR = timedelta(days=1)
 
 
-class NotExtendable(Coded):
+class NotExtendable(Failure):
     code = "not_extendable"
     message = "Only an open payment that money has arrived for can be given more time"
 
 
-class TooLong(Coded):
+class TooLong(Failure):
     code = "extension_too_long"
     field = "expires_in"
     message = "A payment can be open for three days at most"

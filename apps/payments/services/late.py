@@ -12,7 +12,7 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.chain.models import Deposit
 from apps.core import jobs
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import is_uuid
 from apps.ledger import movements
 from apps.payments import states
@@ -27,15 +27,15 @@ from apps.stores import audit
 ACCEPTED_EVENT = "late_deposit.accepted"  # told in the payment's history only
 
 
-class NotConfirmed(Flat):
+class NotConfirmed(Failure):
     message = "This deposit has not confirmed yet"
 
 
-class SentBack(Flat):
+class SentBack(Failure):
     message = "This deposit has been sent back or is on its way back"
 
 
-class AlreadyAccepted(Flat):
+class AlreadyAccepted(Failure):
     message = "This deposit has already been accepted"
 
 
@@ -79,8 +79,7 @@ def held_atomic(payment: Payment, asset_id: str) -> int:
 def accept_late_deposit(
     payment: Payment, deposit_id: str, at: datetime, *, by: Access | None = None
 ) -> LateDeposit:
-    """Move the deposit from the held to the available balance, less fees. Raises NotFound or a Flat
-    sentence."""
+    """Move the deposit from the held to the available balance, less fees. Raises Failure."""
     operations.check(by, operations.LATE_DEPOSIT)
     with transaction.atomic():
         payment = locked_payment(payment.pk)

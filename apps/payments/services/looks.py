@@ -27,7 +27,7 @@ from apps.chain.watching.holdings import holders_now
 from apps.chain.watching.look_up import watch_again
 from apps.chain.watching.writers import may_write
 from apps.core.clock import real_now
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.models import Mode
 from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress
@@ -131,7 +131,7 @@ def look_now(payment: Payment) -> Untold:
     return answer
 
 
-class NotLookable(Flat):
+class NotLookable(Failure):
     """The text says why."""
 
 

@@ -1,7 +1,7 @@
 """A note about a payment, from one of the merchant's people to the others: a line of the audit log,
 so that nobody changes or removes it. Customers don't see it."""
 
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.messages.fields import check_storable
 from apps.payments.models import Payment
 from apps.stores import audit
@@ -10,12 +10,12 @@ NOTED = "payment.noted"
 NOTE_MAX = 500
 
 
-class NoteMissing(Flat):
+class NoteMissing(Failure):
     field = "note"
     message = "Enter a note"
 
 
-class NoteTooLong(Flat):
+class NoteTooLong(Failure):
     field = "note"
     message = f"A note has at most {NOTE_MAX} characters"
 

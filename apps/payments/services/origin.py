@@ -6,7 +6,7 @@ order's number. A live store takes its amounts only if it says so, or signed by 
 
 from apps.access import signing
 from apps.access.access import AGENT, OAUTH, PUBLISHABLE, SECRET, SESSION, Access
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.payments.models import Payment
 from apps.payments.requests import PaymentRequest
 
@@ -19,13 +19,13 @@ _ORIGINS = {
 }
 
 
-class SignatureRequired(Coded):
+class SignatureRequired(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "amount_signature_required"
     message = "This store takes amounts from publishable keys only with an amount_signature"
 
 
-class SignatureInvalid(Coded):
+class SignatureInvalid(Failure):
     """Of other values, by another key, or over something that isn't signed."""
 
     code = "amount_signature_invalid"

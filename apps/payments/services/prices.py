@@ -4,7 +4,7 @@ price has come."""
 from dataclasses import dataclass
 from fractions import Fraction
 
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid
 from apps.core.money import CENTS, cents_from_text
 from apps.payments import states
@@ -17,7 +17,7 @@ WHOLE_UNIT_CURRENCIES = frozenset({"JPY"})
 _OVERPAID = (states.COMPLETED_OVERPAID, states.FAILED_OVERPAID)
 
 
-class UnsupportedCurrency(Coded):
+class UnsupportedCurrency(Failure):
     """422, structured, code null."""
 
     field = "currency"

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from apps.core import emails
 from apps.core.clock import real_now
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import Invalid, check_storable
 from apps.core.models import OutgoingMail
 from apps.payments.documents.receipt import receipt_of
@@ -25,11 +25,11 @@ MAILBOXES_MAX = 5
 _HOUR = 3600
 
 
-class NoReceipt(Flat):
+class NoReceipt(Failure):
     message = "This payment has no receipt"
 
 
-class TooManyReceipts(Flat):
+class TooManyReceipts(Failure):
     """Of this payment, or to this mailbox today."""
 
     kind = RefusalKind.TOO_MANY

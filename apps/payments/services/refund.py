@@ -18,7 +18,7 @@ from apps.chain.payers import check_payers
 from apps.chain.providers.base import RpcError
 from apps.chain.sending import costs
 from apps.core import clock, jobs
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.idempotency import make_once
 from apps.core.messages.invalid import Invalid
 from apps.ledger import movements
@@ -44,11 +44,11 @@ log = structlog.get_logger(__name__)
 PATIENCE_SECONDS = 3.0  # somebody waits for the answer
 
 
-class InsufficientForRefund(Flat):
+class InsufficientForRefund(Failure):
     message = "Insufficient balance to refund"
 
 
-class FiguresChanged(Flat):
+class FiguresChanged(Failure):
     message = "The refundable amount has changed; review the new figures and confirm again"
 
 
@@ -81,7 +81,7 @@ def request_refund(
     """The records of this request, made now, or by an earlier call and still under way.
 
     On failed and expired intents the list holds every refund of the intent. `agreed` is the digest
-    of the plan that a person has seen: nothing else is sent then. Raises a Flat sentence, or what
+    of the plan that a person has seen: nothing else is sent then. Raises a Failure, or what
     operations.check refuses with.
     """
     operations.check(access, operations.REFUND)

@@ -24,7 +24,7 @@ from apps.chain.payers import codes_at, is_burn, is_delegated
 from apps.chain.providers.base import RpcError
 from apps.chain.signed_messages import is_signed
 from apps.core import clock, money
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.evm import Address
 from apps.payments.models import HeldRefund, Payment, Refund, RefundAddress, RefundLink
 from apps.payments.services import attention
@@ -34,45 +34,45 @@ PATIENCE_SECONDS = 3.0  # somebody waits for the answer
 ADDRESSES_MAX = 5
 
 
-class NothingWaits(Flat):
+class NothingWaits(Failure):
     kind = RefusalKind.CONFLICT
     message = "No refund of this payment waits for an address"
 
 
-class LinkUsed(Flat):
+class LinkUsed(Failure):
     kind = RefusalKind.GONE
     message = "This link can't be used anymore"
 
 
-class AddressMalformed(Flat):
+class AddressMalformed(Failure):
     """Malformed, with a wrong checksum, or one that burns coins."""
 
     field = "address"
     message = "That is not an address of this network"
 
 
-class NotTheirs(Flat):
+class NotTheirs(Failure):
     field = "address"
     message = "This address belongs to the payment service. Enter the address of your own wallet"
 
 
-class IsContract(Flat):
+class IsContract(Failure):
     field = "address"
     message = "This address is a smart contract. Enter the address of your own wallet"
 
 
-class AddressUnchecked(Flat):
+class AddressUnchecked(Failure):
     kind = RefusalKind.UNAVAILABLE
     field = "address"
     message = "This address can't be checked right now. Try again in a few minutes"
 
 
-class SignatureMismatch(Flat):
+class SignatureMismatch(Failure):
     field = "signature"
     message = "This signature isn't one of the address that paid"
 
 
-class TooManyAddresses(Flat):
+class TooManyAddresses(Failure):
     kind = RefusalKind.TOO_MANY
     message = "Too many addresses were entered. Contact the store"
 

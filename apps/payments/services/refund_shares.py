@@ -13,7 +13,7 @@ from apps.assets.models import Asset
 from apps.chain.addresses import check_recipient
 from apps.chain.models import Deposit
 from apps.core import money
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.evm import Address
 from apps.payments import states
 from apps.payments.models import HeldRefund, LateDeposit, Payment, Refund
@@ -27,47 +27,47 @@ HELD_STATUSES = (HeldRefund.Status.CHECKING, HeldRefund.Status.WAITING)
 PARTS_MAX = 50
 
 
-class NotRefundable(Flat):
+class NotRefundable(Failure):
     message = "Payment is not refundable"
 
 
-class NothingLeft(Flat):
+class NothingLeft(Failure):
     message = "Nothing left to refund"
 
 
-class AmountExceeds(Flat):
+class AmountExceeds(Failure):
     field = "amount"
     message = "Amount exceeds the refundable balance"
 
 
-class AmountNotAllowed(Flat):
+class AmountNotAllowed(Failure):
     field = "amount"
     message = "Amount is only valid for completed payments"
 
 
-class AmountZero(Flat):
+class AmountZero(Failure):
     field = "amount"
     message = "amount must be greater than zero"
 
 
-class TooManyDecimals(Flat):
+class TooManyDecimals(Failure):
     field = "amount"
 
     def __init__(self, asset: Asset) -> None:
         super().__init__(f"amount has more decimals than {asset.coin_symbol}")
 
 
-class AssetRequired(Flat):
+class AssetRequired(Failure):
     field = "asset_id"
     message = "asset_id is required when a payment received several assets"
 
 
-class AssetNotReceived(Flat):
+class AssetNotReceived(Failure):
     field = "asset_id"
     message = "Payment did not receive this asset"
 
 
-class PayerUnknown(Flat):
+class PayerUnknown(Failure):
     field = "destination_address"
     message = "The paying address is unknown; send destination_address"
 

@@ -14,7 +14,7 @@ from apps.access.access import Access
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.chain.selectors import are_looked_at
 from apps.core import clock
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.money import text_from_cents
 from apps.payments import states
 from apps.payments.models import Payment, PaymentEvent, Renewal
@@ -28,7 +28,7 @@ from apps.payments.services.looks import Untold, is_judged_by_clock, look_now
 OFFERED_FOR = timedelta(days=7)
 
 
-class NotRenewable(Flat):
+class NotRenewable(Failure):
     message = "This payment can't be renewed"
 
 

@@ -13,7 +13,7 @@ from apps.access.access import Access
 from apps.assets.models import AcceptedAsset
 from apps.chain.models import Deposit
 from apps.core import clock
-from apps.core.errors import Coded
+from apps.core.errors import Failure
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentEvent
@@ -26,22 +26,22 @@ from apps.payments.services.settle import complete_short, settle_locked, shares
 from apps.stores import audit
 
 
-class NotShort(Coded):
+class NotShort(Failure):
     code = "not_underpaid"
     message = "Only an underpaid payment's shortfall can be accepted"
 
 
-class StillConfirming(Coded):
+class StillConfirming(Failure):
     code = "deposit_unconfirmed"
     message = "Wait until everything that arrived has confirmed"
 
 
-class AlreadyReturned(Coded):
+class AlreadyReturned(Failure):
     code = "already_returned"
     message = "What arrived has been returned or is on its way back"
 
 
-class UnderReview(Coded):
+class UnderReview(Failure):
     code = "asset_under_review"
     message = "An asset that was received is stopped for review"
 
@@ -70,7 +70,7 @@ def can_accept_shortfall(payment: Payment, received: list[Received]) -> bool:
     """Something can be accepted, as a page shows it."""
     try:
         _check(payment, received)
-    except Coded:
+    except Failure:
         return False
     return not is_shortfall_accepted(payment)
 

@@ -10,7 +10,7 @@ from apps.access.access import Access
 from apps.chain import simulated
 from apps.chain.models import Deposit
 from apps.core import clock, money
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import Invalid
 from apps.ledger import movements
 from apps.payments import states
@@ -23,49 +23,49 @@ from apps.payments.services.settle import settle_locked
 ATOMIC_MAX = 10**60
 
 
-class LiveMode(Coded):
+class LiveMode(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "simulated_payment_live_mode"
     message = "Payments can only be simulated in test mode"
 
 
-class AmbiguousAmount(Coded):
+class AmbiguousAmount(Failure):
     code = "simulated_payment_ambiguous_amount"
     message = "Give one of settlement_amount, amount and amount_atomic"
 
 
-class InvalidAmount(Coded):
+class InvalidAmount(Failure):
     code = "simulated_payment_invalid_amount"
     message = "The amount is not a positive amount"
 
 
-class UnknownScenario(Coded):
+class UnknownScenario(Failure):
     code = "simulated_payment_unknown_scenario"
     message = "scenario must be one of exact, underpaid, overpaid, unconfirmed, failed"
 
 
-class AlreadyFinalized(Coded):
+class AlreadyFinalized(Failure):
     code = "simulated_payment_already_finalized"
     message = "The payment is already finalized"
 
 
-class NoAddress(Coded):
+class NoAddress(Failure):
     code = "simulated_payment_no_address"
     message = "The payment has no deposit address for this asset"
 
 
-class NoExpectedAmount(Coded):
+class NoExpectedAmount(Failure):
     code = "simulated_payment_no_expected_amount"
     message = "Nothing is outstanding on this payment; give an amount"
 
 
-class TooSmallToUnderpay(Coded):
+class TooSmallToUnderpay(Failure):
     code = "simulated_payment_amount_too_small_to_underpay"
     message = "What is outstanding is too small to underpay"
 
 
 # Broken field of a request -> what it is refused with; a field that isn't here has no code.
-_CODES: dict[str, type[Coded]] = {
+_CODES: dict[str, type[Failure]] = {
     "amounts": AmbiguousAmount,
     "scenario": UnknownScenario,
     "asset_id": NoAddress,
@@ -75,10 +75,10 @@ _CODES: dict[str, type[Coded]] = {
 }
 
 
-def refusal_of(refusal: Invalid) -> Coded:
+def refusal_of(refusal: Invalid) -> Failure:
     """How a request that can't be read is refused."""
     refused = _CODES.get(refusal.field)
-    return Coded(refusal.text) if refused is None else refused()
+    return Failure(refusal.text) if refused is None else refused()
 
 
 def simulate_deposit(

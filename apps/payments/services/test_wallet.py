@@ -19,7 +19,7 @@ from apps.chain.sending import sender
 from apps.chain.sending.following import Booking
 from apps.core import clock, jobs
 from apps.core.db import tenancy
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.documents import Digits, Document
 from apps.core.rows import Job
 from apps.ledger import movements
@@ -39,39 +39,39 @@ WINDOW = timedelta(hours=24)
 REQUESTING = Job("payments.request_test_payments", limit=100)
 
 
-class NotInLiveMode(Coded):
+class NotInLiveMode(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "test_payment_live_mode"
     message = "The test wallet pays test payments only"
 
 
-class TooLarge(Coded):
+class TooLarge(Failure):
     code = "test_payment_amount_too_large"
     message = "The test wallet pays at most 0.05 ETH per payment"
 
 
-class InvalidTestAmount(Coded):
+class InvalidTestAmount(Failure):
     code = "test_payment_invalid_amount"
     message = "amount_atomic must be a positive string of digits"
 
 
-class TestPaymentFinalized(Coded):
+class TestPaymentFinalized(Failure):
     code = "test_payment_already_finalized"
     message = "The payment is already finalized"
 
 
-class NoTestChainAddress(Coded):
+class NoTestChainAddress(Failure):
     code = "test_payment_no_address"
     message = "The payment has no address for the test chain's coin"
 
 
-class AllowanceExhausted(Coded):
+class AllowanceExhausted(Failure):
     kind = RefusalKind.TOO_MANY
     code = "test_payment_allowance_exhausted"
     message = "The store's daily allowance of the test wallet is used up"
 
 
-class Unfunded(Coded):
+class Unfunded(Failure):
     kind = RefusalKind.UNAVAILABLE
     code = "test_payment_faucet_unfunded"
     message = "The test wallet is empty"

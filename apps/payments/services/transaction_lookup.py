@@ -15,7 +15,7 @@ from apps.assets.models import Asset, Chain
 from apps.chain.models import Deposit, Head, UnmatchedTransfer
 from apps.chain.watching import again, look_up
 from apps.core import clock
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.payments.lost_coins import LOST_EVENT
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.payments.selectors import addresses_of, confirmations_of, known_heads
@@ -66,7 +66,7 @@ def hash_in(text: str) -> str | None:
     return match[1] if match else None
 
 
-class NoHash(Flat):
+class NoHash(Failure):
     field = "transaction"
     message = "Enter the hash of a transaction: 0x and 64 hexadecimal digits"
 

@@ -19,7 +19,7 @@ from apps.chain.payers import check_payers
 from apps.chain.providers.base import RpcError
 from apps.chain.services import claim_unmatched
 from apps.core import clock, jobs
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.evm import Address
 from apps.ledger import movements
 from apps.payments import states
@@ -34,25 +34,25 @@ from apps.payments.services.transfer_returns import booking_of
 from apps.stores import audit
 
 
-class ForSupport(Flat):
+class ForSupport(Failure):
     message = (
         "This transfer can't be matched to an address of your store automatically. Contact support"
     )
 
 
-class UnknownPayment(Flat):
+class UnknownPayment(Failure):
     field = "reference"
     message = "No payment of your store has this reference"
 
 
-class HeldElsewhere(Flat):
+class HeldElsewhere(Failure):
     field = "reference"
 
     def __init__(self, reference: str) -> None:
         super().__init__(f"These coins are held for payment {reference}; accept them there")
 
 
-class SenderUnknown(Flat):
+class SenderUnknown(Failure):
     """A contract, a mint, or somebody who has shown no key (apps.chain.payers)."""
 
     field = "destination_address"

@@ -13,7 +13,7 @@ from apps.chain.providers.base import Nodes
 from apps.chain.sending import cold_storage
 from apps.chain.watching import blocks
 from apps.chain.watching.block_receipts import read_receipts
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_COLD, CUSTODY_HOT
 from apps.ledger.movements.own import cold_returned_key, correction_key
@@ -23,11 +23,11 @@ from apps.stores import audit, staff_roles
 from apps.stores.models import User
 
 
-class NotFunding(Flat):
+class NotFunding(Failure):
     """The transaction can't be booked as coins from outside; the text says why."""
 
 
-class AlreadyBooked(Flat):
+class AlreadyBooked(Failure):
     message = "This is booked already"
 
 

@@ -20,7 +20,7 @@ from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.sending.limits import is_listed_for_withdrawal, is_refused_destination
 from apps.core import clock, jobs
 from apps.core.db import locks
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.machine import Step
 from apps.core.rows import Job
 from apps.ledger import movements
@@ -38,7 +38,7 @@ PURPOSE = OutgoingTransaction.Purpose.WITHDRAWAL
 _OWN_KINDS = (TREASURY, SERVICE_FEES, NETWORK_FEES, SWAP_CLEARING)
 
 
-class WithdrawalRefused(Flat):
+class WithdrawalRefused(Failure):
     """The text says why."""
 
 

@@ -6,14 +6,14 @@ from django.db.models import F
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, PayoutSettings
 from apps.payouts.services.destinations import check_usable
 from apps.stores.models import Store
 
 
-class PlatformMayNotNameIt(Coded):
+class PlatformMayNotNameIt(Failure):
     kind = RefusalKind.FORBIDDEN
     code = "platform_cannot_change_payout_destination"
     message = "A platform can't name a payout destination that its sub-merchant has not saved"

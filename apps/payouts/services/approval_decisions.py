@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock, jobs, mail
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
 from apps.core.models import Viewer
 from apps.core.rows import Job
@@ -33,25 +33,25 @@ _Line = PayoutBatchLine.Status
 UNANSWERED = "Nobody approved it within 7 days"
 
 
-class NotWaiting(Flat):
+class NotWaiting(Failure):
     message = "This has been decided already"
 
 
-class YourOwn(Flat):
+class YourOwn(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "You asked for it, or made the credential that did: somebody else has to approve it"
 
 
-class NotAnApprover(Flat):
+class NotAnApprover(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "Your role does not allow this"
 
 
-class ApprovalChanged(Flat):
+class ApprovalChanged(Failure):
     message = "This has changed since you reviewed it; check it again"
 
 
-class RejectionReasonMissing(Flat):
+class RejectionReasonMissing(Failure):
     field = "reason"
     message = "A rejection needs a reason"
 

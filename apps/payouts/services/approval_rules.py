@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.core import clock
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.models import Viewer
 from apps.core.money import Fiat
 from apps.core.regions import in_english
@@ -25,7 +25,7 @@ PEOPLE_MIN = 2
 MOVERS = [role for role in Role.values if roles.may(role, roles.MOVE_MONEY)]
 
 
-class TooFewPeople(Flat):
+class TooFewPeople(Failure):
     field = "above"
     message = (
         "Only one person here may move money, and nobody approves their own payouts. Invite an"

@@ -9,7 +9,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.core import clock
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import title
 from apps.stores import account_emails, audit
@@ -18,11 +18,11 @@ REASON_MAX = 500
 _PATH = "/dashboard/payouts/destinations"
 
 
-class BankDecided(Flat):
+class BankDecided(Failure):
     message = "This bank account has been decided or removed already"
 
 
-class BankReasonMissing(Flat):
+class BankReasonMissing(Failure):
     message = "A rejection needs a reason"
 
 

@@ -17,7 +17,7 @@ from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.assets.selectors import price_of
 from apps.core import clock, jobs
-from apps.core.errors import Failure, Flat
+from apps.core.errors import Failure
 from apps.core.idempotency import once
 from apps.core.machine import Step
 from apps.core.messages.fields import Invalid
@@ -50,28 +50,28 @@ _Line = PayoutBatchLine.Status
 _MAY_GO = Q(batch__approval=None) | Q(batch__approval__status=PayoutApproval.Status.APPROVED)
 
 
-class NotUnderReview(Flat):
+class NotUnderReview(Failure):
     message = "This list has been released or discarded already"
 
 
-class TooManyReviews(Flat):
+class TooManyReviews(Failure):
     field = "file"
     message = f"There are {REVIEWS_MAX} lists under review already. Send or discard one first"
 
 
-class NothingToPay(Flat):
+class NothingToPay(Failure):
     message = "None of the lines can be paid"
 
 
-class BatchChanged(Flat):
+class BatchChanged(Failure):
     message = "That is not the list you reviewed; review it again"
 
 
-class BalanceTooSmall(Flat):
+class BalanceTooSmall(Failure):
     message = "The available balance doesn't cover this list"
 
 
-class MustCompare(Flat):
+class MustCompare(Failure):
     field = "compared"
     message = "Review the flagged lines, and confirm that you have"
 
@@ -175,7 +175,7 @@ def flagged_lines(batch: PayoutBatch) -> QuerySet[PayoutBatchLine]:
 
 
 def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compared: bool) -> None:
-    """What releasing it would be refused for. Raises a Flat sentence, or what operations.check
+    """What releasing it would be refused for. Raises a Failure, or what operations.check
     does."""
     operations.foresee(access, operations.BATCH_RELEASE)
     if batch.status != _Status.REVIEW:

@@ -12,7 +12,7 @@ from django.db import transaction
 
 from apps.core import jobs
 from apps.core.db import tenancy
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import is_uuid
 from apps.payouts.models import OfframpCallback, Payout
 
@@ -24,13 +24,13 @@ UUID_LENGTH = 36
 _HEADER = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})", re.ASCII)
 
 
-class SignatureRefused(Coded):
+class SignatureRefused(Failure):
     kind = RefusalKind.UNAUTHENTICATED
     code = "invalid_signature"
     message = "The signature is missing, wrong or too old"
 
 
-class NotAMessage(Coded):
+class NotAMessage(Failure):
     code = "invalid_callback"
     message = "A callback has an id"
 

@@ -11,18 +11,18 @@ from django.db.models import Sum
 
 from apps.assets.models import Asset
 from apps.core.db import locks
-from apps.core.errors import Failure, Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.payouts.models import Payout, StorePayoutCap
 from apps.stores import audit
 from apps.stores.models import Store
 
 
-class PerPayoutExceeded(Flat):
+class PerPayoutExceeded(Failure):
     field = "amount_atomic"
     message = "Per-payout limit exceeded"
 
 
-class DailyExceeded(Flat):
+class DailyExceeded(Failure):
     field = "amount_atomic"
     message = "Daily payout limit exceeded"
 

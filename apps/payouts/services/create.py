@@ -20,7 +20,7 @@ from apps.assets.selectors import price_of
 from apps.chain.addresses import checksummed
 from apps.core import clock, jobs
 from apps.core.db.sql import insert
-from apps.core.errors import Failure, Flat
+from apps.core.errors import Failure
 from apps.core.evm import Address
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
@@ -43,12 +43,12 @@ from apps.payouts.services.terms import PayoutTerms, terms_of
 from apps.stores.models import Store
 
 
-class FailsTooOften(Flat):
+class FailsTooOften(Failure):
     field = "destination"
     message = "Payouts to this destination have failed too often; try again in a day"
 
 
-class Insufficient(Flat):
+class Insufficient(Failure):
     field = "amount_atomic"
     message = "Insufficient available balance"
 
@@ -170,7 +170,7 @@ def make_payout(
     """The payout of this key, and whether this call made it.
 
     `store` is the viewer's, where it was read a moment ago. For what has been allowed already.
-    Raises NotFound or a Flat sentence, or what `caps` refuse with.
+    Raises Failure, or what `caps` refuse with.
     """
     owner = store or Store.objects.get(pk=viewer.store_id)
 

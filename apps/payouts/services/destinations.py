@@ -16,7 +16,7 @@ from apps.assets.models import Asset
 from apps.chain.addresses import check_recipient, checksummed
 from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.evm import is_address
 from apps.core.ids import new_id
 from apps.core.messages.fields import is_uuid
@@ -35,27 +35,27 @@ _IBAN = re.compile(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,30}", re.ASCII)
 IBAN_CURRENCIES = frozenset({"EUR", "CHF", "DKK", "SEK", "NOK"})
 
 
-class UnknownNetwork(Flat):
+class UnknownNetwork(Failure):
     field = "network"
     message = "Network is not supported"
 
 
-class NotAnAddress(Flat):
+class NotAnAddress(Failure):
     field = "address"
     message = "That is not an address of this network"
 
 
-class AlreadySaved(Flat):
+class AlreadySaved(Failure):
     field = "address"
     message = "This wallet is already saved"
 
 
-class UnknownCurrency(Flat):
+class UnknownCurrency(Failure):
     field = "currency"
     message = "Currency is not supported"
 
 
-class NotAnAccount(Flat):
+class NotAnAccount(Failure):
     field = "account"
     message = "That is not an account number"
 
@@ -65,7 +65,7 @@ class DetailNotFound(NotFound):
     message = "Payout detail not found"
 
 
-class HolderMissing(Flat):
+class HolderMissing(Failure):
     field = "holder"
     message = "Name the holder of the account"
 
@@ -98,7 +98,7 @@ def add_wallet(
     """Save a wallet; one that is saved already is refused. Without `by` nobody is signed in, and
     `usable_from` says how long it waits.
 
-    Raises a Flat sentence, or what operations.check refuses with.
+    Raises a Failure, or what operations.check refuses with.
     """
     operations.check(by, operations.DESTINATION_ADD, mode=mode)
     columns = {"network": network, "address": _wallet_address(network, address)}

@@ -8,7 +8,7 @@ from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.db.sql import Statement
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.evm import is_address
 from apps.core.models import Viewer
 
@@ -31,7 +31,7 @@ SELECT address, bool_or(is_paid OR is_usable), bool_or(is_paid OR is_old) FROM (
 """)
 
 
-class NotSaved(Flat):
+class NotSaved(Failure):
     field = "destination_address"
     message = "Save this address as a wallet first: new wallets have a waiting period"
 

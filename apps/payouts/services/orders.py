@@ -13,7 +13,7 @@ from apps.assets.services import AssetNotActive
 from apps.chain.addresses import check_recipient
 from apps.chain.sending import costs
 from apps.core import clock
-from apps.core.errors import Flat, NotFound, RefusalKind
+from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.evm import Address
 from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.core.models import Mode, Viewer
@@ -33,31 +33,31 @@ class PayoutAssetNotFound(NotFound):
     message = "Asset not found"
 
 
-class OtherNetwork(Flat):
+class OtherNetwork(Failure):
     field = "destination"
     message = "Wallet network does not match the asset's network"
 
 
-class BankNotVerified(Flat):
+class BankNotVerified(Failure):
     field = "destination"
     message = "Bank account is not verified"
 
 
-class PayoutKycRequired(Flat):
+class PayoutKycRequired(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "Store KYC verification required"
 
 
-class BelowNetworkMinimum(Flat):
+class BelowNetworkMinimum(Failure):
     field = "amount_atomic"
     message = "Amount is below the network minimum"
 
 
-class BelowMinimum(Flat):
+class BelowMinimum(Failure):
     field = "amount_atomic"
 
 
-class NotEligible(Flat):
+class NotEligible(Failure):
     field = "asset_id"
 
 
@@ -90,7 +90,7 @@ def order_of(
     viewer: Viewer, store: Store, request: PayoutRequest, priced: Priced | None = None
 ) -> PayoutOrder:
     """What the caller asks for, as far as it makes sense; `priced` is its asset where that has been
-    read. Raises NotFound or a Flat sentence."""
+    read. Raises Failure."""
     asset, price = _checked(viewer, priced or read_priced(request.asset_id, store))
     target = find_target(viewer, asset, request.target)
     if asset.mode == Mode.LIVE and not target.is_bank:

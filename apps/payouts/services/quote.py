@@ -46,7 +46,7 @@ class PayoutEstimate:
 
 
 def quote_payout(viewer: Viewer, request: PayoutRequest) -> PayoutEstimate:
-    """Raises NotFound or a Flat sentence; ProviderFailed when the off-ramp doesn't answer. Not
+    """Raises Failure; ProviderFailed when the off-ramp doesn't answer. Not
     inside a transaction."""
     asset = find_asset(viewer, request.asset_id)
     bank = find_target(viewer, asset, request.target).destination

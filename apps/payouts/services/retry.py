@@ -5,18 +5,18 @@ from django.db import transaction
 from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
 from apps.stores import audit
 
 
-class NotRetryable(Coded):
+class NotRetryable(Failure):
     code = "not_retryable"
     message = "Payout can't be retried"
 
 
-class RetryInProgress(Coded):
+class RetryInProgress(Failure):
     kind = RefusalKind.CONFLICT
     code = "retry_in_progress"
     message = "A retry of this payout is in progress"

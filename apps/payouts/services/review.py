@@ -13,7 +13,7 @@ from django.db import transaction
 from apps.assets.selectors import price_of
 from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.money import Amount, Fiat
 from apps.core.regions import in_english
 from apps.ledger import movements
@@ -33,27 +33,27 @@ RELEASED = "released"
 ASKED = "sent for a second approval"
 
 
-class NotInReview(Flat):
+class NotInReview(Failure):
     message = "Payout is not in review"
 
 
-class OutcomeUnknown(Flat):
+class OutcomeUnknown(Failure):
     message = "Its transaction is in review: say with the sending command what became of it"
 
 
-class AwaitsApprover(Flat):
+class AwaitsApprover(Failure):
     message = "Somebody of the store has to approve it first"
 
 
-class StillStopped(Flat):
+class StillStopped(Failure):
     message = "It waits for another reason, or its coin is still stopped"
 
 
-class ReasonMissing(Flat):
+class ReasonMissing(Failure):
     message = "A rejection needs a reason"
 
 
-class TwoNeeded(Flat):
+class TwoNeeded(Failure):
     message = "This amount takes two members of staff: say who asks and who approves"
 
 

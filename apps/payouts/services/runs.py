@@ -16,7 +16,7 @@ from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock
-from apps.core.errors import Coded, Failure
+from apps.core.errors import Failure
 from apps.core.evm import Address
 from apps.core.failpoints import failpoint
 from apps.core.money import Amount
@@ -44,7 +44,7 @@ JOB = Job("payouts.run_schedules", in_transaction=False)
 SWAPPING = Job("payouts.follow_swaps", in_transaction=False)
 
 
-class RunRefused(Coded):
+class RunRefused(Failure):
     """What a run by hand is told; the text is the service's own."""
 
 

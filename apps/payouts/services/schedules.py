@@ -17,7 +17,7 @@ from apps.assets.services import AssetNotActive
 from apps.chain.addresses import checksummed
 from apps.core import clock
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Failure, Flat, Listed, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Schedule
@@ -37,14 +37,24 @@ _STEPS = {Schedule.Frequency.DAILY: timedelta(days=1), Schedule.Frequency.WEEKLY
 YEARS_MAX = 10
 
 
-class AlreadyScheduled(Listed):
-    def __init__(self) -> None:
-        super().__init__("Asset already has a payout schedule", field="asset_id")
+class AlreadyScheduled(Failure):
+    field = "asset_id"
+    message = "Asset already has a payout schedule"
+
+
+class NextPayoutPast(Failure):
+    field = "next_payout_at"
+    message = "next_payout_at must be in the future"
+
+
+class NextPayoutTooLate(Failure):
+    field = "next_payout_at"
+    message = f"next_payout_at must be within {YEARS_MAX} years"
 
 
 def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
     """A new schedule. Raises NotFound for an unknown asset, what operations.check refuses with, or
-    Listed."""
+    Failure."""
     operations.check(viewer, operations.SCHEDULE_CREATE)
     fields = request.sent()
     store = Store.objects.get(pk=viewer.store_id)
@@ -79,7 +89,7 @@ def create_schedule(viewer: Access, request: ScheduleRequest) -> Schedule:
 def update_schedule(viewer: Access, schedule: Schedule, request: ScheduleRequest) -> Schedule:
     """Change what is named; nulls and the asset are left out. Pausing needs no second factor.
 
-    Raises NotFound, what operations.check refuses with, or Listed.
+    Raises NotFound, what operations.check refuses with, or Failure.
     """
     fields = request.sent()
     fields.pop("asset_id", None)
@@ -187,12 +197,12 @@ def _locked(viewer: Viewer, schedule: Schedule) -> Schedule:
 
 def _asset(viewer: Viewer, asset_id: str | None) -> Asset:
     if asset_id is None:
-        raise Listed("asset_id is required", field="asset_id")
+        raise Failure("asset_id is required", field="asset_id")
     asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
     if asset is None:
         raise NotFound("Asset not found")
     if not asset.is_active or asset.mode != viewer.mode:
-        raise Listed(AssetNotActive.message, field="asset_id")
+        raise Failure(AssetNotActive.message, field="asset_id")
     return asset
 
 
@@ -202,11 +212,11 @@ def _apply(
     fields = request.sent()
     if is_new or "frequency" in fields:
         if fields.get("frequency") not in Schedule.Frequency.values:
-            raise Listed("Frequency must be daily, weekly or monthly", field="frequency")
+            raise Failure("Frequency must be daily, weekly or monthly", field="frequency")
         row.frequency = fields["frequency"]
     if "minimum_fiat_currency" in fields:
         if fields["minimum_fiat_currency"] not in MINIMUM_CURRENCIES:
-            raise Listed("Minimum fiat currency is not supported", field="minimum_fiat_currency")
+            raise Failure("Minimum fiat currency is not supported", field="minimum_fiat_currency")
         row.minimum_fiat_currency = fields["minimum_fiat_currency"]
     row.minimum_fiat_cents = fields.get("minimum_fiat_cents", row.minimum_fiat_cents)
     if "swap_target_asset_id" in fields:
@@ -216,14 +226,14 @@ def _apply(
         row.destination = target.destination
         row.destination_address = target.address if target.destination is None else None
     elif is_new:
-        raise Listed("A payout destination is required", field="destination")
+        raise Failure("A payout destination is required", field="destination")
     _check_bank(store, row)
 
 
 def _swap_target(viewer: Viewer, asset: Asset, asset_id: str) -> Asset:
     target = _asset(viewer, asset_id)
     if target == asset:
-        raise Listed("Source and buy asset must differ", field="swap_target_asset_id")
+        raise Failure("Source and buy asset must differ", field="swap_target_asset_id")
     return target
 
 
@@ -233,8 +243,10 @@ def _target(viewer: Access, asset: Asset, request: ScheduleRequest) -> Target:
         if target.address is not None and target.destination is None:
             check_credential(viewer, target.address)
         return target
-    except (Flat, NotFound, Invalid) as refusal:
-        raise Listed(refusal.text, field=refusal.field) from None
+    except (Failure, Invalid) as refusal:
+        if isinstance(refusal, Failure) and refusal.code is not None:
+            raise
+        raise Failure(refusal.text, field=refusal.field) from None
 
 
 def _check_bank(store: Store, row: Schedule) -> None:
@@ -242,17 +254,17 @@ def _check_bank(store: Store, row: Schedule) -> None:
     bank: Destination | None = row.destination
     if bank is None or bank.is_wallet:
         if row.swap_target_asset is not None:
-            raise Listed("A swap target needs a bank account", field="swap_target_asset_id")
+            raise Failure("A swap target needs a bank account", field="swap_target_asset_id")
         return
     if bank.verified_at is None:
-        raise Listed(BankNotVerified.message, field="destination")
+        raise Failure(BankNotVerified.message, field="destination")
     if store.kyc_confirmed_at is None:
-        raise Listed(PayoutKycRequired.message)
+        raise Failure(PayoutKycRequired.message)
     try:
         check_eligible(row.swap_target_asset or row.asset)
     except Failure as refusal:
         field = "swap_target_asset_id" if row.swap_target_asset is not None else "destination"
-        raise Listed(refusal.text, field=field) from None
+        raise Failure(refusal.text, field=field) from None
 
 
 def _first_due(start: datetime | None, row: Schedule, at: datetime) -> datetime:
@@ -260,9 +272,9 @@ def _first_due(start: datetime | None, row: Schedule, at: datetime) -> datetime:
         row.anchor_day = at.day
         return step(row, at)
     if start <= at:
-        raise Listed("next_payout_at must be in the future", field="next_payout_at")
+        raise NextPayoutPast
     if start > at + timedelta(days=366 * YEARS_MAX):
-        raise Listed(f"next_payout_at must be within {YEARS_MAX} years", field="next_payout_at")
+        raise NextPayoutTooLate
     return start
 
 

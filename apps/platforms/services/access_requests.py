@@ -5,7 +5,7 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
 from apps.platforms.models import AccessRequest
 from apps.platforms.requests import PlatformAccess
@@ -17,19 +17,19 @@ NO_REASON = "No reason was given"
 REASON_MAX = 500
 
 
-class Pending(Coded):
+class Pending(Failure):
     kind = RefusalKind.CONFLICT
     code = "access_request_pending"
     message = "A request for platform access is already pending"
 
 
-class AlreadyAPlatform(Coded):
+class AlreadyAPlatform(Failure):
     kind = RefusalKind.CONFLICT
     code = "already_a_platform"
     message = "This store is already a platform"
 
 
-class OfASubMerchant(Coded):
+class OfASubMerchant(Failure):
     """A sub-merchant's platform already earns of its payments; there is no room for another one
     between them."""
 
@@ -38,7 +38,7 @@ class OfASubMerchant(Coded):
     message = "A sub-merchant account can't become a platform"
 
 
-class AccessAlreadyReviewed(Flat):
+class AccessAlreadyReviewed(Failure):
     message = "This request has been decided already"
 
 

@@ -16,7 +16,7 @@ from apps.assets.services import accept_all_active
 from apps.core import clock, money
 from apps.core.db import tenancy
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Coded, Listed, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.idempotency import make_once
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
@@ -36,29 +36,27 @@ ENDED_PAYOUTS = (Payout.Status.CONFIRMED, Payout.Status.FAILED)
 OPEN_REFUNDS = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
 
 
-class AccountDeleted(Coded):
+class AccountDeleted(Failure):
     kind = RefusalKind.CONFLICT
     field = "external_id"
     code = "account_deleted"
     message = "The account with this external_id has been deleted; restore it"
 
 
-class NotDeleted(Coded):
+class NotDeleted(Failure):
     code = "account_not_deleted"
     message = "This account has not been deleted"
 
 
-class HasActiveFunds(Coded):
+class HasActiveFunds(Failure):
     kind = RefusalKind.CONFLICT
     code = "account_has_active_funds"
     message = "This account has a balance or payments under way"
 
 
-class ExternalIdTaken(Listed):
+class ExternalIdTaken(Failure):
     field = "external_id"
-
-    def __init__(self) -> None:
-        super().__init__("External has already been taken")
+    message = "External has already been taken"
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from apps.access.access import Access
 from apps.access.closing import revoke_credentials_of
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.errors import Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
 from apps.platforms.services.accounts import AccountBlocker, blockers
 from apps.stores import audit
@@ -30,17 +30,17 @@ class HasBlockers(Protocol):
         """What must end before a store closes: how many of each type."""
 
 
-class NotItsName(Flat):
+class NotItsName(Failure):
     field = "name"
     message = "Type the store's name exactly as it is shown"
 
 
-class NotYet(Flat):
+class NotYet(Failure):
     kind = RefusalKind.CONFLICT
     message = "This store can't be closed yet"
 
 
-class ByItsPlatform(Flat):
+class ByItsPlatform(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "The platform of this store closes it"
 

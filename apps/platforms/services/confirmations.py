@@ -19,7 +19,7 @@ from django.utils.crypto import salted_hmac
 from apps.access import waiting_period
 from apps.core import clock, mail
 from apps.core.db import tenancy
-from apps.core.errors import Flat, NotFound
+from apps.core.errors import Failure, NotFound
 from apps.core.ids import behind_shard, signed_token
 from apps.core.messages.fields import is_uuid
 from apps.payouts.models import Destination
@@ -45,15 +45,15 @@ USABLE = "usable"
 STOPPED = "stopped"
 
 
-class WrongConfirmationCode(Flat):
+class WrongConfirmationCode(Failure):
     message = "This code isn't the one from the latest email, or it has expired"
 
 
-class ConfirmationJustSent(Flat):
+class ConfirmationJustSent(Failure):
     message = "The email was sent a moment ago. Wait a minute before you send it again."
 
 
-class TooManyConfirmations(Flat):
+class TooManyConfirmations(Failure):
     message = "The contact of this business has had many of these emails. Try again tomorrow."
 
 

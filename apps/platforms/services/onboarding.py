@@ -16,7 +16,7 @@ from apps.access.access import Access
 from apps.assets.selectors import active_assets
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.errors import Coded, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import Invalid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import UnknownNetwork, add_bank, add_wallet
@@ -35,7 +35,7 @@ LIFETIME_MAX = timedelta(days=30)
 _LIFETIME_MAX_SECONDS = int(LIFETIME_MAX.total_seconds())
 
 
-class Unusable(Coded):
+class Unusable(Failure):
     """Used and unknown tokens are told alike."""
 
     kind = RefusalKind.NOT_FOUND
@@ -48,7 +48,7 @@ class Expired(Unusable):
     message = "This onboarding link has expired; ask for a new one"
 
 
-class OutOfScope(Coded):
+class OutOfScope(Failure):
     """A link scoped to one step opens no other."""
 
     kind = RefusalKind.FORBIDDEN

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from apps.core import clock
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
 from apps.core.models import Mode
 from apps.platforms.documents import verification_event
@@ -26,13 +26,13 @@ NO_REASON = "No reason was given"
 REASON_MAX = 500
 
 
-class AlreadyPending(Coded):
+class AlreadyPending(Failure):
     kind = RefusalKind.CONFLICT
     code = "verification_already_pending"
     message = "A verification of this account is already pending"
 
 
-class VerificationAlreadyReviewed(Flat):
+class VerificationAlreadyReviewed(Failure):
     message = "This verification has been decided already"
 
 

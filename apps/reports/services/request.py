@@ -9,7 +9,7 @@ from django.db import transaction
 
 from apps.access.access import Access
 from apps.core import clock, jobs
-from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
 from apps.core.messages.fields import parse_date
 from apps.reports import states
@@ -26,31 +26,28 @@ PENDING_MAX = 50
 CLOSED_AFTER_HOUR = 12
 
 
-class InvalidRange(Flat):
+class InvalidRange(Failure):
     """A date is missing or no date, the end is before the start, or the format is unknown."""
 
 
-class RangeTooLarge(Flat):
+class RangeTooLarge(Failure):
     field = "end_date"
     message = "date_range_too_large"
 
-    def body(self) -> dict[str, object]:
-        return {**super().body(), "max_days": DAYS_MAX}
+    def __init__(self) -> None:
+        super().__init__(max_days=DAYS_MAX)
 
 
-class RangeUnavailable(Flat):
+class RangeUnavailable(Failure):
     field = "end_date"
     message = "date_range_unavailable"
 
     def __init__(self, through: date) -> None:
-        super().__init__()
+        super().__init__(available_through=through.isoformat())
         self.through = through
 
-    def body(self) -> dict[str, object]:
-        return {**super().body(), "available_through": self.through.isoformat()}
 
-
-class TooManyPending(Coded):
+class TooManyPending(Failure):
     kind = RefusalKind.TOO_MANY
     code = "rate_limited"
     message = "Too many reports are being made; wait for some of them"

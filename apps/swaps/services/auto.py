@@ -18,7 +18,7 @@ from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock
 from apps.core.db.sql import Statement
-from apps.core.errors import Failure, Flat
+from apps.core.errors import Failure
 from apps.core.rows import PAUSED_SQL, Job
 from apps.ledger.selectors import payment_split
 from apps.payments.models import Payment
@@ -56,7 +56,7 @@ ORDER BY due.turn, due.completed_at LIMIT %(limit)s
 """)  # noqa: S608  # our own text
 
 
-class NotATarget(Flat):
+class NotATarget(Failure):
     field = "target_asset_id"
     message = "Choose one of the stablecoins offered"
 

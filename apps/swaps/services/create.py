@@ -9,7 +9,7 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock, jobs
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.failpoints import failpoint
 from apps.core.idempotency import once
 from apps.core.messages.invalid import Invalid
@@ -27,12 +27,12 @@ from apps.swaps.services import limits
 from apps.swaps.services.quote import SwapEstimate, assets_of, estimate
 
 
-class InsufficientForSwap(Flat):
+class InsufficientForSwap(Failure):
     field = "sell_amount_atomic"
     message = "Insufficient available balance"
 
 
-class RateMoved(Flat):
+class RateMoved(Failure):
     message = "The rate has moved; review the new figures and confirm again"
 
 

@@ -9,7 +9,7 @@ from django.utils.module_loading import import_string
 
 from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
-from apps.core.errors import Coded, Flat, NotFound, RefusalKind
+from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.models import Viewer
 from apps.core.money import Amount, Bps
 from apps.swaps.documents import SwapQuoteDocument
@@ -17,27 +17,27 @@ from apps.swaps.providers.base import NoRoute, ProviderError, SwapProvider
 from apps.swaps.requests import SwapRequest
 
 
-class SameAsset(Flat):
+class SameAsset(Failure):
     field = "buy_asset_id"
     message = "Source and buy asset must differ"
 
 
-class InvalidSwapAmount(Flat):
+class InvalidSwapAmount(Failure):
     field = "sell_amount_atomic"
     message = "Amount must be a positive integer string"
 
 
-class NoSwapRoute(Coded):
+class NoSwapRoute(Failure):
     message = "No route for this swap"
     code = "no_route"
 
 
-class DayLimitReached(Coded):
+class DayLimitReached(Failure):
     message = "No route for this swap: it is above what can be swapped in 24 hours"
     code = "no_route"
 
 
-class QuoteUnavailable(Coded):
+class QuoteUnavailable(Failure):
     message = "Swap quotes are not available at the moment"
     code = "quote_unavailable"
     kind = RefusalKind.UNAVAILABLE

@@ -10,7 +10,7 @@ from django.db import transaction
 from msgspec import to_builtins
 
 from apps.core import buckets, jobs
-from apps.core.errors import Coded, Flat, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.ids import id_beside
 from apps.core.machine import Step
 from apps.core.messages.fields import is_uuid
@@ -28,16 +28,16 @@ TESTS = "webhook_tests"
 REDELIVERIES = "redeliveries"
 
 
-class DeliveryNotRetryable(Flat):
+class DeliveryNotRetryable(Failure):
     message = "Delivery is not retryable"
 
 
-class DeliveryNotFound(Coded):
+class DeliveryNotFound(Failure):
     kind = RefusalKind.NOT_FOUND
     message = "Delivery not found"
 
 
-class TooManyForHost(Coded):
+class TooManyForHost(Failure):
     """A host gets no more of what is sent by hand for a moment."""
 
     kind = RefusalKind.TOO_MANY
@@ -45,7 +45,7 @@ class TooManyForHost(Coded):
     message = "This host has received too many events sent by hand. Try again in a moment"
 
 
-class TooManyEvents(Flat):
+class TooManyEvents(Failure):
     field = "to"
     message = f"More than {RESEND_MAX} events; choose a shorter range"
 

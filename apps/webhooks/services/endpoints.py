@@ -17,7 +17,7 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
-from apps.core.errors import Flat, Listed, RefusalKind
+from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
 from apps.core.messages.invalid import InvalidFields
 from apps.stores import audit
@@ -33,7 +33,7 @@ _SECRET_COLUMNS = ("sealed_secret", "secret_preview", "is_secret_of_platform")
 ENDPOINTS_MAX = 16
 
 
-class IntegrationExists(Flat):
+class IntegrationExists(Failure):
     """Two first registrations of a platform met; this one lost."""
 
     kind = RefusalKind.CONFLICT
@@ -55,7 +55,7 @@ def register_endpoint(
     """Make an endpoint, or adopt the store's platform integration when a platform is named.
 
     `broken` is what of the request could not be read; it is told with what the store forbids.
-    Raises InvalidFields, Listed when there is no room, or IntegrationExists when two first
+    Raises InvalidFields, Failure when there is no room, or IntegrationExists when two first
     registrations race, and operations.MayNotIssueCredentials when a platform would adopt an
     integration whose secret is its sub-merchant's.
     """
@@ -106,7 +106,7 @@ def _check_room(access: Access) -> Store:
     """The store's row, which is locked so that two at once don't both take the last place."""
     store: Store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
     if Endpoint.objects.visible_to(access).filter(deleted_at=None).count() >= ENDPOINTS_MAX:
-        raise Listed(f"Endpoints are limited to {ENDPOINTS_MAX} per store and mode")
+        raise Failure(f"Endpoints are limited to {ENDPOINTS_MAX} per store and mode")
     return store
 
 

@@ -16,10 +16,10 @@ from apps.payouts.services.review import AwaitsApprover, approve_payout
 from apps.stores.services import change_store
 from tests import auditing, make
 from tests.cast import Cast
-from tests.console import test_staff_roles
 from tests.dashboard.browse import text
 from tests.payouts.approvals.acts import agree, letters, release, state
 from tests.payouts.two_people import MUCH, Two, held_of, two_people
+from tests.staff import test_roles
 
 
 def test_a_rejection_returns_the_coins_and_tells_the_maker_why(two: Two) -> None:
@@ -90,7 +90,7 @@ def test_staff_look_at_it_after_the_stores_own_approver(two: Two) -> None:
     with pytest.raises(AwaitsApprover):
         approve_payout(row)
     page = f"/admin/payouts/payout/{row.pk}/decide/"
-    staff = test_staff_roles.signed_in(make.clerk("finance"))
+    staff = test_roles.signed_in(make.clerk("finance"))
     shown = text(staff.get(page))
     assert "Waiting for the store’s approval." in shown and 'value="approve"' not in shown
     assert "Waiting, requested by" in shown and "Approvals needed" not in shown

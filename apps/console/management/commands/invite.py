@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from apps.access import sign_up
-from apps.core.errors import Flat
+from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid
 from apps.stores.command import OperatorCommand, Result
 from apps.stores.models import User
@@ -30,5 +30,5 @@ class Command(OperatorCommand[InvitationResult]):
             raise CommandError(f"{options['email']} already has an account")
         try:
             return InvitationResult(invited=sign_up.invite(options["email"]))
-        except (Flat, Invalid) as refusal:
+        except (Failure, Invalid) as refusal:
             raise CommandError(str(refusal)) from None
