@@ -9,12 +9,14 @@ import hmac
 import secrets
 import string
 import zlib
+from datetime import datetime
 
 from apps.core.ids import led_by_shard
 
 BASE62 = string.digits + string.ascii_uppercase + string.ascii_lowercase
 RANDOM_LENGTH = 34
 CHECKSUM_LENGTH = 6
+FINGERPRINT_LENGTH = 16
 
 SECRET_PREFIXES = {"live": "svc_sk_live_", "test": "svc_sk_test_"}
 PUBLISHABLE_PREFIXES = {"live": "svc_pk_live_", "test": "svc_pk_test_"}
@@ -66,3 +68,15 @@ def is_well_formed(credential: str, prefix: str) -> bool:
 def digest(credential: str) -> bytes:
     """What is stored and looked up."""
     return hashlib.sha256(credential.encode()).digest()
+
+
+def noted(
+    secret_hash: bytes | memoryview, user_id: object, sends_anywhere_from: datetime | None
+) -> dict[str, object]:
+    """What the audit log keeps of a credential, to be compared with its row: whose it is, from when
+    it sends anywhere, and a part of the hash of its secret's hash."""
+    return {
+        "fingerprint": hashlib.sha256(secret_hash).hexdigest()[:FINGERPRINT_LENGTH],
+        "user": user_id,
+        "sends_anywhere_from": sends_anywhere_from,
+    }

@@ -135,7 +135,10 @@ def take_over(access: Access, row: Credential) -> str:
             mode=row.mode,
             target=row,
             name=_name(row),
-            details={"scopes": row.scopes},
+            details={
+                "scopes": row.scopes,
+                **credentials.noted(credentials.digest(secret), access.maker_id, until),
+            },
         )
     return secret
 

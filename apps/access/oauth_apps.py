@@ -186,6 +186,9 @@ def agent_credential(
             mode=token.mode,
             target=row,
             name=row.name,
-            details={"scopes": chosen},
+            details={
+                "scopes": chosen,
+                **credentials.noted(row.secret_hash, row.user_id, row.sends_anywhere_from),
+            },
         )
     return row, text

@@ -120,7 +120,11 @@ def create_api_key(
             mode=mode,
             target=key,
             name=name,
-            details={"type": key_type, "scopes": chosen},
+            details={
+                "type": key_type,
+                "scopes": chosen,
+                **credentials.noted(key.secret_hash, key.user_id, until),
+            },
         )
     return key, text
 
@@ -190,7 +194,10 @@ def create_agent_credential(
             mode=mode,
             target=row,
             name=name,
-            details={"scopes": chosen},
+            details={
+                "scopes": chosen,
+                **credentials.noted(row.secret_hash, row.user_id, until),
+            },
         )
     return row, text
 

@@ -56,6 +56,11 @@ _OF_STORE = {
 _OF_STORE["kyc_confirmed_at"] = "s.kyc_confirmed_at IS NOT NULL"
 # Of these times the lines are compared with whether there is one.
 _MOMENTS = ("kyc_confirmed_at",)
+# And of these with the time itself: from when something may be done.
+_TIMES = ("usable_from", "cools_until", "sends_anywhere_from", "expires_at")
+# As much of a text as a line keeps, and of the hash of what no line may have.
+_TEXT_MAX = 500
+_FINGERPRINT = 16
 _OF_PAYOUTS = {
     name: f"p.{name}"
     for name in [
@@ -78,6 +83,24 @@ _SCHEDULE = {
     "minimum_fiat_currency": "c.minimum_fiat_currency",
     "swap_target_asset_id": "c.swap_target_asset_id",
     "destination": "coalesce(c.destination_id::text, lower(c.destination_address))",
+    "usable_from": "c.usable_from",
+    "is_active": "c.is_active",
+}
+_WAITS = {"usable_from": "d.usable_from", "cools_until": "d.cools_until"}
+_ASKED = {name: f"a.{name}" for name in ("worth_cents", "currency", "above_cents", "expires_at")}
+_CREDENTIALS = (
+    "(SELECT id, user_id, secret_hash, sends_anywhere_from FROM access_apikey UNION ALL"
+    " SELECT id, user_id, secret_hash, sends_anywhere_from FROM access_agentcredential) c"
+)
+_CREDENTIAL = {
+    "user": "c.user_id",
+    "sends_anywhere_from": "c.sends_anywhere_from",
+    "fingerprint": f"left(encode(sha256(c.secret_hash), 'hex'), {_FINGERPRINT})",
+}
+_EVENTS = "SELECT string_agg(n, ', ' ORDER BY n COLLATE \"C\") FROM unnest(e.subscribed_events) n"
+_ENDPOINT = {
+    "url_fingerprint": f"left(encode(sha256(convert_to(e.url, 'UTF8')), 'hex'), {_FINGERPRINT})",
+    "events": f"left(({_EVENTS}), {_TEXT_MAX})",
 }
 # How the lines of schedules name where they pay to.
 _DESTINATIONS = ("fiat_payout_detail_id", "crypto_payout_detail_id", "destination_address")
@@ -117,9 +140,53 @@ SETTINGS = (
     ),
     Logged(
         "payout schedule",
-        ("payout_schedule.created", "payout_schedule.changed"),
+        (
+            "payout_schedule.created",
+            "payout_schedule.changed",
+            "payout_schedule.deleted",
+            "payout_schedule.stopped",
+        ),
         (*_SCHEDULE, *_DESTINATIONS),
         _of_columns("payouts_schedule c", "c.id", "''", **_SCHEDULE),
+    ),
+    Logged(
+        "payout destination",
+        (
+            "payout_destination.added",
+            "payout_destination.contact_told",
+            "payout_destination.confirmed",
+        ),
+        tuple(_WAITS),
+        _of_columns("payouts_destination d", "d.id", "''", **_WAITS),
+    ),
+    Logged(
+        "payout list",
+        ("payout_batch.released", "payout_batch.stopped"),
+        ("usable_from",),
+        _of_columns("payouts_payoutbatch b", "b.id", "''", usable_from="b.usable_from"),
+    ),
+    Logged(
+        "payout approval",
+        ("payout_approval.requested",),
+        tuple(_ASKED),
+        _of_columns("payouts_payoutapproval a", "a.id", "''", **_ASKED),
+    ),
+    Logged(
+        "credential",
+        (
+            "api_key.created",
+            "api_key.taken_over",
+            "agent_credential.created",
+            "agent_credential.taken_over",
+        ),
+        tuple(_CREDENTIAL),
+        _of_columns(_CREDENTIALS, "c.id", "''", **_CREDENTIAL),
+    ),
+    Logged(
+        "endpoint",
+        ("webhook_endpoint.created", "webhook_endpoint.changed", "webhook_endpoint.secret_rotated"),
+        tuple(_ENDPOINT),
+        _of_columns("webhooks_endpoint e", "e.id", "''", **_ENDPOINT),
     ),
     Logged(
         "automatic swap",
@@ -196,11 +263,13 @@ def _said(logged: Logged) -> str:
     actions = ", ".join(f"'{action}'" for action in logged.actions)
     names = ", ".join(f"'{name}'" for name in logged.names)
     moments = ", ".join(f"'{name}'" for name in _MOMENTS)
+    times = ", ".join(f"'{name}'" for name in _TIMES)
     later = _WITHOUT_VALUES.format(target=logged.target, until=logged.until)
     return f"""
 SELECT DISTINCT ON (target, part, name) {logged.target} AS target, {logged.part} AS part,
     CASE WHEN d.key IN ({destinations}) THEN 'destination' ELSE d.key END AS name,
     CASE WHEN d.key IN ({moments}) THEN (nullif(lower(v.said), 'none') IS NOT NULL)::text
+        WHEN d.key IN ({times}) THEN (nullif(lower(v.said), 'none')::timestamptz)::text
         ELSE v.said END AS value
 FROM stores_auditentry l CROSS JOIN LATERAL jsonb_each(l.details) d
 CROSS JOIN LATERAL (SELECT CASE jsonb_typeof(d.value) WHEN 'array' THEN d.value ->> 1

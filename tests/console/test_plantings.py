@@ -1,4 +1,4 @@
-"""198 things that somebody with the database's keys might change, planted one by one into sound
+"""213 things that somebody with the database's keys might change, planted one by one into sound
 books: each is named.
 
 The sound books themselves are clean.
@@ -272,7 +272,7 @@ def _put_away(shop: Shop) -> None:
 
 
 def test_the_list_is_whole() -> None:
-    assert len(PLANTINGS) == 198
+    assert len(PLANTINGS) == 213
 
 
 def test_the_untouched_books_are_clean(books: Shop) -> None:

@@ -21,7 +21,7 @@ from apps.core.models import Viewer
 from apps.core.money import Amount, CoinPrice, Fiat
 from apps.payouts.models import Payout, PayoutApproval, Schedule
 from apps.payouts.services import approval_rules
-from apps.stores import profile
+from apps.stores import audit, profile
 from apps.stores.notification_kinds import PAYOUT_APPROVAL
 from apps.stores.notifications import News, record
 
@@ -142,6 +142,19 @@ def _ask(
         worth_cents=None if worth is None else worth.cents,
         above_cents=above.cents,
         expires_at=at + LIFETIME,
+    )
+    audit.record(
+        "payout_approval.requested",
+        store=approval.store_id,
+        mode=approval.mode,
+        target=approval,
+        name=approval.made_by,
+        details={
+            "worth_cents": approval.worth_cents,
+            "currency": approval.currency,
+            "above_cents": approval.above_cents,
+            "expires_at": approval.expires_at,
+        },
     )
     record(_news(approval, wish))
     recent = PayoutApproval.objects.visible_to(viewer).filter(created_at__gt=at - LETTERS_WITHIN)

@@ -221,6 +221,7 @@ def release_batch(
             mode=batch.mode,
             target=batch,
             name=name,
+            details={"usable_from": until},
         )
         summary = f"{name}{', some to new addresses' if until else ''}"
         waiting_period.tell(access, operations.BATCH_RELEASE, batch.pk, summary, until)
@@ -264,6 +265,7 @@ def stop_batch(id: uuid.UUID, until: datetime) -> bool:
             mode=batch.mode,
             target=batch,
             name=batch.filename,
+            details={"usable_from": None},
         )
     return True
 

@@ -190,6 +190,7 @@ def _save(
             mode=mode,
             target=destination,
             name=title(destination),
+            details={"usable_from": until, "cools_until": destination.cools_until},
         )
         if by is not None:
             waiting_period.tell(

@@ -174,6 +174,7 @@ def _tell(access: Access, operation: Operation, row: Schedule, until: datetime |
 
 def _note(row: Schedule, action: str, fields: Mapping[str, Any]) -> None:
     details = {name: str(value) for name, value in fields.items()}
+    details |= {"usable_from": str(row.usable_from), "is_active": str(row.is_active)}
     audit.record(
         action, store=row.store_id, mode=row.mode, target=row, name=row.asset_id, details=details
     )

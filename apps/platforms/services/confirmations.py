@@ -283,7 +283,12 @@ def _hash(row: DestinationConfirmation, code: str) -> bytes:
 
 
 def _note(row: DestinationConfirmation, done: str) -> None:
-    details = {"contact": row.contact, "waits_until": row.waits_until}
+    usable_from = None if done == "confirmed" else row.waits_until
+    details = {
+        "contact": row.contact,
+        "waits_until": row.waits_until,
+        **({} if done == "stopped" else {"usable_from": usable_from}),
+    }
     audit.record(
         f"payout_destination.{done}",
         store=row.store,

@@ -4,6 +4,7 @@ platform integration per mode.
 Whoever turns an endpoint off also ignores its waiting deliveries, in the same transaction.
 """
 
+import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,6 +30,7 @@ from apps.webhooks.signing import secret_place
 from apps.webhooks.states import DELIVERY, ENDPOINT
 
 PREVIEW_LENGTH = 12
+FINGERPRINT_LENGTH = 16
 _SECRET_COLUMNS = ("sealed_secret", "secret_preview", "is_secret_of_platform")
 ENDPOINTS_MAX = 16
 
@@ -87,7 +89,12 @@ def register_endpoint(
         # hear of.
         endpoint.created_at = endpoint.updated_at = clock.now(store, access.mode)
         endpoint.save(force_insert=True)
-        _note("created", endpoint, url=endpoint.url)
+        _note(
+            "created",
+            endpoint,
+            url=endpoint.url,
+            **_told_where(endpoint),
+        )
     _listens(endpoint)
     return Registered(endpoint, secret, is_new=True)
 
@@ -126,7 +133,13 @@ def _adopt(
             endpoint, Step(Endpoint.Status.ACTIVE), at=at, disabled_at=None, is_notice_due=False
         )
         _save(endpoint, at, *values, *_SECRET_COLUMNS)
-        _note("secret_rotated", endpoint, adopted=True)
+        _note(
+            "secret_rotated",
+            endpoint,
+            adopted=True,
+            url=endpoint.url,
+            **_told_where(endpoint),
+        )
     _listens(endpoint)
     return Registered(endpoint, secret, is_new=False)
 
@@ -147,7 +160,7 @@ def update_endpoint(
         setattr(endpoint, name, value)
     with transaction.atomic():
         if differences:
-            _note("changed", endpoint, **differences)
+            _note("changed", endpoint, **differences | _told_where(endpoint))
         _save(endpoint, access.now(), *values)
     return _listens(endpoint)
 
@@ -263,6 +276,16 @@ def _note(done: str, endpoint: Endpoint, **details: object) -> None:
         name=host,
         details=details,
     )
+
+
+def _told_where(endpoint: Endpoint) -> dict[str, object]:
+    """What is compared with its row: a part of the hash of its address, since an address may be
+    its own key, and the names of its events."""
+    digest = hashlib.sha256(endpoint.url.encode()).hexdigest()
+    return {
+        "url_fingerprint": digest[:FINGERPRINT_LENGTH],
+        "events": ", ".join(sorted(endpoint.subscribed_events)),
+    }
 
 
 def _listens(endpoint: Endpoint) -> Endpoint:

@@ -16,6 +16,7 @@ from apps.assets.models import Asset
 from apps.assets.services import change_asset, set_accepted
 from apps.core import clock
 from apps.payouts.services.caps import set_store_cap
+from apps.payouts.services.destinations import add_wallet
 from apps.platforms.requests import AccountChanges
 from apps.platforms.services.accounts import update_account
 from apps.stores.models import Member, Role, Store
@@ -86,6 +87,58 @@ _STATEMENTS = {
     ),
     "chain's confirmations": (
         "UPDATE assets_chain SET required_confirmations = 1 WHERE id = 'sepolia'"
+    ),
+    "when a destination can be used": (
+        "UPDATE payouts_destination SET usable_from = usable_from - interval '1 day' WHERE"
+        " usable_from IS NOT NULL"
+    ),
+    "destination that waits for nothing": (
+        "UPDATE payouts_destination SET usable_from = NULL WHERE usable_from IS NOT NULL"
+    ),
+    "until when a destination is new": (
+        "UPDATE payouts_destination SET cools_until = cools_until - interval '23 hours'"
+    ),
+    "when a schedule may begin": (
+        "UPDATE payouts_schedule SET usable_from = now() - interval '1 day' WHERE store_id ="
+        " '{store}'"
+    ),
+    "schedule that was paused goes on": (
+        "UPDATE payouts_schedule SET is_active = NOT is_active WHERE store_id = '{store}'"
+    ),
+    "worth of an approval that waits": (
+        "UPDATE payouts_payoutapproval SET worth_cents = worth_cents - 1"
+    ),
+    "above what an approval was asked": (
+        "UPDATE payouts_payoutapproval SET above_cents = above_cents + 1"
+    ),
+    "until when an approval waits": (
+        "UPDATE payouts_payoutapproval SET expires_at = expires_at + interval '1 day'"
+    ),
+    "secret of a key": (
+        "UPDATE access_apikey SET secret_hash = sha256('mine') WHERE id = (SELECT id FROM"
+        " access_apikey WHERE store_id = '{store}' LIMIT 1)"
+    ),
+    "secret of an agent": (
+        "UPDATE access_agentcredential SET secret_hash = sha256('mine') WHERE id = (SELECT id FROM"
+        " access_agentcredential WHERE store_id = '{store}' LIMIT 1)"
+    ),
+    "whose a key is": (
+        "UPDATE access_apikey SET user_id = (SELECT id FROM stores_user u WHERE u.id NOT IN (SELECT"
+        " user_id FROM access_apikey WHERE user_id IS NOT NULL) LIMIT 1) WHERE store_id = '{store}'"
+    ),
+    "from when a key sends anywhere": (
+        "UPDATE access_apikey SET sends_anywhere_from = NULL WHERE sends_anywhere_from IS NOT NULL"
+    ),
+    "from when an agent sends anywhere": (
+        "UPDATE access_agentcredential SET sends_anywhere_from = sends_anywhere_from - interval"
+        " '1 day' WHERE sends_anywhere_from IS NOT NULL"
+    ),
+    "where an endpoint is told": (
+        "UPDATE webhooks_endpoint SET url = 'https://9.9.9.9/hook' WHERE store_id = '{store}'"
+    ),
+    "what an endpoint is told": (
+        "UPDATE webhooks_endpoint SET subscribed_events = ARRAY['payment_intent.failed'] WHERE"
+        " store_id = '{store}'"
     ),
     "business no longer verified": (
         "UPDATE stores_store SET kyc_confirmed_at = NULL WHERE id = '{store}'"
@@ -219,6 +272,15 @@ def decide(shop: Shop) -> None:
     revoke_agent_credential(create_agent_credential(shop.store, "test")[0], at)
     set_accepted(shop.owner_access("live"), "ETH_USDC", is_accepted=False)
     _raise_fee(shop)
+    _wait(shop)
+
+
+def _wait(shop: Shop) -> None:
+    """What the owner has made in live mode can't be used for two days."""
+    owner = shop.owner_access("live")
+    create_api_key(shop.store, "live", by=owner)
+    create_agent_credential(shop.store, "live", by=owner)
+    add_wallet(shop.store, "live", "ethereum", make.fresh_address(), by=owner)
 
 
 def _raise_fee(shop: Shop) -> None:
