@@ -49,6 +49,40 @@ FROM access_application a WHERE a.is_active AND EXISTS (
 """,  # noqa: S608  # our own text
     ),
     Invariant(
+        "members_joined",
+        "Everybody in a store's team has opened it or joined it by the audit log, and nobody who"
+        " joined is missing without having left",
+        "SELECT count(*) FROM stores_member",
+        f"""
+WITH opened AS (
+    SELECT store_id, max(details ->> 'user') AS user_id FROM stores_auditentry
+    WHERE action = 'store.opened' GROUP BY 1
+), lines AS (
+    SELECT DISTINCT ON (store_id, target_id) store_id, target_id, action FROM stores_auditentry
+    WHERE action IN ('member.joined', 'member.role_changed', 'member.left', 'member.removed',
+        'store.ownership_handed_over') OR action = 'staff.deleted' AND target_type = 'user'
+    ORDER BY store_id, target_id, id DESC
+)
+SELECT 'member ' || m.id, CASE WHEN l.action IS NULL
+    THEN 'nobody of the audit log has let ' || m.user_id || ' in'
+    ELSE 'the audit log says that ' || m.user_id || ' has left' END
+FROM stores_member m JOIN stores_store s ON s.id = m.store_id
+LEFT JOIN opened o ON o.store_id = m.store_id
+LEFT JOIN lines l ON l.store_id = m.store_id AND l.target_id = m.user_id::text
+WHERE CASE WHEN l.action IS NOT NULL THEN l.action IN ('member.left', 'member.removed')
+    WHEN o.user_id IS NOT NULL THEN o.user_id <> m.user_id::text
+    WHEN o.store_id IS NOT NULL THEN m.created_at <> s.created_at
+    ELSE m.created_at > {_LOG_BEGAN} AND m.created_at <> s.created_at END
+UNION ALL SELECT 'store ' || l.store_id, l.target_id || ' joined its team, and is not in it'
+FROM lines l JOIN stores_store s ON s.id = l.store_id AND s.deleted_at IS NULL
+WHERE l.action IN ('member.joined', 'member.role_changed', 'store.ownership_handed_over')
+    AND NOT EXISTS (SELECT FROM stores_member m WHERE m.store_id = l.store_id
+        AND m.user_id::text = l.target_id)
+    AND NOT EXISTS (SELECT FROM stores_auditentry c WHERE c.target_id = l.target_id
+        AND c.action IN ('person.closed', 'staff.deleted'))
+""",  # noqa: S608  # our own text
+    ),
+    Invariant(
         "founders_own",
         "Whoever opened a store is its owner, as long as the audit log says nothing else",
         "SELECT count(*) FROM stores_auditentry WHERE action = 'store.opened'",

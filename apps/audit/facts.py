@@ -53,7 +53,119 @@ def _numbered(table: str, columns: str, moving: Mapping[str, str] | None = None)
     return Facts(table, columns, moving or {}, key_type="bigint")
 
 
+# Of people, stores and what they may do: their rows stay, and most columns are their owners'.
+_OF_OWNERS = (
+    Facts(
+        "access_agentcredential",
+        "store_id mode created_at principal application_id",
+        _moving(
+            OWNERS="name secret_hash token_prefix last_four scopes expires_at revoked_at user_id"
+            " sends_anywhere_from",
+            PACE="last_used_at",
+        ),
+    ),
+    Facts(
+        "access_apikey",
+        "store_id mode created_at key_type",
+        _moving(
+            OWNERS="name secret_hash prefix last_four scopes revoked_at user_id"
+            " sends_anywhere_from",
+            PACE="last_used_at",
+        ),
+    ),
+    Facts(
+        "access_application",
+        "created store_id",
+        _moving(
+            OWNERS="client_id redirect_uris post_logout_redirect_uris client_type"
+            " authorization_grant_type client_secret hash_client_secret name skip_authorization"
+            " updated algorithm allowed_origins registration_source cimd_expires_at website_url"
+            " logo_url scopes is_active user_id"
+        ),
+    ),
+    Facts(
+        "billing_customer",
+        "store_id mode created_at form_key",
+        _moving(
+            OWNERS="email name phone address metadata deleted_at updated_at language email_key"
+        ),
+    ),
+    Facts(
+        "billing_product",
+        "store_id mode created_at form_key",
+        _moving(OWNERS="name description active metadata updated_at"),
+    ),
+    Facts("links_till", "store_id", _moving(OWNERS="currency tip_bps updated_at"), grows=True),
+    Facts(
+        "onramp_credential",
+        "store_id mode created_at provider",
+        _moving(OWNERS="sealed_api_key sealed_webhook_secret api_key_hint is_active"),
+    ),
+    _numbered("payouts_offrampcallback", "provider event_id received_at"),
+    Facts(
+        "payouts_approvalrule",
+        "store_id mode created_at",
+        _moving(OWNERS="currency above_cents next_above_cents next_from changed_at"),
+    ),
+    _numbered(
+        "payouts_storepayoutcap", "store_id asset_id", _moving(OWNERS="per_tx_atomic daily_atomic")
+    ),
+    Facts(
+        "platforms_accessrequest",
+        "store_id created_at",
+        _moving(OWNERS="status reason rejection_reason reviewed_at"),
+    ),
+    Facts(
+        "stores_store",
+        "created_at",
+        _moving(
+            OWNERS="name country deleted_at settlement_currency accept_overpayments"
+            " accept_underpayments underpayment_tolerance_bps overpayment_tolerance_bps"
+            " customer_pays_fee fee_fraction platform_fee_fraction external_id is_platform"
+            " kyc_confirmed_at support_email brand_name logo_url logo_name primary_color"
+            " secondary_color remove_service_branding checkout_domain checkout_domain_verified_at"
+            " checkout_domain_checked_at checkout_domain_problem card_funding_live"
+            " card_funding_test city embed_origins postal_code street website offers_new_quotes"
+            " customer_language platform_id publishable_key_amounts platform_fee_before_fraction"
+            " platform_fee_from platform_fee_ceiling_fraction",
+            PACE="test_offset_seconds test_clock_target_seconds",
+        ),
+    ),
+    Facts(
+        "stores_user",
+        "",
+        _moving(
+            OWNERS="password is_superuser email name is_active is_staff session_version email_key"
+            " staff_roles",
+            PACE="last_login",
+            WORDS="language time_zone region",
+        ),
+    ),
+    Facts(
+        "stores_verification",
+        "store_id created_at",
+        _moving(
+            OWNERS="status business_legal_name business_country registration_number tax_id"
+            " business_website contact_email contact_phone business_description rejection_reason"
+            " submitted_at reviewed_at updated_at city legal_form postal_code representative"
+            " street"
+        ),
+    ),
+    Facts("swaps_autoswap", "store_id mode created_at", _moving(OWNERS="since target_asset_id")),
+    Facts(
+        "webhooks_endpoint",
+        "store_id mode created_at",
+        _moving(
+            OWNERS="url host description status subscribed_events sealed_secret secret_preview"
+            " platform platform_store_url metadata api_version updated_at deleted_at"
+            " is_secret_of_platform",
+            PACE="verified_at disabled_at is_notice_due",
+        ),
+    ),
+)
+
 FACTS = (
+    *_OF_OWNERS,
     Facts(
         "agents_mandate",
         "store_id mode created_at credential_id asset_id mandate_ref scope total_cap_atomic"
@@ -363,23 +475,21 @@ ELSEWHERE = {
         " reports_hourlybookingplace stores_countedmerchant stores_merchantcount"
         " webhooks_queueddelivery chain_address chain_block chain_head chain_hotwallet"
         " billing_invoicecounter",
-        _SIGN_IN: "access_accesstoken access_agentcredential access_apikey access_application"
-        " access_devicegrant access_grant access_idtoken access_knownbrowser access_refreshtoken"
+        _SIGN_IN: "access_accesstoken access_devicegrant access_grant access_idtoken"
+        " access_knownbrowser access_refreshtoken"
         " access_requestentry access_secondfactor access_signin django_session"
         " django_otp_webauthn_webauthnattestation django_otp_webauthn_webauthncredential"
         " django_otp_webauthn_webauthnuserhandle stores_invitation platforms_onboardinglink"
         " platforms_destinationconfirmation",
         _CONFIGURED: "access_coolingsettings agents_agentpayoutcap agents_agentsettings"
-        " assets_acceptedasset assets_asset assets_chain billing_customer billing_invoicesettings"
-        " billing_product links_till onramp_credential payouts_approvalrule payouts_payoutsettings"
-        " payouts_storepayoutcap platforms_accessrequest reports_accountcodes stores_member"
-        " stores_notificationchoice stores_store stores_user stores_verification"
-        " stores_verificationdocument swaps_autoswap webhooks_endpoint",
+        " assets_acceptedasset assets_asset assets_chain billing_invoicesettings"
+        " payouts_payoutsettings reports_accountcodes stores_member"
+        " stores_notificationchoice stores_verificationdocument",
         _WORK: "chain_obstacle chain_gasleft assets_dailyrate assets_rate chain_addresslook"
-        " chain_addresstolook chain_blocktoread"
-        " chain_balancecheck chain_unexplainedbalance core_drawing core_heartbeat"
+        " chain_addresstolook chain_blocktoread chain_balancecheck chain_unexplainedbalance"
+        " core_drawing core_heartbeat"
         " core_lease core_outgoingmail core_rowfailure core_rowturn onramp_callback"
-        " onramp_fundingsession payments_paymentemail payouts_offrampcallback reports_report"
+        " onramp_fundingsession payments_paymentemail reports_report"
         " stores_notification stores_testletter webhooks_attempt webhooks_host",
         _DRAFT: "billing_invoice billing_invoicechange billing_invoiceline"
         " billing_subscriptionitem",

@@ -88,10 +88,6 @@ _SCHEDULE = {
 }
 _WAITS = {"usable_from": "d.usable_from", "cools_until": "d.cools_until"}
 _ASKED = {name: f"a.{name}" for name in ("worth_cents", "currency", "above_cents", "expires_at")}
-_CREDENTIALS = (
-    "(SELECT id, user_id, secret_hash, sends_anywhere_from FROM access_apikey UNION ALL"
-    " SELECT id, user_id, secret_hash, sends_anywhere_from FROM access_agentcredential) c"
-)
 _CREDENTIAL = {
     "user": "c.user_id",
     "sends_anywhere_from": "c.sends_anywhere_from",
@@ -172,15 +168,16 @@ SETTINGS = (
         _of_columns("payouts_payoutapproval a", "a.id", "''", **_ASKED),
     ),
     Logged(
-        "credential",
-        (
-            "api_key.created",
-            "api_key.taken_over",
-            "agent_credential.created",
-            "agent_credential.taken_over",
-        ),
+        "API key",
+        ("api_key.created", "api_key.taken_over"),
         tuple(_CREDENTIAL),
-        _of_columns(_CREDENTIALS, "c.id", "''", **_CREDENTIAL),
+        _of_columns("access_apikey c", "c.id", "''", **_CREDENTIAL),
+    ),
+    Logged(
+        "agent credential",
+        ("agent_credential.created", "agent_credential.taken_over"),
+        tuple(_CREDENTIAL),
+        _of_columns("access_agentcredential c", "c.id", "''", **_CREDENTIAL),
     ),
     Logged(
         "endpoint",

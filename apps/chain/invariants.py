@@ -56,6 +56,35 @@ WHERE h.event_type LIKE 'transaction.%%' AND h.payload ? 'deposit_id' AND (
         is_incremental=True,
     ),
     Invariant(
+        "left_as_booked",
+        "What deposits say is left at their address is no less than what was booked there and not"
+        " brought away since, and no more than what came",
+        "SELECT count(*) FROM chain_deposit WHERE NOT is_simulated",
+        """
+WITH place AS (
+    SELECT chain_id, asset_id, address_id, sum(amount_atomic) AS came,
+        sum(amount_atomic) FILTER (WHERE is_unswept) AS new,
+        min(left_atomic) FILTER (WHERE NOT is_unswept) AS least,
+        max(left_atomic) FILTER (WHERE NOT is_unswept) AS most
+    FROM chain_deposit WHERE NOT is_simulated AND NOT is_lost AND status = 'confirmed'
+        AND handled_status = 'confirmed' GROUP BY 1, 2, 3
+    HAVING count(left_atomic) FILTER (WHERE NOT is_unswept) > 0
+), rest AS (
+    SELECT p.*, p.came - coalesce(p.new, 0) - coalesce((
+        SELECT sum(CASE WHEN o.status <> 'failed' AND o.asset_id = p.asset_id
+                THEN o.amount_atomic ELSE 0 END
+            + CASE WHEN coalesce(t.contract_address, '') = '' THEN o.network_fee_atomic ELSE 0 END)
+        FROM chain_outgoingtransaction o WHERE o.chain_id = p.chain_id
+            AND o.from_address = p.address_id AND o.purpose = 'sweep'), 0) AS held
+    FROM place p JOIN assets_asset t ON t.id = p.asset_id
+)
+SELECT 'address ' || r.address_id, 'its deposits say that up to ' || r.most || ' ' || r.asset_id ||
+    ' are left, where ' || greatest(r.held, 0) || ' are'
+FROM rest r WHERE (r.most < r.held OR r.most > r.came OR r.least < 0) AND NOT EXISTS (
+    SELECT FROM chain_deposit d WHERE d.address_id = r.address_id AND d.is_lost)
+""",
+    ),
+    Invariant(
         "sent_as_signed",
         "Every signed transaction goes to the recipient in its record",
         "SELECT count(*) FROM chain_signedtransaction WHERE raw <> ''",

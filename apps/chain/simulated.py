@@ -3,7 +3,9 @@
 A deposit is named by its reference: using it again changes that deposit.
 """
 
+import hashlib
 import secrets
+import uuid
 from datetime import datetime, timedelta
 
 from apps.assets.models import Asset
@@ -16,11 +18,30 @@ SIMULATED_INDEX = -1
 # A transfer out takes so long by the store's clock or, whichever is over first, by the machine's.
 UNDER_WAY = timedelta(seconds=60)
 UNDER_WAY_REAL = timedelta(seconds=10)
+HASHES_SINCE = "0018_simulated_hashes_of_records"  # the migration
 
 
 def new_hash() -> str:
     """A transaction's hash that no chain has."""
     return "0x" + secrets.token_hex(32)
+
+
+def hash_of(record_id: uuid.UUID) -> str:
+    """Of the transfer that a record stands for: always the same, so that another one in the record
+    is found."""
+    return "0x" + hashlib.sha256(f"simulated:{record_id}".encode()).hexdigest()
+
+
+def other_hash_sql(row: str) -> str:
+    """SQL: whether a simulated record that was made since hashes are the record's own has another
+    one."""
+    own = f"'0x' || encode(sha256(convert_to('simulated:' || {row}.id, 'UTF8')), 'hex')"
+    made = f"('x' || left(replace({row}.id::text, '-', ''), 12))::bit(48)::bigint"
+    since = (
+        "(SELECT extract(epoch FROM applied) * 1000 FROM django_migrations WHERE app = 'chain'"  # noqa: S608  # ours
+        f" AND name = '{HASHES_SINCE}')"
+    )
+    return f"({row}.tx_hash <> {own} AND substr({row}.id::text, 15, 1) = '7' AND {made} > {since})"
 
 
 def has_arrived(

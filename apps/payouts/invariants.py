@@ -1,6 +1,7 @@
 """What must always hold of payouts: booked as far as they have come, sent as they were asked, and
 never by two transactions."""
 
+from apps.chain.simulated import other_hash_sql
 from apps.core.invariant import Invariant
 
 PAYOUTS = (
@@ -45,7 +46,7 @@ WHERE NOT EXISTS (SELECT 1 FROM payouts_payout p WHERE p.id = b.id)
         "At most one transaction of a payout can have moved coins, and a confirmed one is what was"
         " asked, under its hash and at its cost",
         "SELECT count(*) FROM payouts_payout WHERE NOT coalesce(is_simulated, true)",
-        """
+        f"""
 WITH sent AS (SELECT left(reference, 36) AS id, *
     FROM (SELECT reference, status, amount_atomic, asset_id, to_address, tx_hash,
               network_fee_atomic, undone_count
@@ -76,7 +77,9 @@ WHERE p.rail = 'crypto' AND p.status = 'confirmed' AND s.undone_count = 0
 UNION ALL
     SELECT 'payout ' || p.id, 'it is called simulated, and a transaction of it is ' || s.status
 FROM payouts_payout p JOIN sent s ON s.id = p.id::text WHERE p.is_simulated
-""",
+UNION ALL SELECT 'payout ' || p.id, 'it is simulated, and names another transaction than its own'
+FROM payouts_payout p WHERE p.is_simulated AND p.rail = 'crypto' AND {other_hash_sql("p")}
+""",  # noqa: S608  # our own text
     ),
     Invariant(
         "payouts_gas_charged",

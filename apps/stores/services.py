@@ -89,7 +89,7 @@ def create_store(owner: User, request: StoreRequest, *, is_kyc_confirmed: bool =
             store=store,
             target=store,
             name=store.name,
-            details={"owner": owner.email},
+            details={"owner": owner.email, "user": owner.pk},
         )
     return store
 

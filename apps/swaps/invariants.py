@@ -46,6 +46,12 @@ WHERE s.status = 'completed' AND (s.provider = 'uniswap' OR o.id IS NOT NULL)
        OR o.amount_atomic <> s.sell_amount_atomic OR o.asset_id <> s.source_asset_id
            OR o.receives_asset_id <> s.buy_asset_id OR o.tx_hash IS DISTINCT FROM s.tx_hash
        OR l.amount IS DISTINCT FROM s.actual_buy_amount_atomic)
+UNION ALL SELECT 'swap ' || s.id, 'it names ' || coalesce(s.tx_hash, 'no transaction') ||
+    ', which isn''t its own'
+FROM swaps_swap s LEFT JOIN chain_outgoingtransaction o ON o.purpose = 'swap'
+    AND o.reference = s.id::text
+WHERE s.tx_hash IS NOT NULL AND s.tx_hash IS DISTINCT FROM o.tx_hash AND NOT EXISTS (
+    SELECT FROM chain_signedtransaction g WHERE g.outgoing_id = o.id AND g.tx_hash = s.tx_hash)
 UNION ALL SELECT 'movement ' || m.id, 'it serves no swap' FROM ledger_movement m
 WHERE m.kind IN ('swap_created', 'swap_completed', 'swap_released', 'swap_exchanged')
   AND NOT EXISTS (SELECT 1 FROM swaps_swap s WHERE s.id = m.reference)

@@ -108,10 +108,17 @@ MADE = {"N": "1", "D": "now()", "A": "'{}'", "B": "false"}
 def made_row(table: str) -> None:
     """A row where the books have none."""
     constraints_dropped(table)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attgenerated <> ''",
+            [table],
+        )
+        computed = {name for (name,) in cursor.fetchall()}
     values = {
         name: {"uuid": f"'{new_id()}'::uuid", "jsonb": "'{}'", "xid8": "'1'"}.get(kind)
         or MADE.get(category, "'x'")
         for name, (category, kind) in types_of(table).items()
+        if name not in computed
     }
     plant(
         f"INSERT INTO {table} ({', '.join(values)}) OVERRIDING SYSTEM VALUE SELECT"

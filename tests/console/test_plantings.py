@@ -1,4 +1,4 @@
-"""213 things that somebody with the database's keys might change, planted one by one into sound
+"""222 things that somebody with the database's keys might change, planted one by one into sound
 books: each is named.
 
 The sound books themselves are clean.
@@ -37,7 +37,7 @@ from apps.payouts.models import PayoutApproval
 from apps.payouts.services.approval_decisions import approve, digest_of
 from apps.payouts.services.approval_rules import change_rule
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.models import Member, Role
+from apps.stores.models import Role
 from apps.stores.seals import seal_lines
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
@@ -45,11 +45,11 @@ from apps.swaps.services.progress import advance_swaps
 from tests import make
 from tests.auditing import found_of, found_since, point_here
 from tests.billing import records as billing
-from tests.cast import Api, Shop, assemble, person, signed_in
+from tests.cast import Api, Shop, assemble, signed_in
 from tests.console.plantings.books import BOOKS
 from tests.console.plantings.held_refunds import HELD_REFUNDS, hold
 from tests.console.plantings.sales import SALES
-from tests.console.plantings.settings import SETTINGS, decide
+from tests.console.plantings.settings import SETTINGS, decide, joined
 from tests.console.plantings.spending import SPENDING
 from tests.console.plantings.system import SYSTEM
 from tests.console.test_verify_ledger import refund
@@ -153,10 +153,7 @@ def _spend(shop: Shop) -> None:
 
 def _ask_two(shop: Shop) -> None:
     """A payout that a second person has approved."""
-    admin = person("adam")
-    Member.objects.create(
-        store=shop.store, user=admin, role=Role.ADMIN, created_at=clock.real_now()
-    )
+    admin = joined(shop, "adam").user
     change_rule(shop.owner_access(), 100)
     make.advance(shop.test, 120)
     make.payout(shop.test, 10**15)
@@ -272,7 +269,7 @@ def _put_away(shop: Shop) -> None:
 
 
 def test_the_list_is_whole() -> None:
-    assert len(PLANTINGS) == 213
+    assert len(PLANTINGS) == 222
 
 
 def test_the_untouched_books_are_clean(books: Shop) -> None:

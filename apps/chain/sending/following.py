@@ -241,7 +241,7 @@ class TransferFollower(Generic[RowT]):
     def _simulate(self, row: Any, at: datetime) -> None:
         """Submitted at once, confirmed when `simulated` says that it has arrived."""
         transfer = OutgoingTransaction(
-            reference=str(row.pk), tx_hash=row.tx_hash or simulated.new_hash()
+            reference=str(row.pk), tx_hash=row.tx_hash or simulated.hash_of(row.pk)
         )
         if row.status in self.unsent:
             self.submitted(row, transfer, at)

@@ -2,6 +2,7 @@
 has given more than it brought."""
 
 from apps.chain.sending.attempts import references_sql
+from apps.chain.simulated import other_hash_sql
 from apps.core.invariant import Invariant
 from apps.ledger import keys
 
@@ -75,8 +76,10 @@ FROM payments_transferreturn r LEFT JOIN LATERAL (
         AND t.status <> 'failed' LIMIT 1) o ON true
 WHERE NOT r.is_simulated AND r.status = 'confirmed'
     AND (o.id IS NULL OR o.times > 1 OR o.status <> 'confirmed'
-      OR o.amount_atomic <> r.amount_atomic
+      OR o.amount_atomic <> r.amount_atomic OR o.tx_hash IS DISTINCT FROM r.tx_hash
       OR o.asset_id <> r.asset_id OR lower(o.to_address) <> lower(r.destination_address))
+UNION ALL SELECT 'return ' || r.id, 'it is simulated, and names another transaction than its own'
+FROM payments_transferreturn r WHERE r.is_simulated AND {other_hash_sql("r")}
 """,  # noqa: S608  # our own text
         is_incremental=True,
     ),

@@ -63,6 +63,21 @@ FROM payments_payment p LEFT JOIN LATERAL (SELECT h.id FROM payments_heldrefund 
 WHERE (w.id IS NOT NULL AND p.needs_attention = '')
     OR (w.id IS NULL AND p.needs_attention = 'held_refund')
     OR (p.needs_attention = 'card_refund' AND NOT p.is_card_funded)
+UNION ALL SELECT 'payment ' || p.id,
+    'coins of it went back to nobody and wait for nobody, and it says nothing of it'
+FROM payments_payment p JOIN payments_paymentaddress a ON a.payment_id = p.id
+JOIN chain_deposit d ON d.address_id = a.address_id AND d.asset_id = a.asset_id
+    AND d.status = 'confirmed' AND d.handled_status = 'confirmed'
+WHERE p.status = 'failed' AND p.needs_attention = ''
+    AND p.state_reason IN ('failed_underpaid', 'failed_overpaid')
+    AND NOT EXISTS (SELECT FROM payments_latedeposit l WHERE l.deposit_id = d.id)
+    AND NOT EXISTS (SELECT FROM payments_heldrefund h WHERE h.payment_id = p.id
+        AND h.asset_id = d.asset_id)
+    AND NOT EXISTS (SELECT FROM payments_refund r WHERE r.payment_id = p.id
+        AND r.reason = 'merchant_requested')
+GROUP BY p.id, d.asset_id HAVING sum(d.amount_atomic) > coalesce((
+    SELECT sum(r.amount_atomic) FROM payments_refund r WHERE r.payment_id = p.id
+        AND r.asset_id = d.asset_id AND r.status <> 'failed'), 0)
 """,  # noqa: S608  # our own text
         is_incremental=True,
     ),

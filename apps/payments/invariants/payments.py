@@ -2,6 +2,7 @@
 sent once, and a history without gaps."""
 
 from apps.chain.sending.attempts import references_sql
+from apps.chain.simulated import other_hash_sql
 from apps.core.invariant import Invariant
 from apps.ledger import keys
 from apps.payments.invariants.sums import SUMS
@@ -234,6 +235,8 @@ WHERE NOT r.is_simulated AND r.status = 'confirmed'
       OR o.amount_atomic <> r.amount_atomic
       OR o.asset_id <> r.asset_id OR lower(o.to_address) <> lower(r.destination_address)
       OR o.tx_hash IS DISTINCT FROM r.tx_hash)
+UNION ALL SELECT 'refund ' || r.id, 'it is simulated, and names another transaction than its own'
+FROM payments_refund r WHERE r.is_simulated AND {other_hash_sql("r")}
 """,  # noqa: S608  # our own text
     ),
     Invariant(

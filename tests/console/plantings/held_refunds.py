@@ -3,10 +3,14 @@ payments of which they are.
 
 Each with the invariant that must name it."""
 
+from collections.abc import Callable
+
 from apps.chain.models import Deposit, PayerRecord
 from apps.core import clock
+from apps.onramp.models import FundingSession
 from apps.payments.models import HeldRefund, Payment, PaymentAddress, RefundLink
 from apps.payments.services.held_progress import check_sender, send_held
+from apps.payments.services.hold import begin_card_funding
 from apps.payments.services.settle import settle_payment
 from tests import make
 from tests.cast import Shop
@@ -105,6 +109,32 @@ def hold(shop: Shop) -> None:
     row.refresh_from_db()
     assert (row.status, row.proof) == ("sent", "payer")
 
+    by_card = _short(shop, "4", {FRIEND: None}, begin=_begin_card)
+    assert Payment.objects.get(pk=by_card).needs_attention == "card_refund"
+
+
+def _begin_card(payment: Payment) -> None:
+    """Somebody has gone to a card page of it."""
+    at = clock.real_now()
+    begin_card_funding(payment, at, "SETH")
+    FundingSession.objects.create(
+        store=payment.store,
+        mode=payment.mode,
+        payment=payment,
+        created_at=at,
+        provider="sandbox",
+        status="expired",
+        amount_cents=1000,
+        currency="EUR",
+        asset_id="SETH",
+        destination_address=GIVEN,
+        expected_atomic=1,
+        country="DE",
+        expires_at=at,
+        updated_at=at,
+        next_poll_at=at,
+    )
+
 
 def _know(address: str, kind: PayerRecord.Kind) -> None:
     PayerRecord.objects.create(
@@ -116,10 +146,17 @@ def _know(address: str, kind: PayerRecord.Kind) -> None:
     )
 
 
-def _short(shop: Shop, digit: str, senders: dict[str, PayerRecord.Kind | None]) -> str:
+def _short(
+    shop: Shop,
+    digit: str,
+    senders: dict[str, PayerRecord.Kind | None],
+    begin: Callable[[Payment], None] | None = None,
+) -> str:
     """A payment rejected with a third of its price from each of these."""
     at = clock.real_now()
     payment_id: str = make.payment(shop.test)["id"]
+    if begin is not None:
+        begin(Payment.objects.get(pk=payment_id))
     entry = PaymentAddress.objects.get(payment_id=payment_id, asset_id="SETH")
     for number, (sender, kind) in enumerate(senders.items()):
         if kind is not None:
@@ -140,6 +177,8 @@ def _short(shop: Shop, digit: str, senders: dict[str, PayerRecord.Kind | None]) 
             detected_at=at,
         )
     settle_payment(payment_id)
-    Payment.objects.filter(pk=payment_id).update(expires_at="2020-01-01T00:00:00Z")
+    Payment.objects.filter(pk=payment_id).update(
+        expires_at="2020-01-01T00:00:00Z", held_open_until=None
+    )
     assert settle_payment(payment_id).status == "failed"
     return payment_id

@@ -268,6 +268,20 @@ SALES: dict[str, tuple[str, str]] = {
         f"UPDATE payments_payment SET needs_attention = 'card_refund' WHERE id = {COMPLETED}",
         "payments_marked",
     ),
+    "less said to be left at an address": (
+        f"UPDATE chain_deposit SET is_unswept = false, left_atomic = amount_atomic - 1 WHERE id ="
+        f" {DEPOSIT}",
+        "left_as_booked",
+    ),
+    "more said to be left at an address": (
+        f"UPDATE chain_deposit SET is_unswept = false, left_atomic = amount_atomic + 1 WHERE id ="
+        f" {DEPOSIT}",
+        "left_as_booked",
+    ),
+    "card payment that waits for nobody": (
+        "UPDATE payments_payment SET needs_attention = '' WHERE needs_attention = 'card_refund'",
+        "payments_marked",
+    ),
     "deposit called lost": (
         f"UPDATE chain_deposit SET is_lost = true WHERE id = {DEPOSIT}",
         "deposits_booked_once",

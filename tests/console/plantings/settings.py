@@ -19,6 +19,7 @@ from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import add_wallet
 from apps.platforms.requests import AccountChanges
 from apps.platforms.services.accounts import update_account
+from apps.stores import audit
 from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
 from apps.swaps.services.auto import set_auto_swap
@@ -186,6 +187,25 @@ _OTHERS = {
         "DELETE FROM stores_member WHERE store_id = '{store}' AND role = 'owner'",
         "founders_own",
     ),
+    "member whom nobody let in": (
+        again(
+            "stores_member",
+            "store_id = '{store}' AND role = 'owner'",
+            id="(SELECT max(id) + 1 FROM stores_member)",
+            user_id="(SELECT id FROM stores_user WHERE id NOT IN (SELECT user_id FROM stores_member"
+            " WHERE store_id = t.store_id) LIMIT 1)",
+        ),
+        "members_joined",
+    ),
+    "member who was let in missing": (
+        "DELETE FROM stores_member WHERE store_id = '{store}' AND role = 'developer'",
+        "members_joined",
+    ),
+    "founder replaced": (
+        "UPDATE stores_member SET user_id = (SELECT id FROM stores_user WHERE id NOT IN (SELECT"
+        " user_id FROM stores_member) LIMIT 1) WHERE store_id = '{store}' AND role = 'owner'",
+        "members_joined",
+    ),
     "coin no longer accepted": (
         "DELETE FROM assets_acceptedasset WHERE store_id = '{store}' AND mode = 'test' AND asset_id"
         " = 'SETH'",
@@ -257,9 +277,7 @@ def decide(shop: Shop) -> None:
     answer = shop.test.post("/payout_schedules", {"payout_schedule": body})
     assert answer.status_code == 201
     set_auto_swap(shop.owner_access(), "USDC_SETH")
-    member = Member.objects.create(
-        store=shop.store, user=person("dora"), role=Role.ADMIN, created_at=clock.real_now()
-    )
+    member = joined(shop, "dora")
     change_role(shop.owner_access(), member, Role.DEVELOPER)
     confirmations = Asset.objects.get(pk="USDT_SETH").chain.required_confirmations
     change_asset(
@@ -273,6 +291,18 @@ def decide(shop: Shop) -> None:
     set_accepted(shop.owner_access("live"), "ETH_USDC", is_accepted=False)
     _raise_fee(shop)
     _wait(shop)
+
+
+def joined(shop: Shop, name: str) -> Member:
+    """An admin, whom somebody has let in."""
+    row = Member.objects.create(
+        store=shop.store, user=person(name), role=Role.ADMIN, created_at=clock.real_now()
+    )
+    details = {"role": row.role}
+    audit.record(
+        "member.joined", store=shop.store, target=row.user, name=row.user.email, details=details
+    )
+    return row
 
 
 def _wait(shop: Shop) -> None:

@@ -83,6 +83,18 @@ SPENDING: dict[str, tuple[str, str]] = {
         ),
         "swaps_booked",
     ),
+    "hash of a simulated payout": (
+        f"UPDATE payouts_payout SET tx_hash = '0x{'7' * 64}' WHERE id = {PAID_OUT}",
+        "payouts_sent_once",
+    ),
+    "hash of a simulated refund": (
+        f"UPDATE payments_refund SET tx_hash = '0x{'7' * 64}' WHERE id = {REFUND}",
+        "sent_once",
+    ),
+    "hash of a swap that no transaction made": (
+        f"UPDATE swaps_swap SET tx_hash = '0x{'7' * 64}' WHERE id = {SWAP}",
+        "swaps_booked",
+    ),
     "nonce changed": (
         "UPDATE chain_outgoingtransaction SET nonce = 7 WHERE nonce = 1",
         "sent_once",
