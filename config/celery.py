@@ -6,14 +6,10 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from apps.core.imports import without
+from celery import Celery
+from celery.signals import celeryd_after_setup, task_postrun, worker_before_create_process
+from kombu import Exchange, Queue
 
-with without("cffi", "yaml"):  # C declarations and formats of messages that we don't use
-    from celery import Celery
-    from celery.signals import celeryd_after_setup, task_postrun, worker_before_create_process
-    from kombu import Exchange, Queue
-
-from apps.core import redis_client  # noqa: F401  # before kombu loads all of it
 from apps.core.heartbeats import BEAT_SECONDS
 from apps.core.jobs import OWN_QUEUES, QUEUES
 from config import memory

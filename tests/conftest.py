@@ -4,13 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest import runner
 from django.conf import settings
-from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.core.handlers.base import BaseHandler
 from django.db import connection
+from django.dispatch import receiver
 from django.test.client import ClientHandler
-from whitenoise.middleware import WhiteNoiseMiddleware
+from django.test.signals import setting_changed
 
 from apps.access import request_log
 from apps.assets.models import Chain
@@ -28,29 +27,25 @@ from tests.cast import Cast, Shop, assemble
 from tests.stack import Demo
 from tests.stacks import with_deep_stack
 
-_find_static_files = WhiteNoiseMiddleware.add_files_from_finders
-_static_files: dict[str, Any] = {}
-
-
-def _find_once(middleware: WhiteNoiseMiddleware) -> None:
-    if not _static_files:
-        _find_static_files(middleware)
-        _static_files.update(middleware.files)
-    middleware.files.update(_static_files)
-
-
-# Each client of a test loads the middleware anew, and looked through every folder of static files.
-WhiteNoiseMiddleware.add_files_from_finders = _find_once
+settings.PASSWORD_HASHERS = ["tests.hashers.QuickArgon2"]
 
 _load_middleware = ClientHandler.load_middleware
-_settings_of_all = settings._wrapped
 _chain: dict[str, Any] = {}
+# The settings that the running test has overridden.
+_overridden: list[str] = []
+
+
+@receiver(setting_changed)
+def _note_overridden(*, setting: str, enter: bool, **_: object) -> None:
+    if enter:
+        _overridden.append(setting)
+    elif setting in _overridden:
+        _overridden.remove(setting)
 
 
 def _load_once(handler: BaseHandler, is_async: bool = False) -> None:
-    if (
-        settings._wrapped is not _settings_of_all
-    ):  # a test with settings of its own has middleware of its own
+    # A test with settings of its own has middleware of its own.
+    if _overridden:
         _load_middleware(handler, is_async)
         return
     if not _chain:
@@ -65,16 +60,9 @@ def _load_once(handler: BaseHandler, is_async: bool = False) -> None:
     )
 
 
-# A server loads its middleware once; each client of a test loaded it anew, and some tests have a
-# client for every call.
+# A server loads its middleware once; each client of a test would load it anew: up to a thirteenth
+# of the time of tests that have a client for every call. Django's client names no other place.
 ClientHandler.load_middleware = _load_once  # type: ignore[method-assign, assignment]  # bound later
-
-runner.runtestprotocol = with_deep_stack(runner.runtestprotocol)
-
-# Argon2 is slow on purpose; what the tests promise doesn't hang on how slow.
-Argon2PasswordHasher.time_cost = 1
-Argon2PasswordHasher.memory_cost = 64
-Argon2PasswordHasher.parallelism = 1
 
 
 # What draws PDF takes most of a second to start, and the tests that draw are far apart.
@@ -222,6 +210,8 @@ def commits(item: pytest.Item) -> bool:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
+    if isinstance(item, pytest.Function):
+        item.obj = with_deep_stack(item.obj)
     if commits(item):
         item.add_marker("commits")
 

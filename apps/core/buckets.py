@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 import structlog
 from django.conf import settings
 
-from apps.core.imports import postponed
-
 if TYPE_CHECKING:
     import redis
     from throttled import Throttled
@@ -24,7 +22,6 @@ log = structlog.get_logger(__name__)
 _TIMEOUT_SECONDS = 0.5
 # Who needn't ask a Redis that was away passes for so long without asking.
 _AWAY_SECONDS = 1.0
-_ASYNCHRONOUS = "throttled.asyncio"  # everything once more, for event loops
 
 
 class Unavailable(Exception):
@@ -61,10 +58,9 @@ class Allowance:
 @cache
 def unreachable() -> tuple[type[Exception], ...]:
     """What is raised when Redis can't be asked."""
-    from apps.core.redis_client import redis
+    from throttled.exceptions import BaseThrottledError
 
-    with postponed(_ASYNCHRONOUS):
-        from throttled.exceptions import BaseThrottledError
+    from apps.core.redis_client import redis
 
     return (redis.RedisError, OSError, BaseThrottledError)
 
@@ -83,10 +79,9 @@ def client() -> "redis.Redis":
 
 @cache
 def _bucket(policy: str, mode: str) -> "Throttled":
-    from apps.core import redis_client  # before the limiter loads all of it
+    from throttled import RateLimiterType, Throttled, per_min, store
 
-    with postponed(_ASYNCHRONOUS):
-        from throttled import RateLimiterType, Throttled, per_min, store
+    from apps.core import redis_client
 
     per_minute, burst = settings.LIMITS[policy][mode]
     options = {

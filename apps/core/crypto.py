@@ -10,12 +10,8 @@ import base64
 import os
 from typing import Any
 
+from Crypto.Cipher import AES
 from django.conf import settings
-
-from apps.core.imports import without
-
-with without("cffi"):  # see core.evm
-    from Crypto.Cipher import AES
 
 NONCE_BYTES = 12
 _TAG_BYTES = 16

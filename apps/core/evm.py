@@ -8,10 +8,7 @@ import re
 from functools import lru_cache
 from typing import NewType
 
-from apps.core.imports import without
-
-with without("cffi"):  # ctypes calls the same functions and compiles no declarations at every start
-    from Crypto.Hash import keccak as _keccak
+from Crypto.Hash import keccak as _keccak
 
 # Coins may be sent to it: judged where it came in, or read from the chain.
 Address = NewType("Address", str)

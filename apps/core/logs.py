@@ -8,13 +8,9 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-from apps.core import troubles
-from apps.core.imports import without
+import structlog
 
-with without(
-    "rich", "greenlet"
-):  # colors of tracebacks and another kind of threads, where developers have them installed
-    import structlog
+from apps.core import troubles
 
 request_id: ContextVar[str] = ContextVar("request_id", default="")
 

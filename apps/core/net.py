@@ -145,7 +145,7 @@ def _asked(
     headers: Mapping[str, str],
     timeout: float,
 ) -> Any:
-    from apps.core.http import requests
+    import requests
 
     deadline = time.monotonic() + timeout
     request_headers = {

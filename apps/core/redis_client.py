@@ -1,28 +1,13 @@
-"""Redis' client without the kinds of it that nobody here uses: asynchronous ones, clusters,
-sentinels, and measurements of its own. Together they are as large as what is used.
-
-Whoever imports `redis` imports this first.
-"""
+"""Redis' client, and the pool for an address of ours."""
 
 from typing import TYPE_CHECKING, Any
 
-from apps.core.imports import postponed, without
+import redis
+
 from apps.core.redis_address import SENTINEL_POOL, is_by_sentinel
 
 if TYPE_CHECKING:
     from redis import ConnectionPool
-
-_OTHER_KINDS = (
-    "redis.asyncio",
-    "redis.asyncio.observability",
-    "redis.asyncio.observability.recorder",
-    "redis.cluster",
-    "redis.keyspace_notifications",
-    "redis.sentinel",
-)
-
-with without("cryptography", "opentelemetry"), postponed(*_OTHER_KINDS):
-    import redis
 
 __all__ = ["pool_class", "pool_of", "redis"]
 

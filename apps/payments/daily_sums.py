@@ -56,7 +56,7 @@ class Span:
             tuple(sorted(edges)),
         )
 
-    def arguments(self) -> dict[str, object]:
+    def arguments(self) -> Arguments:
         return {**asdict(self), "edges": array(self.edges)}
 
 

@@ -8,12 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.db import connection
 
 from apps.access import second_factor, sign_in
 from tests.cast import PASSWORD, Cast, assemble, person
 from tests.dashboard.browse import code_of
+from tests.hashers import QuickArgon2
 
 AT_ONCE = 4
 
@@ -49,7 +49,7 @@ def test_an_address_that_nobody_has_costs_the_same_work(
     # A password costs here a fifth of what it does in the service: what is asked beside it is
     # little.
     for name, value in {"time_cost": 2, "memory_cost": 20_480, "parallelism": 1}.items():
-        monkeypatch.setattr(Argon2PasswordHasher, name, value)
+        monkeypatch.setattr(QuickArgon2, name, value)
     dora = person("dora")
     dora.set_password(PASSWORD)
     dora.save()

@@ -22,7 +22,6 @@ def test_no_app_imports_upward() -> None:
 
 
 HTTP = (
-    "apps/core/http.py",
     "apps/core/local_chain.py",
     "apps/core/net.py",
     "apps/core/posting.py",
@@ -31,7 +30,7 @@ HTTP = (
 
 def test_outbound_http_is_in_one_place() -> None:
     libraries = re.compile(
-        r"^\s*(import|from) (requests|httpx|urllib3|urllib\.request|aiohttp|apps\.core\.http)\b",
+        r"^\s*(import|from) (requests|httpx|urllib3|urllib\.request|aiohttp)\b",
         re.M,
     )
     for path in sources("apps"):

@@ -19,6 +19,7 @@ from msgspec import Struct
 from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from apps.access import on_behalf, stepup
 from apps.access.access import ACT, PUBLISHABLE, RECENT, SECRET, Access, who
@@ -35,16 +36,11 @@ from apps.core.acting import become
 from apps.core.documents import drawings
 from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.idempotency import check_key
-from apps.core.imports import postponed
 from apps.core.messages.fields import Invalid, check_storable, is_uuid
 from apps.core.messages.requests import Request as Body
 from apps.core.models import Mode
 from apps.core.web.middleware import client_address
 from apps.stores.models import User
-
-# The framework's own description, which ours replaces, would bring the admin's documentation.
-with postponed("django.contrib.admindocs.views"):
-    from rest_framework.views import APIView
 
 Row = TypeVar("Row", bound=models.Model)
 Asked = TypeVar("Asked", bound=Body)

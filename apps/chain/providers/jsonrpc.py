@@ -12,6 +12,7 @@ from contextlib import closing
 from typing import Any
 
 import orjson
+import requests
 import structlog
 from prometheus_client import Counter
 
@@ -19,7 +20,6 @@ from apps.chain.providers.base import Call, RpcError
 from apps.chain.rpc.batches import batch_size_of
 from apps.chain.rpc.refusals import code_of, is_of_batch
 from apps.core.errors import ErrorCode
-from apps.core.http import requests
 
 CONNECT_SECONDS = 3.0
 READ_SECONDS = 10.0

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
+import requests
 from msgspec import DecodeError, Struct
 
 from apps.agents.requests.payments import AgentPayment
-from apps.core.http import requests
 
 TIMEOUT_SECONDS = 30.0
 UNREACHABLE = "service_unreachable"
