@@ -20,7 +20,9 @@ from io import BytesIO
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from apps.core.web import variables
 from config.lanes import LANES, UPLOADS_LANE, Lane, brings_files, lane_of
+from config.upload_shares import UploaderClaim, UploadShares
 
 log = logging.getLogger(__name__)
 
@@ -105,13 +107,18 @@ class _Body:
 
 class Gateway:
     """One per process. `headers_of` says what an answer of the application to a request would carry
-    besides."""
+    besides, and `uploader_of` who brings files."""
 
     def __init__(
-        self, application: Application, headers_of: Callable[[Scope], Headers] = lambda scope: []
+        self,
+        application: Application,
+        headers_of: Callable[[Scope], Headers] = lambda scope: [],
+        uploader_of: Callable[[Scope], UploaderClaim] = lambda scope: UploaderClaim("", ""),
     ) -> None:
         self._application = application
         self._headers_of = headers_of
+        self._uploader_of = uploader_of
+        self._shares = UploadShares()
         self._lanes = [_Threads(lane) for lane in LANES]
         self._held = 0
         self._held_files = 0
@@ -120,14 +127,20 @@ class Gateway:
         if scope["type"] != "http":
             return
         body = _Body(_header(scope, b"content-type"))
+        claim = self._uploader_of(scope) if body.has_files else None
+        share = self._shares.take(claim) if claim is not None else ""
         try:
-            refusal = await self._receive(scope, receive, body) or await self._serve(
-                scope, body, send
-            )
+            refusal: RequestRefusal | None = TOO_MANY_FILES  # without a byte of it
+            if share is not None:
+                refusal = await self._receive(scope, receive, body) or await self._serve(
+                    scope, body, send, claim
+                )
         except _Gone:
             return
         finally:
             self._hold(body, -body.size)
+            if share:
+                self._shares.give_back(share)
         if refusal is not None:
             await _refuse(scope, refusal, send, self._headers_of(scope))
 
@@ -168,7 +181,9 @@ class Gateway:
         if body.has_files:
             self._held_files += size
 
-    async def _serve(self, scope: Scope, body: _Body, send: Send) -> RequestRefusal | None:
+    async def _serve(
+        self, scope: Scope, body: _Body, send: Send, claim: UploaderClaim | None
+    ) -> RequestRefusal | None:
         """Run the request in a thread of its lane; the refusal when none came free in time."""
         environ = _environ(scope, b"".join(body.pieces))
         lane = self._lanes[lane_of(environ["PATH_INFO"], body.content_type)]
@@ -182,6 +197,8 @@ class Gateway:
             )
         finally:
             lane.free.release()
+        if claim is not None:
+            self._shares.learn(claim, environ.get(variables.STORE, ""))
         for message in messages:
             await send(message)
         return None

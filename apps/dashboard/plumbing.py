@@ -40,6 +40,7 @@ from apps.core.acting import ActorKind, become
 from apps.core.documents import drawings
 from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.core.messages.fields import Invalid, is_uuid
+from apps.core.web import variables
 from apps.core.web.forms import sentences as sentences
 from apps.core.web.middleware import client_address
 from apps.dashboard.frame import frame_of, theme_of
@@ -246,6 +247,7 @@ def _enter_store(request: PageRequest, permission: str) -> HttpResponse | None:
             member,
             sessions.access_as(request.person, member, request.session),
         )
+        request.META[variables.STORE] = str(member.store_id)
     if permission == SIGNED_IN:
         return None
     if member is None:

@@ -22,6 +22,7 @@ from apps.core.templatetags.tillgate import fiat, moment, status_words
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
 from apps.payouts.models import Payout
+from apps.payouts.services.limits import PAYOUT_LIMITS
 from apps.payouts.services.review import RELEASE
 from apps.staff.payouts import payout_sections, worth_text
 from apps.staff.queues import Section
@@ -173,6 +174,7 @@ _BY_KIND: dict[str, Callable[[Facts], tuple[str, list[Section]]]] = {
     CARD_NETWORK.name: _of_store,
     DISPATCH.name: _of_store,
     TERMS.name: _of_store,
+    PAYOUT_LIMITS.name: _of_store,
     MEMBER_ROLE.name: _of_member,
     CONFIRMATIONS.name: _chain,
     ROLES.name: _of_person,

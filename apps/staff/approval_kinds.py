@@ -7,6 +7,7 @@ from apps.assets.confirmations import CONFIRMATIONS
 from apps.chain.sending.holds import LIFT
 from apps.onramp.services.credentials import CARD_NETWORK
 from apps.payments.services.corrections import CORRECTION
+from apps.payouts.services.limits import PAYOUT_LIMITS
 from apps.payouts.services.review import RELEASE
 from apps.stores.dispatch import DISPATCH
 from apps.stores.four_eyes import RequestKind
@@ -22,6 +23,7 @@ KINDS: dict[str, RequestKind] = {
         CARD_NETWORK,
         DISPATCH,
         TERMS,
+        PAYOUT_LIMITS,
         MEMBER_ROLE,
         CONFIRMATIONS,
         ROLES,

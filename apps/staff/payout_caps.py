@@ -1,17 +1,20 @@
 """Payout limits of stores, which staff set."""
 
-from typing import Any
+from typing import Any, cast
 
+from django.contrib import messages
 from django.http import HttpRequest
 
+from apps.core.clock import real_now
+from apps.core.errors import Failure
+from apps.core.web.forms import typographic
 from apps.payouts.models import StorePayoutCap
-from apps.payouts.services.caps import set_store_cap
+from apps.payouts.services import limits
 from apps.staff import lists
-from apps.staff.pages import (
-    Switches,
-)
+from apps.staff.pages import Switches, typed_reason
 from apps.staff.plumbing.worth import Rated
 from apps.stores import staff_roles
+from apps.stores.models import User
 
 
 class StorePayoutCapAdmin(Rated, Switches):
@@ -32,8 +35,26 @@ class StorePayoutCapAdmin(Rated, Switches):
         return f"of {row.store}, {row.asset.full_name}"
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        set_store_cap(
-            obj.store,
-            obj.asset_id,
-            **{name: form.cleaned_data[name] for name in form.changed_data if name != "reason"},
-        )
+        """What raises or lifts a limit takes two and is requested; what lowers one is done."""
+        typed = {
+            name: form.cleaned_data[name] for name in self.switches if name in form.changed_data
+        }
+        cap = StorePayoutCap.objects.select_related("store", "asset__chain").get(pk=obj.pk)
+        alone, for_two = limits.split(cap, typed)
+        for name in for_two:
+            setattr(obj, name, getattr(cap, name))
+        # What the history says was changed.
+        form.changed_data = [name for name in form.changed_data if name not in for_two]
+        if alone:
+            limits.lower(cap, alone)
+        if for_two:
+            self._request(request, cap, for_two)
+
+    def _request(self, request: HttpRequest, cap: StorePayoutCap, changes: limits.Limits) -> None:
+        staff = cast(User, request.user)
+        try:
+            row = limits.request_limits(cap, changes, typed_reason(request), staff, real_now())
+        except Failure as refusal:
+            messages.error(request, typographic(refusal.text))
+        else:
+            messages.warning(request, f"{row}: sent for a second approval")

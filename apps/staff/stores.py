@@ -21,7 +21,7 @@ from apps.core.web.forms import typographic
 from apps.staff import lists
 from apps.staff.pages import Part, Switches, SwitchForm, typed_reason
 from apps.staff.queues import Section
-from apps.stores import staff_roles, terms
+from apps.stores import settings_letters, staff_roles, terms
 from apps.stores.models import AuditEntry, Member, Store, User, Verification
 from apps.stores.settings import (
     columns_of,
@@ -212,7 +212,7 @@ class StoreAdmin(Switches):
             super().save_model(request, obj, form, change)
             write_settings(obj, {name: v for name, v in alone.items() if model_of(name)})
             if lines:
-                terms.tell(obj, f"staff_terms:{uuid.uuid4()}", lines)
+                settings_letters.tell(obj, f"staff_terms:{uuid.uuid4()}", lines)
         if for_two:
             self._request(request, obj, for_two)
 

@@ -1,13 +1,15 @@
 """A store's settings of cards and agents, through which money comes from or goes to others: two
-change them, one switches them off."""
+change them, one switches them off, and the store's owners are told."""
 
+import uuid
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import BooleanField
 
-from apps.stores import four_eyes, staff_roles
+from apps.stores import four_eyes, settings_letters, staff_roles
 from apps.stores.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
 from apps.stores.models import StaffRequest, Store, User
 from apps.stores.services import change_store_for
@@ -43,20 +45,26 @@ def request_dispatch(
         raise StaffRequestRefused("Nothing of it would change")
     if all(_is_switch(column) and value is False for column, value in differences.items()):
         staff_roles.check(staff, staff_roles.DISPATCH_OFF)
-        change_store_for(store, reason, differences)
+        with transaction.atomic():
+            change_store_for(store, reason, differences)
+            lines = _lines(before, differences)
+            settings_letters.tell(store, f"staff_dispatch:{uuid.uuid4()}", lines)
         return None
-    lines = [
-        (setting_label(column), column_text(column, before[column]), column_text(column, value))
-        for column, value in differences.items()
-    ]
     wish = Proposal(
         str(store.pk),
         f"Cards and agents of {store.name}",
         {"store": str(store.pk), "changes": differences},
-        lines,
+        _lines(before, differences),
         reason,
     )
     return four_eyes.ask(DISPATCH, wish, staff, at)
+
+
+def _lines(before: Mapping[str, Any], changes: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    return [
+        (setting_label(column), column_text(column, before[column]), column_text(column, value))
+        for column, value in changes.items()
+    ]
 
 
 def column_text(column: str, value: object) -> str:
@@ -82,7 +90,11 @@ def _before(facts: Facts) -> Facts:
 
 
 def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
-    return change_store_for(Store.objects.get(pk=facts["store"]), request.reason, facts["changes"])
+    store, changes = Store.objects.get(pk=facts["store"]), facts["changes"]
+    before = values_of(store, list(changes))
+    changed = change_store_for(store, request.reason, changes)
+    settings_letters.tell(changed, f"staff_request:{request.pk}", _lines(before, changes))
+    return changed
 
 
 DISPATCH = RequestKind(

@@ -116,7 +116,10 @@ CARD_NETWORK = StaffOperation(
     "card_network.change", "Change a card network’s keys and settings", _ADMIN, TWO
 )
 CARD_NETWORK_OFF = StaffOperation("card_network.stop", "Turn off a card network", _ADMIN)
-PAYOUT_CAPS = StaffOperation("payout_cap.change", "Change a store’s payout limits", _ADMIN)
+PAYOUT_CAPS = StaffOperation("payout_cap.change", "Lower a store’s payout limits", _ADMIN)
+PAYOUT_CAPS_RAISED = StaffOperation(
+    "payout_cap.raise", "Raise or lift a store’s payout limits", _ADMIN, TWO
+)
 ASSETS = StaffOperation("asset.change", "Change assets, and how chains are shown", _ADMIN)
 CONFIRMATIONS = StaffOperation(
     "chain.change_confirmations", "Change a network’s confirmations", _ADMIN, TWO

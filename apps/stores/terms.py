@@ -11,10 +11,8 @@ from decimal import Decimal
 from typing import Any
 
 from apps.core import clock, money
-from apps.core.models import Mode
 from apps.core.templatetags.tillgate import fiat, percentage
-from apps.stores import account_emails, four_eyes, notification_kinds, platform_fees, staff_roles
-from apps.stores.account_emails import StaffDecision
+from apps.stores import four_eyes, platform_fees, settings_letters, staff_roles
 from apps.stores.dispatch import column_text, field_of
 from apps.stores.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.models import StaffRequest, Store, User
@@ -107,23 +105,6 @@ def _text(store: Store, column: str, value: Any) -> str:
     return percentage(money.percentage_text(value))
 
 
-def tell(store: Store, key: str, lines: list[tuple[str, str, str]]) -> None:
-    """The store's owners, by email and in the dashboard, what staff have changed; once per key."""
-    text = "; ".join(f"{name}: {after}, instead of {before}" for name, before, after in lines)
-    account_emails.tell_decision(
-        store,
-        Mode.LIVE,
-        key,
-        StaffDecision(
-            "Our staff changed your store’s settings",
-            f"{text}. If you didn’t expect this, contact us.",
-            "/dashboard/audit-log",
-            "Open the audit log",
-        ),
-        kind=notification_kinds.STAFF_CHANGE,
-    )
-
-
 def _packed(changes: Changes) -> Facts:
     """As canonical JSON holds them."""
     return {column: _plain(value) for column, value in changes.items()}
@@ -149,7 +130,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
     changed = change_store_for(store, request.reason, changes)
     if "platform_fee_fraction" in changes:
         _change_platform_fee(changed, former, at)
-    tell(changed, f"staff_request:{request.pk}", lines)
+    settings_letters.tell(changed, f"staff_request:{request.pk}", lines)
     return changed
 
 

@@ -15,13 +15,20 @@ from apps.audit.grants import SIGNER, WATCHER, WEB, WORKER
 from apps.chain.models import AddressLook, AddressToLook, BlockToRead, Deposit
 from apps.chain.watching import address_looks
 from apps.core import clock
+from apps.core.ids import new_id
+from apps.ledger.chart import AVAILABLE, TREASURY
+from apps.ledger.posting import EntryLine, Posting, post
 from apps.payments.models import Payment
 from apps.payments.services.expire import expire_due
 from apps.payments.services.settle import settle_deposits
+from apps.payouts.models import Payout
+from tests import make
+from tests.cast import Shop
 from tests.chain.conftest import Reader
 from tests.chain.local import LocalChain
 from tests.chain.proxy import Proxy
 from tests.chain.test_again import missed
+from tests.chain.test_live_costs import ETHER, Live, cast, everybody, live, local
 from tests.chain.test_looks import Deadline, deadline
 from tests.chain.test_signer_believes_nobody import (
     FORGED,
@@ -30,7 +37,7 @@ from tests.chain.test_signer_believes_nobody import (
 )
 from tests.roles import acting_as
 
-__all__ = ["deadline", "missed"]
+__all__ = ["cast", "deadline", "everybody", "live", "local", "missed"]
 
 
 def refused(statement: str, values: Any = None, *, role: str = WORKER) -> None:
@@ -111,6 +118,36 @@ def test_what_was_set_aside_confirms_in_a_block_that_stands(db: None, number: st
         )
     confirm = "UPDATE chain_deposit SET status = 'confirmed' WHERE id = %s"
     refused(confirm, [deposit.pk])
+
+
+# --- the room of a day ---
+
+
+@pytest.mark.chain
+def test_swaps_that_a_worker_invents_raise_a_days_room_once(
+    live: Live, bakery: Shop, settings: Any
+) -> None:
+    """No chain tells of them: together they count as much as the configured room."""
+    settings.SIGNER_CAPS = ["ETH=2:2"]
+    live.give(bakery, 20)
+    live.cost_gas(1)
+    with acting_as(WORKER), transaction.atomic():
+        legs = [
+            EntryLine(kind, "ETH", amount, "principal", bakery.store.pk)
+            for kind, amount in ((TREASURY, -50 * ETHER), (AVAILABLE, 50 * ETHER))
+        ]
+        id = new_id()
+        at = clock.real_now()
+        post(Posting(f"swap-completed:{id}", "swap_completed", "live", id, at, legs))
+    payouts = [make.payout(bakery.live, ETHER, asset_id="ETH")["id"] for _ in range(4)]
+    live.work()
+    states = dict(Payout.objects.values_list("id", "status"))
+    assert sorted(states[key] for key in states if str(key) in payouts) == [
+        "confirmed",
+        "confirmed",
+        "requires_review",
+        "requires_review",
+    ]
 
 
 # --- requests -------------------------------------------------------------------------------------

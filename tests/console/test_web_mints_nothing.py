@@ -3,6 +3,7 @@ back, and settled as far as a chain has brought them, and that is all."""
 
 import uuid
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
@@ -28,7 +29,14 @@ from apps.ledger.chart import (
     WITHDRAWAL_CLEARING,
     X402_CLEARING,
 )
-from apps.ledger.posting import EntryLine, InsufficientBalance, Posting, account_id, post
+from apps.ledger.posting import (
+    EntryLine,
+    InsufficientBalance,
+    Posting,
+    account_id,
+    post,
+    post_many,
+)
 from apps.ledger.selectors import account_balance
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.corrections import Correction, request_correction
@@ -75,6 +83,15 @@ class Books:
         with pytest.raises(DatabaseError, match=f"permission denied for movement {key}"):
             self.post(kind, key, legs, **options)  # type: ignore[arg-type]
         assert self.available == before
+
+    def account(self, kind: str) -> int:
+        return account_id(*self.leg(kind, 0).account("live"))
+
+    def post_as_worker(self, key: str) -> int:
+        """The movement's id."""
+        with acting_as("tillgate_worker"), transaction.atomic():
+            at, legs = clock.real_now(), self.legs(AVAILABLE, RESERVED)
+            return post(Posting(key, "of_a_test", "live", self.payment.pk, at, legs)).movement_id
 
     @property
     def available(self) -> int:
@@ -206,32 +223,93 @@ def test_what_the_web_posts_goes_one_way_in_one_mode_and_once(books: Books, kind
     books.refused(kind, f"{key}:again", books.legs(source, target), reference=reference)
 
 
-def test_the_books_take_no_such_row_by_hand_either(books: Books) -> None:
-    """The function that posts is not the only way to them; nor is what a movement says at first."""
+MOVEMENT = (
+    "INSERT INTO ledger_movement (key, kind, mode, reference, reason, at)"
+    " VALUES (%(key)s, 'payout_created', 'live', %(id)s, '', now()) RETURNING id"
+)
+ENTRY = (
+    "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)"
+    " VALUES (%(movement)s, %(source)s, 'ETH', %(down)s, 'principal'),"
+    " (%(movement)s, %(target)s, 'ETH', %(up)s, 'principal')"
+)
+
+
+@pytest.mark.parametrize("role", [WEB, "tillgate_watcher", "tillgate_signer", "tillgate_reader"])
+def test_the_books_take_no_row_by_hand(books: Books, role: str) -> None:
+    """The function that posts is the only way to them, for the web; others have none."""
     id = uuid.uuid4()
-    accounts = {
-        kind: account_id(*books.leg(kind, 0).account("live"))
-        for kind in (TREASURY, AVAILABLE, RESERVED)
+    posted = books.post_as_worker(f"of-a-test:{id}")
+    values: dict[str, Any] = {
+        "key": f"payout:{id}",
+        "id": id,
+        "movement": posted,
+        "down": -ETHER,
+        "up": ETHER,
     }
-    entry = (
-        "INSERT INTO ledger_entry (movement_id, account_id, asset_id, amount_atomic, role)"
-        " VALUES (%(movement)s, %(source)s, 'ETH', %(down)s, 'principal'),"
-        " (%(movement)s, %(target)s, 'ETH', %(up)s, 'principal')"
+    accounts = {"source": books.account(AVAILABLE), "target": books.account(RESERVED)}
+    for statement in (MOVEMENT, ENTRY):
+        denied = pytest.raises(DatabaseError, match="permission denied for table ledger_")
+        with acting_as(role), tenancy.everyone("an attack"), denied, transaction.atomic():
+            connection.cursor().execute(statement, {**values, **accounts})
+
+
+@pytest.mark.parametrize("role", ["tillgate_watcher", "tillgate_signer", "tillgate_reader"])
+def test_who_may_not_insert_posts_nothing_by_the_function_either(books: Books, role: str) -> None:
+    id = uuid.uuid4()
+    legs = books.legs(AVAILABLE, RESERVED)
+    for leg in legs:
+        account_id(*leg.account("live"))
+    denied = pytest.raises(DatabaseError, match="permission denied for")
+    with acting_as(role), denied, transaction.atomic():
+        post(Posting(f"payout:{id}", "payout_created", "live", id, clock.real_now(), legs))
+
+
+def test_many_movements_at_once_are_not_the_webs(books: Books) -> None:
+    id = uuid.uuid4()
+    posting = Posting(
+        f"payout:{id}",
+        "payout_created",
+        "live",
+        id,
+        clock.real_now(),
+        books.legs(AVAILABLE, RESERVED),
     )
-    with acting_as(WEB), tenancy.everyone("an attack"), connection.cursor() as cursor:
-        cursor.execute(
-            "INSERT INTO ledger_movement (key, kind, mode, reference, reason, at)"
-            " VALUES (%s, 'payout_created', 'live', %s, '', now()) RETURNING id",
-            [f"payout:{id}", id],
-        )
-        (movement,) = cursor.fetchone()
-        values = {"movement": movement, "down": -ETHER, "up": ETHER}
-        honest = {**values, "source": accounts[AVAILABLE], "target": accounts[RESERVED]}
-        minted = {**values, "source": accounts[TREASURY], "target": accounts[AVAILABLE]}
-        cursor.execute(entry, honest)
-        denied = pytest.raises(DatabaseError, match="permission denied for movement")
-        with denied, transaction.atomic():
-            cursor.execute(entry, minted)
+    denied = pytest.raises(DatabaseError, match="permission denied for table ledger_movement")
+    with acting_as(WEB), tenancy.everyone("an attack"), denied, transaction.atomic():
+        post_many([posting])
+
+
+def test_a_request_posts_to_accounts_of_its_own_scope_alone(books: Books) -> None:
+    """The function acts as the owner of the tables, whom no policy holds; the process may remember
+    the accounts of anybody."""
+    id = uuid.uuid4()
+    keys = [books.leg(kind, 0, books.other).account("live") for kind in (AVAILABLE, RESERVED)]
+    values: dict[str, Any] = {
+        "key": f"payout:{id}",
+        "id": id,
+        "accounts": [account_id(*key) for key in keys],
+        "amounts": [-ETHER, ETHER],
+    }
+    statement = (
+        "SELECT is_new FROM ledger_post(%(key)s, 'payout_created', 'live', %(id)s, now(),"
+        " %(accounts)s::bigint[], '{ETH,ETH}', %(amounts)s::numeric[], '{principal,principal}',"
+        " NULL, '', NULL)"
+    )
+    for scope in (
+        tenancy.of([books.shop.store], ["live"]),
+        tenancy.of([books.other.store], ["test"]),
+        tenancy.NOBODY,
+    ):
+        denied = pytest.raises(DatabaseError, match="an account is not in scope")
+        with acting_as(WEB), tenancy.within(scope), denied, transaction.atomic():
+            connection.cursor().execute(statement, values)
+    with (
+        acting_as(WEB),
+        tenancy.within(tenancy.of([books.other.store], ["live"])),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement, values)
+        assert cursor.fetchone() == (True,)
 
 
 def test_a_table_of_ones_own_stands_in_for_none_of_the_books(books: Books) -> None:

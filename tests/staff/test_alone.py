@@ -12,8 +12,10 @@ from django.db import IntegrityError, connection, transaction
 from apps.access import second_factor
 from apps.access.models import SecondFactor
 from apps.assets.models import Chain
-from apps.core import clock, mail
+from apps.core import acting, clock, mail
 from apps.payouts.models import Destination, PayoutSettings
+from apps.payouts.services.caps import set_store_cap
+from apps.payouts.services.limits import PAYOUT_LIMITS
 from apps.stores import four_eyes
 from apps.stores.models import AuditEntry, Member, Notification, Role, StaffRequest, Store, User
 from tests import make
@@ -229,6 +231,64 @@ def test_one_makes_reviews_stricter_and_the_owners_read_of_it(cast: Cast, staff:
     staff.post(page_of(store), **{**form, "payout_review_threshold_cents": "200"})
     assert PayoutSettings.of(store).payout_review_threshold_cents == 10_000
     assert StaffRequest.objects.get().kind == "store_terms"
+
+
+def test_payout_limits_are_raised_by_two_and_lowered_by_one(
+    cast: Cast, staff: Browser, clerk: User
+) -> None:
+    """None is no limit: to take one away raises it."""
+    store = cast.bakery.store
+    cap = set_store_cap(store, "SETH", per_tx_atomic=10**18, daily_atomic=3 * 10**18)
+    page = f"/admin/payouts/storepayoutcap/{cap.pk}/change/"
+    form = {"per_tx_atomic": "1", "daily_atomic": "3", "reason": "Their contract"}
+
+    assert staff.post(page, **{**form, "per_tx_atomic": "0.5"}).status_code == 302
+    cap.refresh_from_db()
+    assert (cap.per_tx_atomic, cap.daily_atomic) == (5 * 10**17, 3 * 10**18)
+    assert not StaffRequest.objects.exists()
+    assert ": 0.5, instead of 1" in letters_to(cast.alice.email)[0].body
+
+    for wanted in ({"per_tx_atomic": "0.6"}, {"daily_atomic": ""}, {"daily_atomic": "4"}):
+        staff.post(page, **{**form, "per_tx_atomic": "0.5", **wanted})
+        cap.refresh_from_db()
+        assert (cap.per_tx_atomic, cap.daily_atomic) == (5 * 10**17, 3 * 10**18), wanted
+        row = StaffRequest.objects.get(state="pending")
+        assert row.kind == "payout_limits"
+        assert approve(row, staff, clerk).status_code == 422
+        if wanted != {"daily_atomic": "4"}:
+            four_eyes.reject(PAYOUT_LIMITS, row.pk, clerk, clock.real_now())
+    django_mail.outbox.clear()
+    second = make.clerk("admin")
+    assert approve(row, signed_in(second), second).status_code == 302
+    cap.refresh_from_db()
+    assert (cap.per_tx_atomic, cap.daily_atomic) == (5 * 10**17, 4 * 10**18)
+    (letter,) = letters_to(cast.alice.email)
+    assert ": 4, instead of 3" in letter.body
+    assert found_of("settings_logged") == [] and found_of("staff_acts_by_two") == []
+    set_store_cap(store, "SETH", daily_atomic=None)  # by a command, which isn't the staff site
+    assert found_of("staff_acts_by_two") == []
+    later = time_machine.travel(clock.real_now() + timedelta(minutes=2), tick=True)
+    with later, acting.acting(acting.Actor("staff", str(clerk.pk), clerk.email)):
+        set_store_cap(store, "SETH", per_tx_atomic=7 * 10**17)
+    assert [found.detail for found in found_of("staff_acts_by_two")] == [
+        "one raised its payout limits"
+    ]
+
+
+def test_owners_are_told_of_cards_and_agents(cast: Cast, staff: Browser, clerk: User) -> None:
+    store = cast.bakery.store
+    staff.post(
+        "/admin/stores/staffrequest/ask/dispatch/",
+        store=str(store.pk),
+        card_funding_live="on",
+        authorization_provider="none",
+        reason="Their contract",
+    )
+    row = StaffRequest.objects.get()
+    second = make.clerk("admin")
+    assert approve(row, signed_in(second), second).status_code == 302
+    (letter,) = letters_to(cast.alice.email)
+    assert "On, instead of Off" in letter.body
 
 
 def test_a_second_request_about_the_same_is_refused_on_the_page(cast: Cast, staff: Browser) -> None:

@@ -27,6 +27,7 @@ BESIDE = {
     "card_network": [],
     "dispatch": ["Store"],
     "store_terms": ["Store"],
+    "payout_limits": ["Store"],
     "member_role": ["Store", "Person"],
     "confirmations": ["Network", "Fewest confirmations"],
     "staff_roles": ["Person", "Staff roles"],

@@ -19,7 +19,8 @@ from apps.onramp.models import Credential
 from apps.onramp.services import credentials
 from apps.payments.services import corrections
 from apps.payouts.models import Payout
-from apps.payouts.services import review
+from apps.payouts.services import limits, review
+from apps.payouts.services.caps import set_store_cap
 from apps.staff.approval_kinds import KINDS
 from apps.stores import dispatch, four_eyes, staffing, terms
 from apps.stores.four_eyes import RequestKind
@@ -186,6 +187,25 @@ def _sending(cast: Cast) -> Wish:
     )
 
 
+def _payout_limits(cast: Cast) -> Wish:
+    store = cast.bakery.store
+    cap = set_store_cap(store, "SETH", daily_atomic=10**18)
+    return Wish(
+        lambda staff: limits.request_limits(
+            cap, {"daily_atomic": 2 * 10**30}, "Their contract", staff, clock.real_now()
+        ),
+        lambda: (
+            AuditEntry.objects.filter(
+                store_id=store.pk, details__daily_atomic=[10**18, 2 * 10**30]
+            ).count()
+            + AuditEntry.objects.filter(
+                store_id=store.pk, details__daily_atomic=[str(10**18), str(2 * 10**30)]
+            ).count()
+        ),
+        lambda: set_store_cap(store, "SETH", daily_atomic=5),
+    )
+
+
 WISHES: dict[str, Callable[[Cast], Wish]] = {
     "payout": _payout,
     "correction": _correction,
@@ -193,6 +213,7 @@ WISHES: dict[str, Callable[[Cast], Wish]] = {
     "card_network": _network,
     "dispatch": _dispatch,
     "store_terms": _terms,
+    "payout_limits": _payout_limits,
     "member_role": _member_role,
     "confirmations": _confirmations,
     "staff_roles": _roles,

@@ -78,10 +78,12 @@ LATERAL (SELECT sum(o.amount_atomic) AS amount,
 """)  # noqa: S608  # no input in it
 # The books are asked by SQL: chain and ledger don't know each other's code. What a movement left a
 # store with came in: a deposit, its part of a payment, what a swap brought. In live mode a deposit
-# stands behind it, of the window too and at least as large; swaps are the worker's own. Entries are
-# counted from the first of the window on, as their index has them.
+# stands behind it, of the window too and at least as large. What swaps brought is what the worker
+# says, and counts up to the configured room of the day. Entries are counted from the first of the
+# window on, as their index has them.
 _CAME_IN = Statement(f"""
-SELECT coalesce(sum(greatest(movement.came, 0)), 0) FROM (
+SELECT coalesce(sum(movement.came) FILTER (WHERE movement.kind <> ALL (%(swaps)s::text[])), 0),
+    coalesce(sum(movement.came) FILTER (WHERE movement.kind = ANY (%(swaps)s::text[])), 0) FROM (
     SELECT m.id, m.kind, m.mode, m.reference, sum(e.amount_atomic) AS came FROM ledger_account a
         JOIN ledger_entry e ON e.account_id = a.id
         AND e.id >= %(from_id)s
@@ -187,10 +189,11 @@ class Headroom:
                 "kinds": array(INFLOWS),
                 "swaps": array(_SWAPS),
             }
-            ((came,),) = _CAME_IN.rows(
+            ((came, swapped),) = _CAME_IN.rows(
                 from_id=_first_entry(self._since) if row.mode == "live" else 0, **arguments
             )
-            self._came_in[place] = int(came) * settings.SIGNER_INFLOW_PERCENT // 100
+            inflow = int(came) + min(int(swapped), caps(row.asset)[1])
+            self._came_in[place] = inflow * settings.SIGNER_INFLOW_PERCENT // 100
         return self._came_in[place]
 
 

@@ -3,8 +3,25 @@
 CREATE OR REPLACE FUNCTION ledger_post(p_key text, p_kind text, p_mode text, p_reference uuid, p_at timestamp with time zone, p_accounts bigint[], p_assets text[], p_amounts numeric[], p_roles text[], p_guarded bigint[], p_reason text DEFAULT ''::text, p_staff uuid DEFAULT NULL::uuid, OUT movement_id bigint, OUT is_new boolean)
  RETURNS record
  LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'public', 'pg_temp'
 AS $function$
+DECLARE
+    poster text := coalesce(nullif(current_setting('role'), 'none'), session_user);
+    modes text := current_setting('tillgate.modes', true);
 BEGIN
+    IF poster = 'tillgate_web' THEN
+        IF modes IS DISTINCT FROM '{all}' AND EXISTS (
+            SELECT FROM unnest(p_accounts) AS one (id) LEFT JOIN ledger_account a ON a.id = one.id
+            WHERE (a.mode = ANY (nullif(modes, '')::text[]) AND (a.store_id IS NULL
+                OR a.store_id = ANY (nullif(current_setting('tillgate.told', true), '')::uuid[]))) IS NOT TRUE) THEN
+            RAISE EXCEPTION 'permission denied for movement % (%): an account is not in scope', p_key, p_kind
+                USING ERRCODE = '42501';
+        END IF;
+    ELSIF NOT has_table_privilege(poster, 'ledger_movement', 'INSERT') THEN
+        RAISE EXCEPTION 'permission denied for movement % (%): % posts nothing', p_key, p_kind, poster USING ERRCODE = '42501';
+    END IF;
+
     IF p_guarded IS NOT NULL THEN
         PERFORM 1 FROM ledger_account WHERE id = ANY (p_guarded) ORDER BY id FOR NO KEY UPDATE;
     END IF;

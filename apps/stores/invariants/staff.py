@@ -13,6 +13,10 @@ _TERMS_SINCE = (
     "(SELECT applied FROM django_migrations WHERE app = 'assets'"
     " AND name = '0007_confirmations_floor')"
 )
+_LIMITS_SINCE = (
+    "(SELECT applied FROM django_migrations WHERE app = 'ledger'"
+    " AND name = '0005_the_web_posts_by_function')"
+)
 _BY_TWO = (
     "(r.state = 'approved' AND r.decided_by_id IS NOT NULL AND r.decided_by_id <> r.asked_by_id)"
 )
@@ -123,8 +127,9 @@ WHERE t.to_status = 'requires_review' AND t.note = ANY (%(held_for_review)s)
     ),
     Invariant(
         "staff_acts_by_two",
-        "No second factor, card network, dispatch, staff role, member's role, fee, review or"
-        " confirmations were changed on the staff site without a second member of staff",
+        "No second factor, card network, dispatch, staff role, member's role, fee, review,"
+        " payout limit or confirmations were changed on the staff site without a second member of"
+        " staff",
         "SELECT count(*) FROM stores_auditentry WHERE actor_kind = 'staff'",
         f"""
 SELECT 'account ' || l.target_name, 'one took off its second factor' FROM stores_auditentry l
@@ -165,6 +170,11 @@ WHERE l.action IN ('store.changed', 'staff.changed') AND l.actor_kind = 'staff'
         OR l.details -> 'kyc_confirmed_at' ->> 1 IS NOT NULL
         OR {_rises("underpayment_tolerance_bps")} OR {_rises("overpayment_tolerance_bps")}
         OR {_rises("payout_review_threshold_cents")})
+UNION ALL SELECT 'store ' || l.store_id, 'one raised its payout limits'
+    FROM stores_auditentry l
+WHERE l.action IN ('payout_cap.changed', 'staff.changed') AND l.actor_kind = 'staff'
+    AND l.target_type = 'storepayoutcap' AND l.at > {_LIMITS_SINCE} AND NOT {_near("payout_limits")}
+    AND ({_rises("per_tx_atomic")} OR {_rises("daily_atomic")})
 UNION ALL SELECT 'chain ' || l.target_id, 'one changed its confirmations' FROM stores_auditentry l
 WHERE l.action IN ('chain.changed', 'staff.changed') AND l.actor_kind = 'staff'
     AND l.target_type = 'chain' AND l.at > {_TERMS_SINCE} AND NOT {_near("confirmations")}

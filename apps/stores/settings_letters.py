@@ -1,0 +1,23 @@
+"""What a store's owners are told when staff have changed what decides about its money."""
+
+from apps.core.models import Mode
+from apps.stores import account_emails, notification_kinds
+from apps.stores.account_emails import StaffDecision
+from apps.stores.models import Store
+
+
+def tell(store: Store, key: str, lines: list[tuple[str, str, str]]) -> None:
+    """By email and in the dashboard, once per key. Each line is (what, before, after)."""
+    text = "; ".join(f"{name}: {after}, instead of {before}" for name, before, after in lines)
+    account_emails.tell_decision(
+        store,
+        Mode.LIVE,
+        key,
+        StaffDecision(
+            "Our staff changed your store’s settings",
+            f"{text}. If you didn’t expect this, contact us.",
+            "/dashboard/audit-log",
+            "Open the audit log",
+        ),
+        kind=notification_kinds.STAFF_CHANGE,
+    )
