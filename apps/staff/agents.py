@@ -23,7 +23,6 @@ class AgentCredentialAdmin(ReadOnly):
     search_fields = ["id", "last_four", "store"]
     search_help_text = "Credential ID, last four characters, or the beginning of a store’s name"
     label = lists.text("name", "Name")
-    shop = lists.store()
     holder = lists.clipped("principal", "Principal")
     expires = lists.when("expires_at", "Expires")
     revoked = lists.when("revoked_at", "Revoked")

@@ -29,6 +29,7 @@ from apps.onramp.services.networks import credential_networks, key_problem
 from apps.payments.models import Withdrawal
 from apps.payments.selectors import by_reference
 from apps.payments.services import corrections, withdrawals
+from apps.staff.pages import reason_field
 from apps.staff.plumbing.codes import code
 from apps.stores import dispatch, staffing
 from apps.stores.models import Role, StaffRequest, Store, User
@@ -54,11 +55,7 @@ class AskForm(forms.Form):
     def __init__(self, *args: Any, preset: dict[str, str], **options: Any) -> None:
         super().__init__(*args, **options)
         self.preset = preset
-        self.fields["reason"] = forms.CharField(
-            max_length=500,
-            widget=forms.Textarea(attrs={"rows": 3}),
-            help_text=("Saved with the request."),
-        )
+        self.fields["reason"] = reason_field("Saved with the request.")
         for name, field in self.fields.items():
             field.label = field.label or setting_label(name)
 

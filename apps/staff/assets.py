@@ -128,7 +128,6 @@ class AcceptedAssetAdmin(Queue):
     list_select_related = ["store__platform", "asset__chain"]
     search_fields = ["store"]
     search_help_text = "Store ID, or the beginning of a store’s name"
-    shop = lists.store()
     coin = lists.asset()
     stopped = lists.when("suspended_at", "Stopped for review")
     reviewed = lists.when("reviewed_at", "Kept stopped")

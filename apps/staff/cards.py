@@ -13,15 +13,14 @@ from django.utils.html import format_html
 from apps.core.templatetags.tillgate import fiat
 from apps.onramp.models import Callback, Credential, FundingSession, SessionChange
 from apps.staff import lists
-from apps.staff.pages import Part, ReadOnly
+from apps.staff.pages import History, ReadOnly
 from apps.staff.plumbing.paging import BY_KEY
 
 
-class ChangesInline(Part):
+class ChangesInline(History):
     model = SessionChange
     noun = "card"
     labels: ClassVar = {"created_at": "Time"}
-    verbose_name_plural = "history"
     fields = ["created_at", "from_status", "to_status", "source"]
 
 
@@ -45,12 +44,9 @@ class FundingSessionAdmin(ReadOnly):
     search_help_text = (
         "Session ID, payment reference, the provider’s ID, or the beginning of a store’s name"
     )
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     network = lists.words("provider", "Card network")
     payment_reference = lists.clipped("payment__reference", "Payment")
     amount = lists.price("amount_cents", "currency")
-    state = lists.status()
     ordering = [BY_KEY]
     inlines = [ChangesInline]
 

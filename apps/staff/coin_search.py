@@ -16,7 +16,7 @@ from apps.core.errors import Failure
 from apps.core.web.forms import typographic
 from apps.payments.services import coin_search
 from apps.payments.services.transaction_lookup import TEXT_MAX, LookupResult
-from apps.staff.pages import REASON_MAX, may
+from apps.staff.pages import may, reason_field
 from apps.stores import staff_roles
 from apps.stores.models import User
 
@@ -42,11 +42,7 @@ class BlocksForm(forms.Form):
         max_value=2**53,
         help_text=f"At most {coin_search.BLOCKS_MAX} blocks.",
     )
-    reason = forms.CharField(
-        max_length=REASON_MAX,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Saved in the audit log.",
-    )
+    reason = reason_field()
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -63,11 +59,7 @@ class CoinSearchForm(forms.Form):
         max_length=TEXT_MAX,
         help_text="Or the address of its page in an explorer.",
     )
-    reason = forms.CharField(
-        max_length=REASON_MAX,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Saved in the audit log.",
-    )
+    reason = reason_field()
 
 
 def page(site: AdminSite, request: HttpRequest) -> HttpResponse:

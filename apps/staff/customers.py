@@ -17,8 +17,6 @@ class CustomerAdmin(ReadOnly):
     search_fields = ["id", "^email", "store"]
     search_help_text = "Customer ID, or the beginning of an email address or a store’s name"
     exclude = ["email_key"]
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     person = lists.text("email", "Email")
     label = lists.text("name", "Name")
     deleted = lists.when("deleted_at", "Deleted")

@@ -53,10 +53,8 @@ class DepositAdmin(Rated):
     search_help_text = "Deposit ID, deposit address, sender, or transaction hash"
     detected = lists.made("detected_at", "Detected")
     shop = lists.store("store_name", mode="chain__mode")
-    amount = lists.coins()
     to = lists.short("address_id", "To", chain="chain")
     transaction = lists.short("tx_hash", "Transaction")
-    state = lists.status()
     ordering = [BY_KEY]
     says_nothing: ClassVar = {"log_index": lambda row: row.log_index < 0}
 

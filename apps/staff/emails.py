@@ -65,7 +65,6 @@ class OutgoingMailAdmin(ReadOnly):
     created = lists.when("created_at", "Created")
     recipient = lists.text("to", "To")
     sent_time = lists.when("sent_at", "Sent")
-    state = lists.status()
     exclude = ("sealed_letter", "key")
     value_texts: ClassVar = {"template": lambda row: email_name(row.template)}
 

@@ -55,8 +55,6 @@ class EventAdmin(ReadOnly):
     search_fields = ["id", "store"]
     search_help_text = "Event ID, or the beginning of a store’s name"
     ordering = [BY_KEY]
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
 
     def title_of(self, row: Event) -> str:
         return event_title(row.type)
@@ -77,8 +75,6 @@ class DeliveryAdmin(ReadOnly):
     search_fields = ["id", "event", "store"]
     search_help_text = "Delivery ID, event ID, or the beginning of a store’s name"
     ordering = ["-created_at"]
-    shop = lists.store()
-    state = lists.status()
 
     value_texts: ClassVar = {
         "created_at": lambda row: _created(row),

@@ -8,7 +8,7 @@ costs the same every day.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
@@ -76,158 +76,85 @@ class HealthFact:
     url: str = ""
 
 
+class WaitingRows(NamedTuple):
+    """What waits since `column`, and its list: the name of the page and the query."""
+
+    name: str
+    rows: "QuerySet[Any]"
+    column: str
+    page: str
+    query: str = ""
+    is_money: bool = True
+
+
 def queues(now: datetime, outflows: Sequence[outflow.Outflow] = ()) -> list[Waiting]:
     """What waits for a person, in the order in which it costs somebody; empty ones too."""
     rows = (*_money_queues(now), *_coin_queues(), *_other_queues(now))
-    return [*_near_limits(outflows), *(_measured(*queue) for queue in rows)]
+    return [*_near_limits(outflows), *map(_measured, rows)]
 
 
-def _money_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
-    review = OutgoingTransaction.Status.REVIEW
-    pending = StaffRequest.State.PENDING
-    wallets = HotWallet.objects.exclude(halted_at=None)
+def _money_queues(now: datetime) -> Iterator[WaitingRows]:
     payouts = Payout.objects.filter(status="requires_review").filter(
         Q(approval=None) | ~Q(approval__status="waiting")
     )
-    outgoing = OutgoingTransaction.objects.filter(status=review)
-    in_review = "?status__exact=review&days=all"
-    yield (
-        "Payouts in review",
-        payouts,
-        "created_at",
-        _list("payouts_payout", "?status__exact=requires_review&days=all"),
-        True,
-    )
-    yield (
-        "Requests that need a second approval",
-        StaffRequest.objects.filter(state=pending, expires_at__gt=now),
-        "asked_at",
-        _list("stores_staffrequest", "?state__exact=pending"),
-        True,
-    )
+    page = ("created_at", "payouts_payout", "?status__exact=requires_review&days=all")
+    yield WaitingRows("Payouts in review", payouts, *page)
+    requests = StaffRequest.objects.filter(state=StaffRequest.State.PENDING, expires_at__gt=now)
+    page = ("asked_at", "stores_staffrequest", "?state__exact=pending")
+    yield WaitingRows("Requests that need a second approval", requests, *page)
     withdrawals = Withdrawal.objects.filter(status=Withdrawal.Status.REQUESTED)
-    yield (
-        "Withdrawals to approve",
-        withdrawals,
-        "requested_at",
-        _list("payments_withdrawal", "?status__exact=requested"),
-        True,
-    )
-    back = outgoing.filter(purpose__in=["refund", "swap", "approval"])
-    yield (
-        "Refunds and swaps in review",
-        back,
-        "requested_at",
-        _list("chain_outgoingtransaction", in_review),
-        True,
-    )
-    other = outgoing.exclude(purpose__in=["refund", "swap", "approval"])
-    yield (
-        "Other transactions in review",
-        other,
-        "requested_at",
-        _list("chain_outgoingtransaction", in_review),
-        True,
-    )
-    yield "Stopped wallets", wallets, "halted_at", _list("chain_hotwallet"), True
+    page = ("requested_at", "payments_withdrawal", "?status__exact=requested")
+    yield WaitingRows("Withdrawals to approve", withdrawals, *page)
+    outgoing = OutgoingTransaction.objects.filter(status=OutgoingTransaction.Status.REVIEW)
+    is_back = Q(purpose__in=["refund", "swap", "approval"])
+    page = ("requested_at", "chain_outgoingtransaction", "?status__exact=review&days=all")
+    yield WaitingRows("Refunds and swaps in review", outgoing.filter(is_back), *page)
+    yield WaitingRows("Other transactions in review", outgoing.exclude(is_back), *page)
+    wallets = HotWallet.objects.exclude(halted_at=None)
+    yield WaitingRows("Stopped wallets", wallets, "halted_at", "chain_hotwallet")
     obstacles = Obstacle.objects.filter(ended_at=None).exclude(kind=Obstacle.Kind.GAS)
-    yield (
-        "Tokens that don’t move",
-        obstacles,
-        "found_at",
-        _list("chain_obstacle", "?ended_at__isempty=1"),
-        False,
-    )
+    page = ("found_at", "chain_obstacle", "?ended_at__isempty=1")
+    yield WaitingRows("Tokens that don’t move", obstacles, *page, is_money=False)
     unknown = UnknownTransaction.objects.filter(settled_at=None)
-    yield (
-        "Unexplained transactions",
-        unknown,
-        "found_at",
-        _list("chain_unknowntransaction", "?settled_at__isempty=1"),
-        True,
-    )
+    page = ("found_at", "chain_unknowntransaction", "?settled_at__isempty=1")
+    yield WaitingRows("Unexplained transactions", unknown, *page)
 
 
-def _coin_queues() -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
+def _coin_queues() -> Iterator[WaitingRows]:
     unmatched = UnmatchedTransfer.objects.filter(resolved_at=None)
-    yield (
-        "Unmatched transfers",
-        unmatched,
-        "detected_at",
-        _list("chain_unmatchedtransfer", "?resolved_at__isempty=1"),
-        True,
-    )
+    page = ("detected_at", "chain_unmatchedtransfer", "?resolved_at__isempty=1")
+    yield WaitingRows("Unmatched transfers", unmatched, *page)
     unexplained = UnexplainedBalance.objects.filter(settled_at=None)
-    yield (
-        "Unexplained balances",
-        unexplained,
-        "found_at",
-        _list("chain_unexplainedbalance", "?settled_at__isempty=1"),
-        True,
-    )
+    page = ("found_at", "chain_unexplainedbalance", "?settled_at__isempty=1")
+    yield WaitingRows("Unexplained balances", unexplained, *page)
     stopped = AcceptedAsset.objects.exclude(suspended_at=None).filter(reviewed_at=None)
-    yield (
-        "Assets stopped for review",
-        stopped,
-        "suspended_at",
-        _list("assets_acceptedasset", "?suspended_at__isempty=0&reviewed_at__isempty=1"),
-        True,
-    )
+    query = "?suspended_at__isempty=0&reviewed_at__isempty=1"
+    page = ("suspended_at", "assets_acceptedasset", query)
+    yield WaitingRows("Assets stopped for review", stopped, *page)
 
 
-def _other_queues(now: datetime) -> Iterator[tuple[str, "QuerySet[Any]", str, str, bool]]:
-    verifications = Verification.objects.filter(status="pending")
-    yield (
-        "Businesses to verify",
-        verifications,
-        "submitted_at",
-        _list("stores_verification", "?status__exact=pending"),
-        False,
-    )
-    banks = Destination.objects.filter(
-        kind="bank", verified_at=None, rejected_at=None, removed_at=None
-    )
-    yield (
-        "Bank accounts to verify",
-        banks,
-        "created_at",
-        _list("payouts_destination", "?kind__exact=bank&review=pending"),
-        False,
-    )
+def _other_queues(now: datetime) -> Iterator[WaitingRows]:
+    businesses = Verification.objects.filter(status="pending")
+    page = ("submitted_at", "stores_verification", "?status__exact=pending")
+    yield WaitingRows("Businesses to verify", businesses, *page, is_money=False)
+    unverified = Q(verified_at=None, rejected_at=None, removed_at=None)
+    banks = Destination.objects.filter(unverified, kind="bank")
+    page = ("created_at", "payouts_destination", "?kind__exact=bank&review=pending")
+    yield WaitingRows("Bank accounts to verify", banks, *page, is_money=False)
     access = AccessRequest.objects.filter(status="pending")
-    yield (
-        "Platform access requests",
-        access,
-        "created_at",
-        _list("platforms_accessrequest", "?status__exact=pending"),
-        False,
-    )
-    dead = RowFailure.objects.filter(set_aside_reason="").exclude(dead_at=None)
-    yield (
-        "Jobs that gave up",
-        dead,
-        "dead_at",
-        _list("core_rowfailure", "?dead_at__isempty=0"),
-        False,
-    )
+    page = ("created_at", "platforms_accessrequest", "?status__exact=pending")
+    yield WaitingRows("Platform access requests", access, *page, is_money=False)
+    jobs_dead = RowFailure.objects.filter(set_aside_reason="").exclude(dead_at=None)
+    page = ("dead_at", "core_rowfailure", "?dead_at__isempty=0")
+    yield WaitingRows("Jobs that gave up", jobs_dead, *page, is_money=False)
     endpoints = Endpoint.objects.filter(status="error", deleted_at=None)
-    yield (
-        "Failing webhook endpoints",
-        endpoints,
-        "updated_at",
-        _list("webhooks_endpoint", "?status__exact=error"),
-        False,
-    )
-    mail = OutgoingMail.objects.filter(
+    page = ("updated_at", "webhooks_endpoint", "?status__exact=error")
+    yield WaitingRows("Failing webhook endpoints", endpoints, *page, is_money=False)
+    emails = OutgoingMail.objects.filter(
         status=OutgoingMail.Status.FAILED, created_at__gt=now - timedelta(days=7)
     )
-    yield (
-        "Failed email",
-        mail,
-        "created_at",
-        _list("core_outgoingmail", "?status__exact=failed"),
-        False,
-    )
+    page = ("created_at", "core_outgoingmail", "?status__exact=failed")
+    yield WaitingRows("Failed email", emails, *page, is_money=False)
 
 
 def _near_limits(outflows: Sequence[outflow.Outflow]) -> Iterator[Waiting]:
@@ -250,11 +177,13 @@ def _list(name: str, query: str = "") -> str:
     return reverse(f"admin:{name}_changelist") + query
 
 
-def _measured(name: str, rows: "QuerySet[Any]", column: str, url: str, is_money: bool) -> Waiting:
+def _measured(queue: WaitingRows) -> Waiting:
     """No more than a hundred are looked at, the oldest first."""
-    oldest = list(rows.order_by(column).values_list("pk", column)[: SHOWN_MAX + 1])
+    column = queue.column
+    oldest = list(queue.rows.order_by(column).values_list("pk", column)[: SHOWN_MAX + 1])
     since = min((_began(pk, own, column) for pk, own in oldest), default=None)
-    return Waiting(name, len(oldest), since, url, is_money)
+    url = _list(queue.page, queue.query)
+    return Waiting(queue.name, len(oldest), since, url, queue.is_money)
 
 
 def _began(pk: Any, own: datetime, column: str) -> datetime:

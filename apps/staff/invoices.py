@@ -16,7 +16,7 @@ from apps.billing.models import (
 from apps.core.templatetags.tillgate import fiat, percentage
 from apps.staff import lists
 from apps.staff.lists import found_by
-from apps.staff.pages import Part, ReadOnly
+from apps.staff.pages import History, Part, ReadOnly
 from apps.staff.plumbing.paging import BY_KEY
 
 _OUR_NUMBER = re.compile(r"INV-([0-9]{1,10})", re.ASCII | re.IGNORECASE)
@@ -48,12 +48,11 @@ class InvoicePaymentsInline(Part):
     list_select_related = ["invoice", "payment"]
 
 
-class InvoiceChangesInline(Part):
+class InvoiceChangesInline(History):
     model = InvoiceChange
     noun = "invoice"
     labels: ClassVar = {"created_at": "Time"}
     code_nouns: ClassVar = {"change": "invoice_change"}
-    verbose_name_plural = "history"
     fields = ["created_at", "change", "from_status", "to_status"]
 
 
@@ -74,11 +73,8 @@ class InvoiceAdmin(ReadOnly):
     search_help_text = (
         "Number, invoice ID, or the beginning of a customer’s email address or a store’s name"
     )
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     customer_email = lists.text("customer__email", "Customer")
     total = lists.price("total_cents", "currency", "Total")
-    state = lists.status()
     ordering = [BY_KEY]
     exclude = ["public_token"]
     inlines = [Lines, InvoicePaymentsInline, InvoiceChangesInline]

@@ -30,7 +30,6 @@ class ApiKeyAdmin(ReadOnly):
     search_fields = ["id", "last_four", "store"]
     search_help_text = "Key ID, last four characters, or the beginning of a store’s name"
     label = lists.text("name", "Name")
-    shop = lists.store()
     used = lists.when("last_used_at", "Last used")
     revoked = lists.when("revoked_at", "Revoked")
     exclude = ["secret_hash"]

@@ -29,8 +29,6 @@ class PaymentLinkAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "token", "store"]
     search_help_text = "Link ID, the end of its address, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     label = lists.text("title", "Title")
     paused = lists.when("paused_at", "Paused")
     archived = lists.when("archived_at", "Archived")

@@ -9,22 +9,20 @@ from apps.agents.models import (
     SettlementStep,
 )
 from apps.staff import lists
-from apps.staff.pages import Part
+from apps.staff.pages import History
 from apps.staff.plumbing.paging import BY_KEY
 from apps.staff.plumbing.worth import Rated
 
 
-class MandateSteps(Part):
+class MandateSteps(History):
     model = MandateStep
     noun = "mandate"
-    verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status"]
 
 
-class SettlementSteps(Part):
+class SettlementSteps(History):
     model = SettlementStep
     noun = "settlement"
-    verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 
@@ -41,12 +39,9 @@ class MandateAdmin(Rated):
     list_select_related = ["store", "credential", "asset"]
     search_fields = ["id", "store", "mandate_ref", "credential"]
     search_help_text = "Mandate ID, reference, credential ID, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     reference = lists.text("mandate_ref", "Reference")
     spent = lists.coins("spent_atomic", description="Spent")
     cap = lists.coins("total_cap_atomic", description="Limit")
-    state = lists.status()
     ordering = [BY_KEY]
     inlines = [MandateSteps]
 
@@ -62,12 +57,8 @@ class SettlementAdmin(Rated):
     search_help_text = (
         "Settlement ID, mandate ID, nonce, transaction, or the beginning of a store’s name"
     )
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     reference = lists.text("mandate__mandate_ref", "Mandate")
-    amount = lists.coins()
     to = lists.short("pay_to", "To")
-    state = lists.status()
     ordering = [BY_KEY]
     inlines = [SettlementSteps]
     value_texts: ClassVar = {

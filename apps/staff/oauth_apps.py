@@ -27,6 +27,5 @@ class ApplicationAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["client_id", "store"]
     search_help_text = "Client ID, or the beginning of a store’s name"
-    shop = lists.store()
     created_on = lists.when("created", "Created")
     exclude = ["client_secret"]

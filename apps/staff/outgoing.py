@@ -47,7 +47,6 @@ class OutgoingTransactionAdmin(Rated):
     }
     requested = lists.made("requested_at", "Requested")
     shop = lists.store(nobody="The service")
-    amount = lists.coins()
     to = lists.short("to_address", "To", chain="chain")
     ordering = [BY_KEY]
 

@@ -19,8 +19,8 @@ from django.template.response import TemplateResponse
 
 from apps.core.db.replica import reads_may_lag
 from apps.core.words import sentence
+from apps.staff import lists
 from apps.staff.labels import column_label, in_one_order
-from apps.staff.lists import StatusFilter, found_by
 from apps.staff.plumbing.paging import CappedPaginator
 from apps.staff.plumbing.times import Dated
 from apps.staff.plumbing.unit_fields import UnitField, unit_field_of
@@ -71,6 +71,11 @@ def button(
 def typed_reason(request: HttpRequest) -> str:
     """Why somebody does it, as a form of the site was sent."""
     return request.POST.get("reason", "").replace("\x00", "").strip()[:REASON_MAX]
+
+
+def reason_field(help_text: str = "Saved in the audit log.") -> forms.CharField:
+    widget = forms.Textarea(attrs={"rows": 3})
+    return forms.CharField(max_length=REASON_MAX, widget=widget, help_text=help_text)
 
 
 class ReasonForm(ActionForm):
@@ -152,6 +157,11 @@ class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
     action_form = ReasonForm
     show_facets = admin.ShowFacets.NEVER  # which count whole tables
     view_on_site = False  # what libraries call a page of a record isn't one here
+    # Columns of lists that most pages have.
+    created = lists.made("created_at", "Created")
+    shop = lists.store()
+    amount = lists.coins()
+    state = lists.status()
     switches: tuple[str, ...] = ()  # the columns that who may change it types in
     listed_as = ""  # what people call the list, where it isn't the plural
     help_texts: ClassVar[Mapping[str, str]] = {}  # what an input says beside its label
@@ -176,7 +186,7 @@ class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
     def get_list_filter(self, request: HttpRequest) -> Any:
         """Statuses in the words of their badges."""
         return [
-            (item, StatusFilter) if self.noun and item in STATUS_FIELDS else item
+            (item, lists.StatusFilter) if self.noun and item in STATUS_FIELDS else item
             for item in super().get_list_filter(request)
         ]
 
@@ -244,7 +254,7 @@ class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
         typed = search_term.replace("\x00", "").strip()[:200]
-        return (found_by(queryset, self.search_fields, typed) if typed else queryset), False
+        return (lists.found_by(queryset, self.search_fields, typed) if typed else queryset), False
 
     def get_action_choices(self, request: HttpRequest, default_choices: Any = ()) -> Any:
         return super().get_action_choices(request, [("", "Choose an action"), *default_choices])
@@ -292,6 +302,12 @@ class Part(Record, Permissions, _TabularInline):
         return super().get_formset(request, obj, **{"labels": self.column_labels(), **kwargs})
 
 
+class History(Part):
+    """The steps of a record's status."""
+
+    verbose_name_plural = "history"
+
+
 class SwitchForm(_ModelForm):
     """What staff change, with a reason that goes to the audit log."""
 
@@ -301,11 +317,7 @@ class SwitchForm(_ModelForm):
             if isinstance(field, UnitField):
                 field.belong_to(self.instance, name)
 
-    reason = forms.CharField(
-        max_length=REASON_MAX,
-        widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Why you are changing this. Saved in the audit log.",
-    )
+    reason = reason_field("Why you are changing this. Saved in the audit log.")
 
 
 class Switches(ReadOnly):

@@ -8,7 +8,7 @@ from apps.assets.selectors import with_chains
 from apps.core.templatetags.tillgate import fiat
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.staff import lists
-from apps.staff.pages import Part, ReadOnly
+from apps.staff.pages import History, Part, ReadOnly
 from apps.staff.plumbing.paging import BY_KEY
 from apps.staff.plumbing.structures import TableColumn, side_by_side, table
 
@@ -52,12 +52,11 @@ class Addresses(Part):
     fields = ["asset", "address", "required_atomic", "exchange_rate", "required_confirmations"]
 
 
-class PaymentEventsInline(Part):
+class PaymentEventsInline(History):
     model = PaymentEvent
     noun = "payment"
     labels: ClassVar = {"created_at": "Time"}
     code_nouns: ClassVar = {"event_type": "payment_event"}
-    verbose_name_plural = "history"
     fields = ["created_at", "event_type", "from_status", "to_status"]
 
 
@@ -93,11 +92,8 @@ class PaymentAdmin(ReadOnly):
         "Payment ID, reference, order ID, deposit address, or the beginning of a store’s name"
     )
     number = lists.clipped("reference", "Reference")
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     amount = lists.price("settlement_amount_cents", "settlement_currency")
     order = lists.text("order_id", "Order ID")
-    state = lists.status()
     ordering = [BY_KEY]
     inlines = [Addresses, PaymentEventsInline]
     value_texts: ClassVar = {

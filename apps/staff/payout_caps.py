@@ -25,7 +25,6 @@ class StorePayoutCapAdmin(Rated, Switches):
     list_select_related = ["store", "asset__chain"]
     search_fields = ["store", "asset"]
     search_help_text = "Asset, or the beginning of a store’s name"
-    shop = lists.store()
     coin = lists.asset()
     per_transaction = lists.coins("per_tx_atomic", description="Per payout")
     per_day = lists.coins("daily_atomic", description="Per day")

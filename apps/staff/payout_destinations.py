@@ -59,7 +59,6 @@ class DestinationAdmin(Queue):
     search_fields = ["id", "address", "store"]
     search_help_text = "Destination ID, wallet address, or the beginning of a store’s name"
     created = lists.made("created_at", "Added")
-    shop = lists.store()
     holder_name = lists.text("holder", "Account holder")
     ordering = [BY_KEY]
     exclude = ["account_sealed"]

@@ -27,7 +27,6 @@ class ScheduleAdmin(ReadOnly):
     list_select_related = ["store", "asset__chain"]
     search_fields = ["id", "store"]
     search_help_text = "Schedule ID, or the beginning of a store’s name"
-    shop = lists.store()
     coin = lists.asset()
     next_payout = lists.by_store("next_payout_at", "Next payout")
     ordering = ["-created_at"]

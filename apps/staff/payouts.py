@@ -19,7 +19,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.core import clock, money
 from apps.core.errors import Failure
 from apps.core.money import Amount
-from apps.core.templatetags.tillgate import badge, fiat, moment, shorten, status_words
+from apps.core.templatetags.tillgate import badge, fiat, moment, status_words
 from apps.ledger.selectors import balances
 from apps.payouts import states
 from apps.payouts.approval_models import ApprovalRule, PayoutApproval
@@ -74,9 +74,6 @@ class PayoutAdmin(Rated, Queue):
     list_select_related = ["store__platform", "asset__chain", "approval", "destination", "maker"]
     search_fields = ["id", "destination_address", "destination", "store"]
     search_help_text = "Payout ID, destination address or ID, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
-    amount = lists.coins()
     ordering = [BY_KEY]
     says_nothing: ClassVar = {"submitted_real_at": lists.is_submitted_in_real_time}
     noun = "payout"
@@ -107,11 +104,7 @@ class PayoutAdmin(Rated, Queue):
     def to(self, row: Payout) -> str:
         bank = row.destination
         if row.destination_address or bank is None:
-            return format_html(
-                '<bdi class="code" title="{}">{}</bdi>',
-                row.destination_address,
-                shorten(row.destination_address or ""),
-            )
+            return lists.by_its_ends(row.destination_address or "")
         return format_html('<bdi class="name">{}</bdi>', bank)
 
     def is_waiting(self, row: Any) -> bool:

@@ -30,7 +30,6 @@ class AccessRequestAdmin(Queue):
     search_fields = ["id", "store"]
     search_help_text = "Request ID, or the beginning of a store’s name"
     created = lists.when("created_at", "Requested")
-    shop = lists.store()
     why = lists.text("reason", "Reason")
     reviewed = lists.when("reviewed_at", "Decided")
     ordering = ["-created_at"]
@@ -95,7 +94,6 @@ class DestinationConfirmationAdmin(ReadOnly):
         " business’s contact confirms it, and the confirmation appears here."
     )
     created = lists.when("created_at", "Created")
-    shop = lists.store()
     who = lists.text("contact", "Contact")
     waits = lists.when("waits_until", "Waiting period ends")
     ordering = ["-created_at"]

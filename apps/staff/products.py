@@ -22,8 +22,6 @@ class ProductAdmin(ReadOnly):
     list_select_related = ["store"]
     search_fields = ["id", "store"]
     search_help_text = "Product ID, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     label = lists.text("name", "Name")
     sold = lists.flag("active", "Active")
     ordering = [BY_KEY]

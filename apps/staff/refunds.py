@@ -17,12 +17,8 @@ class RefundAdmin(Rated):
     list_select_related = ["store", "asset", "payment"]
     search_fields = ["id", "payment__reference", "payment", "store"]
     search_help_text = "Refund ID, payment ID or reference, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     of_payment = lists.clipped("payment__reference", "Payment")
-    amount = lists.coins()
     to = lists.short("destination_address", "To")
-    state = lists.status()
     says_nothing: ClassVar = {
         "part": lambda row: not row.part,
         "submitted_real_at": lists.is_submitted_in_real_time,

@@ -51,7 +51,6 @@ class RequestEntryAdmin(ReadOnly):
     search_help_text = "Entry ID, or the beginning of a store’s name"
     ordering = [BY_KEY]
     at = lists.made("created_at", "Time")
-    shop = lists.store()
     exclude = ["body_digest", "caller"]  # which only tells idempotency keys apart
     value_texts: ClassVar = {"credential_kind": _kind, "credential_name": _credential}
 

@@ -16,7 +16,7 @@ from apps.chain.sending import holds
 from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.web.forms import typographic
-from apps.staff.pages import may
+from apps.staff.pages import may, reason_field
 from apps.stores import staff_roles
 from apps.stores.models import StaffRequest, User
 
@@ -25,11 +25,7 @@ EVERYTHING = "all"
 
 class HoldForm(forms.Form):
     what = forms.ChoiceField(label="Scope")
-    reason = forms.CharField(
-        max_length=500,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=("Saved in the audit log."),
-    )
+    reason = reason_field()
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -8,7 +8,7 @@ from apps.billing.models import (
     SubscriptionItem,
 )
 from apps.staff import lists
-from apps.staff.pages import Part, ReadOnly
+from apps.staff.pages import History, Part, ReadOnly
 from apps.staff.plumbing.paging import BY_KEY
 
 
@@ -18,12 +18,11 @@ class Items(Part):
     list_select_related = ["price"]
 
 
-class SubscriptionChangesInline(Part):
+class SubscriptionChangesInline(History):
     model = SubscriptionChange
     noun = "subscription"
     labels: ClassVar = {"created_at": "Time"}
     code_nouns: ClassVar = {"change": "subscription_change"}
-    verbose_name_plural = "history"
     fields = ["created_at", "change", "from_status", "to_status"]
 
 
@@ -56,11 +55,8 @@ class SubscriptionAdmin(ReadOnly):
     search_help_text = (
         "Subscription ID, or the beginning of a customer’s email address or a store’s name"
     )
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     customer_email = lists.text("customer__email", "Customer")
     next_billing = lists.by_store("next_billing_at", "Next billing")
-    state = lists.status()
     ordering = [BY_KEY]
     inlines = [Items, SubscriptionChangesInline]
 

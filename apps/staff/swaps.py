@@ -7,16 +7,15 @@ from django.http import HttpRequest
 
 from apps.core import money
 from apps.staff import lists
-from apps.staff.pages import Part
+from apps.staff.pages import History
 from apps.staff.plumbing.paging import BY_KEY
 from apps.staff.plumbing.worth import Rated, rate_of
 from apps.swaps.models import Swap, SwapStep
 
 
-class Steps(Part):
+class Steps(History):
     model = SwapStep
     noun = "swap"
-    verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 
@@ -38,12 +37,9 @@ class SwapAdmin(Rated):
     list_select_related = ["store", "source_asset", "buy_asset"]
     search_fields = ["id", "payment__reference", "store"]
     search_help_text = "Swap ID, payment reference, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     sold = lists.coins("sell_amount_atomic", "source_asset", "Sold")
     bought = lists.coins("actual_buy_amount_atomic", "buy_asset", "Bought", rate="buy_rate_now")
     why = lists.text("failure_reason", "Failure")
-    state = lists.status()
     ordering = [BY_KEY]
     inlines = [Steps]
 

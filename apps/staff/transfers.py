@@ -42,7 +42,6 @@ class UnmatchedTransferAdmin(Rated):
     search_help_text = "Deposit address or transaction hash"
     ordering = ["-detected_at"]
     detected = lists.when("detected_at", "Detected")
-    amount = lists.coins()
     shop = lists.store("store_name", mode="chain__mode")
     to = lists.short("address_id", "To", chain="chain")
     why = lists.text("reason", "Reason")

@@ -32,7 +32,6 @@ class VerificationAdmin(Queue):
     search_fields = ["id", "store"]
     search_help_text = "Verification ID, or the beginning of a store’s name"
     submitted = lists.when("submitted_at", "Submitted")
-    shop = lists.store()
     business = lists.text("business_legal_name", "Business")
     place = lists.country("business_country")
     contact = lists.text("contact_email", "Contact")

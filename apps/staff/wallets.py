@@ -112,7 +112,6 @@ class UnexplainedBalanceAdmin(Rated):
     found_time = lists.when("found_at", "Found")
     network = lists.chain()
     address_shown = lists.short("address_id", "Address", chain="chain")
-    amount = lists.coins()
     ordering = ["-found_at"]
     actions = ["accept"]
 

@@ -27,11 +27,8 @@ class EndpointAdmin(ReadOnly):
     search_help_text = "Endpoint ID, or the beginning of a store’s name"
     ordering = [BY_KEY]
     exclude = ["sealed_secret"]
-    shop = lists.store()
     address = lists.url("url", "URL")
-    created = lists.made("created_at", "Created")
     changed = lists.when("updated_at", "Updated")
-    state = lists.status()
     value_texts: ClassVar = {
         "secret_preview": lambda row: code(row.secret_preview.replace("...", "…")),
         "subscribed_events": lambda row: side_by_side(map(event_title, row.subscribed_events)),

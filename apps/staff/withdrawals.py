@@ -33,7 +33,6 @@ class WithdrawalAdmin(Rated, Queue):
     search_help_text = "Withdrawal ID or reference"
     requested = lists.when("requested_at", "Requested")
     called = lists.store("reference", "Reference")
-    amount = lists.coins()
     to = lists.short("to_address", "To")
     ordering = ["-requested_at"]
     exclude = ["id", "is_requested"]

@@ -8,15 +8,14 @@ from apps.agents.models import (
     SignedPaymentStep,
 )
 from apps.staff import lists
-from apps.staff.pages import Part, ReadOnly
+from apps.staff.pages import History, ReadOnly
 from apps.staff.plumbing.paging import BY_KEY
 from apps.staff.plumbing.worth import Rated
 
 
-class SignedPaymentSteps(Part):
+class SignedPaymentSteps(History):
     model = SignedPaymentStep
     noun = "signed"
-    verbose_name_plural = "history"
     fields = ["at", "from_status", "to_status", "note"]
 
 
@@ -29,12 +28,9 @@ class SignedPaymentAdmin(ReadOnly):
     list_select_related = ["store", "offer__asset"]
     search_fields = ["id", "store", "nonce", "offer__payment"]
     search_help_text = "ID, nonce, payment ID, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
     by = lists.short("payer", "Payer")
     amount = lists.coins(asset="offer__asset")
     transaction = lists.short("tx_hash", "Transaction")
-    state = lists.status()
     ordering = [BY_KEY]
     exclude = ["signature"]
     inlines = [SignedPaymentSteps]
@@ -51,9 +47,6 @@ class PaymentOfferAdmin(Rated):
     list_select_related = ["store", "asset"]
     search_fields = ["id", "store", "payment"]
     search_help_text = "Offer ID, payment ID, or the beginning of a store’s name"
-    created = lists.made("created_at", "Created")
-    shop = lists.store()
-    amount = lists.coins()
     resource_path = lists.text("resource", "Resource")
     to = lists.short("pay_to_id", "To")
     ordering = [BY_KEY]
