@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -84,19 +84,22 @@ def end_processes_of(folder: Path) -> None:
 
 
 class Demo:
-    """`manage.py demo` in a folder of its own."""
+    """`manage.py demo` in a folder of its own; `services` of the test's own are in its
+    environment."""
 
-    def __init__(self) -> None:
+    def __init__(self, services: Mapping[str, str] | None = None) -> None:
         self.moved = time.monotonic()
         self.told = 0
         self.folder = tempfile.TemporaryDirectory(prefix="tg", dir=scratch.place())
         self.port = free_port()
-        environ = {name: value for name, value in os.environ.items() if name not in OWN}
+        inherited = {name: value for name, value in os.environ.items() if name not in OWN}
+        own = {"TILLGATE_VAR": self.folder.name}
+        self.environ = {**inherited, **own, **(services or {})}
         self.log = (Path(self.folder.name) / "demo.log").open("w")
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "demo", "--json", "--port", str(self.port)],
             cwd=ROOT,
-            env={**environ, "TILLGATE_VAR": self.folder.name},
+            env=self.environ,
             stdout=subprocess.PIPE,
             stderr=self.log,
             text=True,
@@ -138,11 +141,10 @@ class Demo:
 
     def manage(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """An operator command against the running demo."""
-        environ = {name: value for name, value in os.environ.items() if name not in OWN}
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
-            env={**environ, "TILLGATE_VAR": self.folder.name},
+            env=self.environ,
             capture_output=True,
             text=True,
             check=False,

@@ -192,28 +192,41 @@ def _compare(book: Book) -> Checked:
             batches = (_held(book, some, nodes, at) for some in _batches(book.asset))
             holding = sum(sum(held.values()) for held in batches)
             difference = holding - book.expected_atomic
-            where = _where(book, nodes, at) if difference else ""
+            where = _where(book, nodes, at, difference) if difference else ""
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     text = f"the books say {book.expected_atomic}, the chain {holding}{where}: {difference:+d}"
     return Checked(subject, text if difference else "")
 
 
-def _where(book: Book, nodes: Nodes, at: At) -> str:
-    """The addresses that hold something else than what came to them and left them again."""
-    apart: list[str] = []
+def _where(book: Book, nodes: Nodes, at: At, difference: int) -> str:
+    """The addresses that hold something else than what came to them and left them again, and how
+    much of the difference they leave."""
+    apart: dict[str, int] = {}
     for holders in _batches(book.asset):
         held = _held(book, holders, nodes, at)
         moved = custody_addresses.expected(book.asset, holders, book.block_number)
-        apart += [
-            f"{holder} {held[holder] - moved[holder]:+d}"
+        apart |= {
+            holder: held[holder] - moved[holder]
             for holder in holders
             if holder in moved and held[holder] != moved[holder]
-        ]
+        }
         if len(apart) > ADDRESSES_SHOWN_MAX:
             break
-    more = ", and others" if len(apart) > ADDRESSES_SHOWN_MAX else ""
-    return f" ({', '.join(apart[:ADDRESSES_SHOWN_MAX])}{more})" if apart else ""
+    shown = [f"{holder} {amount:+d}" for holder, amount in apart.items()][:ADDRESSES_SHOWN_MAX]
+    rest = difference - sum(apart.values())
+    if len(apart) > ADDRESSES_SHOWN_MAX:
+        shown.append("and others")
+    elif rest:
+        shown.append(f"{_hot_wallets(book.asset)} or corrections {rest:+d}")
+    return f" ({', '.join(shown)})" if shown else ""
+
+
+def _hot_wallets(asset: Asset) -> str:
+    """The address, where there is only one."""
+    found = HotWallet.objects.filter(chain=asset.chain_id).values_list("address", flat=True)
+    addresses = list(found[:2])
+    return addresses[0].lower() if len(addresses) == 1 else "the hot wallets"
 
 
 def _batches(asset: Asset) -> Iterator[list[str]]:

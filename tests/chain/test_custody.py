@@ -71,6 +71,28 @@ def test_coins_that_left_an_address_unbooked_are_found_to_the_unit(
     assert differences() == ["SETH: -5"]
 
 
+def where() -> str:
+    [found] = auditing.breaches(check_chain=True)
+    return found.detail
+
+
+def test_what_is_in_both_kinds_of_wallet_is_told_apart(
+    chain: LocalChain, watcher: Reader, paid: dict[str, Any]
+) -> None:
+    wallets = ["0x" + "ab" * 20, "0x" + "ac" * 20]
+    for lane, hot in enumerate(wallets):
+        HotWallet.objects.create(chain_id="sepolia", address=hot, number=lane, next_nonce=0)
+    chain.pay(wallets[0], 1000)
+    chain.call("anvil_setBalance", paid["address"], hex(paid["amount"] + 5))
+    chain.mine(3)
+    watcher.read()
+    assert f"({paid['address'].lower()} +5, the hot wallets or corrections +1000): +1005" in where()
+    chain.call("anvil_setBalance", wallets[0], hex(0))
+    chain.mine(3)
+    watcher.read()
+    assert f"({paid['address'].lower()} +5): +5" in where()
+
+
 def test_coins_of_the_hot_wallet_are_found_until_staff_book_them(
     chain: LocalChain,
     watcher: Reader,
@@ -83,6 +105,7 @@ def test_coins_of_the_hot_wallet_are_found_until_staff_book_them(
     chain.mine(3)
     watcher.read()
     assert differences() == ["SETH: +1000"]
+    assert f"({hot} or corrections +1000)" in where()
 
     make._correct("SETH", "custody_hot", None, -1000, make.clerk())
 

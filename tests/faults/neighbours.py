@@ -184,7 +184,7 @@ class Honest:
 
 
 def open_store(demo: Demo, name: str) -> Any:
-    email = f"{name.lower()}@example.com"
+    email = f"{name.lower().replace(' ', '-')}@example.com"
     words = ("create_store", "--name", name, "--email", email, "--password", PASSWORD, "--json")
     run = demo.manage(*words)
     assert run.returncode == 0, run.stderr
