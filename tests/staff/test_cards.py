@@ -15,9 +15,10 @@ from tests import auditing, make
 from tests.cast import Shop
 from tests.dashboard.browse import Browser, text
 from tests.onramp.cards import SECRET, credential, opened
+from tests.onramp.conftest import shop
 from tests.staff.test_sign_in import clerk, staff
 
-__all__ = ["clerk", "staff"]  # fixtures
+__all__ = ["clerk", "shop", "staff"]  # fixtures
 
 KEY = "pk_test_0123456789abcdef"
 
