@@ -355,8 +355,8 @@ def test_a_refund_that_its_payer_refuses_waits_for_another_address(
     refund = Refund.objects.get()
     with transaction.atomic():
         row = FOLLOWER.locked(refund.pk)
-        reason = "The recipient refuses the transfer"
-        FOLLOWER.failed(row, OutgoingTransaction(reference=str(row.pk)), row.created_at, reason)
+        reverted = OutgoingTransaction(reference=str(row.pk), reason="The recipient refuses it")
+        FOLLOWER.failed(row, reverted, row.created_at)
     assert [row[3:] for row in held(payment)] == [("waiting", "refused")]
     assert flag_of(payment) == "held_refund"
     again = send_held(payment["id"], "0x" + "1" * 40, HeldRefund.Proof.SIGNATURE)

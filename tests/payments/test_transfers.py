@@ -123,8 +123,8 @@ def test_a_return_that_fails_is_held_and_decided_again_on_its_own_payment(cast: 
     row = send_transfer_back(owner(cast), transfer)
     assert held(cast, "reserved") == 10**6
     with transaction.atomic():
-        reverted = OutgoingTransaction(reference=str(row.pk))
-        transfer_returns.FOLLOWER.failed(row, reverted, clock.real_now(), "Reverted")
+        reverted = OutgoingTransaction(reference=str(row.pk), reason="Reverted")
+        transfer_returns.FOLLOWER.failed(row, reverted, clock.real_now())
     assert (held(cast, "held"), held(cast, "reserved")) == (10**6, 0)
     assert auditing.breaches() == []
     with pytest.raises(HeldElsewhere):

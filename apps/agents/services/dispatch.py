@@ -1,7 +1,6 @@
 """Draws that are sent on the chain. One whose outcome is unknown stays submitted; one that failed
 returns the coins to the store and the amount to the mandate."""
 
-import uuid
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -12,7 +11,6 @@ from apps.agents.models import Mandate, Settlement, SettlementStep
 from apps.agents.services.mandates import change_status
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import attempts
 from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.sending.limits import is_refused_destination
 from apps.core.machine import Change, Noted
@@ -37,26 +35,18 @@ class DrawFollower(TransferFollower[Settlement]):
     purpose = PURPOSE
     noun = "Draw"
     notification = SPENDING_PROBLEM
+    page = "agents/mandates"
+    page_key = "mandate_id"
     failpoint = "settlement.K2"
     job = Job("agents.advance_settlements", limit=100)
+    model = Settlement
     attempt_failed = staticmethod(book_gas)
 
     def rows(self) -> "QuerySet[Settlement]":
-        rows = Settlement.objects.filter(status__in=states.OPEN, is_dispatched=True)
-        return rows.order_by("created_at")
-
-    def locked(self, key: uuid.UUID) -> Settlement:
-        rows = Settlement.objects.select_for_update(no_key=True, of=("self",))
-        row: Settlement = rows.select_related("store", "asset__chain").get(pk=key)
-        return row
+        return super().rows().filter(is_dispatched=True)
 
     def is_open(self, row: Settlement) -> bool:
-        return row.status in states.OPEN and row.is_dispatched
-
-    def page(self, reference: str) -> str:
-        rows = Settlement.objects.filter(pk=attempts.subject_of(reference))
-        mandate_id = rows.values_list("mandate_id", flat=True).first()
-        return f"/dashboard/agents/mandates/{mandate_id}" if mandate_id else ""
+        return super().is_open(row) and row.is_dispatched
 
     def order(self, row: Settlement, at: datetime) -> TransferOrder | None:
         pay_to = row.pay_to or ""
@@ -90,11 +80,10 @@ class DrawFollower(TransferFollower[Settlement]):
             at=at,
         )
 
-    def failed(
-        self, row: Settlement, transfer: OutgoingTransaction, at: datetime, reason: str
-    ) -> None:
+    def failed(self, row: Settlement, transfer: OutgoingTransaction, at: datetime) -> None:
         """The store has its coins back, and the mandate its room."""
-        _move(row, _Status.FAILED, at, note=reason[:200], failure_reason=reason[:200])
+        reason = transfer.reason[:200]
+        _move(row, _Status.FAILED, at, note=reason, failure_reason=reason)
         movements.x402_reversed(
             store_id=row.store_id,
             mode=row.mode,

@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
 
 from apps.agents.models import SignedPayment, SignedPaymentStep
 from apps.agents.states import SIGNED, SIGNED_OPEN
@@ -45,33 +44,29 @@ class SignedFollower(TransferFollower[SignedPayment]):
     purpose = PURPOSE
     noun = "Payment"
     notification = PAYMENT_ATTENTION
+    page = "payments"
+    page_key = "offer__payment_id"
     is_repeated = False
     failpoint = "x402.K2"
     job = Job("agents.advance_x402", limit=100, in_transaction=False)
 
-    def rows(self) -> "QuerySet[SignedPayment]":
-        return SignedPayment.objects.filter(status__in=SIGNED_OPEN).order_by("updated_at")
+    model = SignedPayment
+    open_statuses = SIGNED_OPEN
+    oldest_by = "updated_at"
+    joined = ("store", "offer__asset__chain")
 
     def advance_one(self, key: uuid.UUID) -> SignedPayment:
         """Not inside a transaction: the chain may be asked."""
         other_hash = _look(key)
         with transaction.atomic():
             row = self.locked(key)
-            if row.status in SIGNED_OPEN and not (_is_unclear(row) and other_hash is None):
+            if self.is_open(row) and not (_is_unclear(row) and other_hash is None):
                 if other_hash is not None:
                     row.is_elsewhere = bool(other_hash)
                     row.tx_hash = other_hash
                     row.save(update_fields=["is_elsewhere", "tx_hash"])
                 self.step(row, self.now(row))
             return row
-
-    def locked(self, key: uuid.UUID) -> SignedPayment:
-        return _rows().select_for_update(no_key=True, of=("self",)).get(pk=key)
-
-    def page(self, reference: str) -> str:
-        rows = SignedPayment.objects.filter(pk=reference)
-        payment_id = rows.values_list("offer__payment_id", flat=True).first()
-        return f"/dashboard/payments/{payment_id}" if payment_id else ""
 
     def order(self, row: SignedPayment, at: datetime) -> TransferOrder:
         return TransferOrder(
@@ -98,11 +93,10 @@ class SignedFollower(TransferFollower[SignedPayment]):
         move(row, _Status.SETTLED, at, tx_hash=transfer.tx_hash)
         _pay_gas(row, transfer, at)
 
-    def failed(
-        self, row: SignedPayment, transfer: OutgoingTransaction, at: datetime, reason: str
-    ) -> None:
-        changes = {"tx_hash": transfer.tx_hash, "failure_reason": reason[:200]}
-        move(row, _Status.FAILED, at, note=reason[:200], **changes)
+    def failed(self, row: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> None:
+        reason = transfer.reason[:200]
+        changes = {"tx_hash": transfer.tx_hash, "failure_reason": reason}
+        move(row, _Status.FAILED, at, note=reason, **changes)
         _pay_gas(row, transfer, at)
 
     def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
@@ -127,14 +121,10 @@ class SignedFollower(TransferFollower[SignedPayment]):
             move(row, _Status.SUBMITTED, at)
 
 
-def _rows() -> "QuerySet[SignedPayment]":
-    return SignedPayment.objects.select_related("store", "offer__asset__chain")
-
-
 def _look(signed_id: uuid.UUID) -> str | None:
     """The transaction that carried it out in the place of ours, empty when there is none; None when
     nobody has to ask, or nobody can say."""
-    signed = _rows().get(pk=signed_id)
+    signed = SignedPayment.objects.select_related("offer__asset__chain").get(pk=signed_id)
     if signed.status not in SIGNED_OPEN or not _is_unclear(signed):
         return None
     asset = signed.offer.asset

@@ -5,10 +5,10 @@ An attempt follows only one that the chain has reverted for good, and the signer
 against the coins that are set aside once (`reservations`).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import sender, token_stops
+from apps.chain.sending import token_stops
 
 # Each costs gas; after the last the app acts as upon any failure.
 ATTEMPTS_MAX = 6
@@ -62,22 +62,3 @@ def following(row: OutgoingTransaction, every: Sequence[str]) -> str | None:
         return None
     number = every.index(row.reference) + 1
     return every[number] if number < len(every) else None
-
-
-def newest(
-    ask: Callable[[str], OutgoingTransaction],
-    subject: object,
-    book_gas: Callable[[OutgoingTransaction], object],
-) -> OutgoingTransaction:
-    """The attempt that decides what becomes of a record, asked for if need be. Inside the caller's
-    transaction, under the record's lock.
-
-    `ask` requests one under a reference; `book_gas` books what one has cost in vain.
-    """
-    row = ask(str(subject))
-    while (reference := next_after(row)) is not None:
-        if row.handled_status != row.status:
-            book_gas(row)
-            sender.mark_handled(row)
-        row = ask(reference)
-    return row

@@ -7,15 +7,15 @@ attempts, simulated coins, the test clock and notifications are here. The table 
 """
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
-from typing import Any, Generic, TypeVar
+from functools import cache
+from typing import Any, Generic, TypeVar, cast
 
 import structlog
 from django.conf import settings
-from django.db import transaction
+from django.db import models, transaction
 from django.db.models import Q, QuerySet
 from django.utils.module_loading import import_string
 
@@ -48,8 +48,8 @@ class TransferOrder:
 
 
 class TransferFollower(Generic[RowT]):
-    """What one purpose is to the runner. The methods after `page` run in a transaction, under the
-    lock of the record; `at` is the time by its store's clock.
+    """What one purpose is to the runner. The methods from `order` on run in a transaction, under
+    the lock of the record; `at` is the time by its store's clock.
 
     `noun` and `notification` are how a store's people are told of a failure or a review, and what
     stands in the inbox while staff look at it. Without a notification a record tells of itself, or
@@ -60,28 +60,42 @@ class TransferFollower(Generic[RowT]):
     purposes: Sequence[str] = ()  # of one that follows several
     noun: str = ""
     notification: str = ""
+    # The dashboard's page of a record: its folder, and the column that names it there.
+    page: str = ""
+    page_key: str = "pk"
     # What a stopped token has reverted is asked for again.
     is_repeated: bool = True
-    unsent: Sequence[str] = ("pending",)
     failpoint: str = ""
     job: Job
+    # The records, and those of their statuses in which one is under way or not sent yet.
+    model: type[models.Model]
+    open_statuses: Collection[str] = ("pending", "submitted")
+    unsent: Collection[str] = ("pending",)
+    oldest_by: str = "created_at"
+    joined: Sequence[str] = ("asset__chain", "store")
 
     # --- what an app says ---
 
     def rows(self) -> "QuerySet[Any]":
         """The records that are under way, oldest first."""
-        raise NotImplementedError
+        rows = self.model._default_manager.filter(status__in=self.open_statuses)
+        return rows.order_by(self.oldest_by)
 
     def locked(self, key: Any) -> RowT:
         """The record under its lock, as it is now."""
-        raise NotImplementedError
+        rows = self.model._default_manager.select_for_update(no_key=True, of=("self",))
+        return cast(RowT, rows.select_related(*self.joined).get(pk=key))
 
-    def is_open(self, row: RowT) -> bool:
-        raise NotImplementedError
+    def is_open(self, row: Any) -> bool:
+        return row.status in self.open_statuses
 
-    def page(self, reference: str) -> str:
-        """The dashboard's page of the record; empty when it isn't one of these."""
-        return ""
+    def path(self, reference: str) -> str:
+        """The page of a record; empty when the reference is of no record of these."""
+        if not self.page:
+            return ""
+        rows = self.model._default_manager.filter(pk=attempts.subject_of(reference))
+        key = rows.values_list(self.page_key, flat=True).first()
+        return f"/dashboard/{self.page}/{key}" if key else ""
 
     def reference(self, row: Any) -> str:
         """What the present attempt is known by."""
@@ -103,8 +117,9 @@ class TransferFollower(Generic[RowT]):
         """It is there for good."""
         raise NotImplementedError
 
-    def failed(self, row: RowT, transfer: OutgoingTransaction, at: datetime, reason: str) -> None:
-        """It moved nothing and never will; one that the chain reverted has paid its gas."""
+    def failed(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
+        """It moved nothing and never will, for its `reason`; one that the chain reverted has paid
+        its gas."""
         raise NotImplementedError
 
     def in_review(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
@@ -151,12 +166,16 @@ class TransferFollower(Generic[RowT]):
 
     def newest(self, row: Any, order: TransferOrder, at: datetime) -> OutgoingTransaction:
         """The attempt that decides, asked for if need be."""
-        ask = partial(self.request, row, order)
-        if not self.is_repeated:
-            return ask(self.reference(row))
-        return attempts.newest(ask, row.pk, partial(self.attempt_failed, at=at))
+        transfer = self.request(row, order, self.reference(row))
+        while self.is_repeated and (reference := attempts.next_after(transfer)) is not None:
+            if transfer.handled_status != transfer.status:
+                self.attempt_failed(transfer, at)
+                sender.mark_handled(transfer)
+            transfer = self.request(row, order, reference)
+        return transfer
 
     def request(self, row: Any, order: TransferOrder, reference: str) -> OutgoingTransaction:
+        """Of whatever has a mode, and maybe a store."""
         return sender.request_one(self.transfer(row, order, reference, clock.real_now()))
 
     def transfer(
@@ -185,9 +204,9 @@ class TransferFollower(Generic[RowT]):
         if transfer.status == _Sent.CONFIRMED:
             self.confirmed(row, transfer, at)
         elif transfer.status == _Sent.FAILED:
-            reason = transfer.reason or UNKNOWN_FAILURE
-            self.failed(row, transfer, at, reason)
-            self.notify(transfer, "failed", reason)
+            transfer.reason = transfer.reason or UNKNOWN_FAILURE
+            self.failed(row, transfer, at)
+            self.notify(transfer, "failed", transfer.reason)
         elif transfer.status == _Sent.REVIEW and self.is_review_news(row, transfer):
             self.in_review(row, transfer, at)
             self.notify(transfer, "under_review", IN_REVIEW)
@@ -207,8 +226,9 @@ class TransferFollower(Generic[RowT]):
             purpose=self.purpose,
             reference=str(row.pk),
             amount_atomic=amount_atomic,
+            reason=reason,
         )
-        self.failed(row, transfer, at, reason)
+        self.failed(row, transfer, at)
         self.notify(transfer, "failed", reason)
 
     def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
@@ -224,7 +244,7 @@ class TransferFollower(Generic[RowT]):
                     self.notification,
                     f"{attempts.subject_of(transfer.reference)}:{outcome}",
                     f"{self.noun} of {coins} {transfer.asset.coin_symbol} {words}",
-                    self.page(transfer.reference),
+                    self.path(transfer.reference),
                     text,
                 )
             )
@@ -271,7 +291,18 @@ class TransferFollower(Generic[RowT]):
 
 
 class Booking(TransferFollower[OutgoingTransaction]):
-    """Of a purpose whose only record is the transfer itself: what is booked when it ends."""
+    """Of a purpose whose record is the transfer itself: what is booked when it ends."""
+
+    def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
+        raise NotImplementedError
+
+    def confirmed(self, row: Any, transfer: OutgoingTransaction, at: datetime) -> None:
+        self.book(transfer, transfer.amount_atomic, at)
+
+    def failed(self, row: Any, transfer: OutgoingTransaction, at: datetime) -> None:
+        """One that was never signed has cost nothing."""
+        if transfer.network_fee_atomic:
+            self.book(transfer, 0, at)
 
     def rows(self) -> "QuerySet[OutgoingTransaction]":
         """Those that have ended and aren't booked, and of stores those that are new in review."""
@@ -306,6 +337,6 @@ def shown_in_review() -> list[str]:
 def place_of(transfer: OutgoingTransaction) -> tuple[str, str]:
     """What the record of a transfer is called, and its page."""
     for follower in followers():
-        if follower.purpose == transfer.purpose and (path := follower.page(transfer.reference)):
+        if follower.purpose == transfer.purpose and (path := follower.path(transfer.reference)):
             return follower.noun, path
     raise LookupError(f"{transfer.purpose} {transfer.reference}")

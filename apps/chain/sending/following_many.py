@@ -8,9 +8,9 @@ one by one, and what no batch moves is left to `TransferFollower.advance_one`.
 import uuid
 from collections.abc import Callable, Sequence
 from datetime import timedelta
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from django.db import InterfaceError, OperationalError, models, transaction
+from django.db import InterfaceError, OperationalError, transaction
 
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender
@@ -49,15 +49,15 @@ class SentRow(NamedTuple):
 class BatchFollower(TransferFollower[RowT]):
     """The conditions are SQL on the record `p`, never of input: which are open, which something has
     to be asked outside for first, which may be asked for, and of which a transfer that is submitted
-    or confirmed is news."""
+    or confirmed is news; of those that a transfer `o` has turned each is moved alone."""
 
-    model: ClassVar[type[models.Model]]
     reference_sql: str
     is_open_sql: str
     is_unprepared_sql: str
     is_ready_sql: str
     is_unsubmitted_sql: str
     is_submitted_sql: str
+    is_turned_sql: str
 
     # --- what an app says of many ---
 
@@ -97,6 +97,7 @@ class BatchFollower(TransferFollower[RowT]):
             ("ask", self._turns(ready), self._ask_many),
             ("submit", self._turns(submitted), self._submit_many),
             ("confirm", self._turns(confirmed), self._confirm_many),
+            ("turn", self._turns(self.is_turned_sql), self._each_alone),
         )
 
     @property
@@ -144,7 +145,10 @@ class BatchFollower(TransferFollower[RowT]):
             raise  # the database's affair, not a row's
         except Exception:
             self.not_together(name, len(keys))
-            self.job.each(lambda: keys, self.advance_one, id_of=str)
+            self._each_alone(keys)
+
+    def _each_alone(self, keys: list[uuid.UUID]) -> None:
+        self.job.each(lambda: keys, self.advance_one, id_of=str)
 
     def _locked_many(self, keys: Sequence[uuid.UUID]) -> list[Any]:
         """Those that nobody else is at."""

@@ -7,11 +7,10 @@ from apps.assets.models import Asset
 from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.core.money import Fiat, decimal_from_atomic
 from apps.core.regions import in_english
-from apps.payments.models import HeldRefund, Payment, Refund, RefundAddress
+from apps.payments.models import HeldRefund, Payment, RefundAddress
 from apps.stores.notification_kinds import (
     ASSET_STOPPED,
     PAYMENT_ATTENTION,
-    REFUND_FAILED,
     UNMATCHED_TRANSFER,
 )
 from apps.stores.notifications import News, record
@@ -112,13 +111,6 @@ def came_late(payment: Payment, late: Iterable[Deposit]) -> None:
     text = "Coins arrived after the payment had closed. Accept or refund them."
     title = f"Late deposit for the payment of {_worth(payment)}"
     record(*(_news(payment, deposit.pk, title, text) for deposit in late))
-
-
-def refund_failed(payment: Payment, refund: Refund, reason: str) -> None:
-    title = f"Refund of the payment of {_worth(payment)} failed"
-    path = f"/dashboard/payments/{payment.pk}"
-    news = News(refund.store_id, refund.mode, REFUND_FAILED, refund.pk, title, path, reason)
-    record(news)
 
 
 def _worth(payment: Payment) -> str:

@@ -14,9 +14,8 @@ from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.sending import cold_storage, sender
-from apps.chain.sending.following import Booking
+from apps.chain.sending.following import Booking, TransferOrder
 from apps.chain.states import UNMINED
-from apps.core import clock
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.ledger.selectors import promised
@@ -51,17 +50,10 @@ def _move(asset: Asset) -> None:
         if spare < rule.moved_from_atomic or spare <= rule.kept_atomic or _is_under_way(asset):
             return
         number = cold_storage.next_number(asset.pk)
-        sender.request(
-            chain_id=asset.chain_id,
-            asset_id=asset.pk,
-            to=cold_storage.address(asset.pk, number),
-            # One transaction leaves from one wallet: the one with the most. The next run goes on.
-            amount_atomic=min(spare - rule.kept_atomic, max(shares)),
-            purpose=_Purpose.COLD,
-            reference=cold_storage.reference(asset.pk, number),
-            mode=asset.mode,
-            at=clock.real_now(),
-        )
+        # One transaction leaves from one wallet: the one with the most. The next run goes on.
+        amount_atomic = min(spare - rule.kept_atomic, max(shares))
+        order = TransferOrder(asset, cold_storage.address(asset.pk, number), amount_atomic)
+        FOLLOWER.request(asset, order, cold_storage.reference(asset.pk, number))
 
 
 def _promised(asset: Asset) -> int:
@@ -85,29 +77,16 @@ class ColdFollower(Booking):
     purpose = _Purpose.COLD
     job = Job("payments.book_cold", limit=100)
 
-    def confirmed(
-        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
-    ) -> None:
-        _book(transfer, transfer.amount_atomic, at)
-
-    def failed(
-        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime, reason: str
-    ) -> None:
-        """One that was never signed has cost nothing."""
-        if transfer.network_fee_atomic:
-            _book(transfer, 0, at)
-
-
-def _book(transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
-    movements.cold_transfer_sent(
-        mode=transfer.mode,
-        asset_id=transfer.asset_id,
-        outgoing_id=transfer.pk,
-        amount_atomic=moved_atomic,
-        gas_asset_id=native_asset_id(transfer.asset),
-        gas_atomic=transfer.network_fee_atomic,
-        at=at,
-    )
+    def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
+        movements.cold_transfer_sent(
+            mode=transfer.mode,
+            asset_id=transfer.asset_id,
+            outgoing_id=transfer.pk,
+            amount_atomic=moved_atomic,
+            gas_asset_id=native_asset_id(transfer.asset),
+            gas_atomic=transfer.network_fee_atomic,
+            at=at,
+        )
 
 
 FOLLOWER = ColdFollower()

@@ -4,8 +4,6 @@ import uuid
 from datetime import datetime
 from typing import TypedDict
 
-from django.db.models import QuerySet
-
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import attempts
@@ -23,7 +21,6 @@ from apps.payments.services.change_status import change_status, locked_payment
 from apps.stores.notification_kinds import REFUND_FAILED
 
 LOOKS_AT = (Refund,)
-OPEN = ("pending", "submitted")
 
 
 def book_gas(transfer: OutgoingTransaction, at: datetime) -> None:
@@ -43,26 +40,17 @@ class RefundFollower(TransferFollower[Refund]):
     purpose = OutgoingTransaction.Purpose.REFUND
     noun = "Refund"
     notification = REFUND_FAILED
+    page = "payments"
+    page_key = "payment_id"
     job = Job("payments.advance_refunds", limit=100)
+    model = Refund
     attempt_failed = staticmethod(book_gas)
-
-    def rows(self) -> "QuerySet[Refund]":
-        return Refund.objects.filter(status__in=OPEN).order_by("created_at")
 
     def locked(self, key: uuid.UUID) -> Refund:
         payment = locked_payment(Refund.objects.values_list("payment_id", flat=True).get(pk=key))
-        rows = Refund.objects.select_for_update(of=("self",)).select_related("asset__chain")
-        refund: Refund = rows.get(pk=key)
-        refund.payment, refund.store = payment, payment.store
+        refund = super().locked(key)
+        refund.payment = payment
         return refund
-
-    def is_open(self, row: Refund) -> bool:
-        return row.status in OPEN
-
-    def page(self, reference: str) -> str:
-        rows = Refund.objects.filter(pk=attempts.subject_of(reference))
-        payment_id = rows.values_list("payment_id", flat=True).first()
-        return f"/dashboard/payments/{payment_id}" if payment_id else ""
 
     def order(self, row: Refund, at: datetime) -> TransferOrder:
         return TransferOrder(row.asset, row.destination_address, row.amount_atomic)
@@ -107,10 +95,10 @@ class RefundFollower(TransferFollower[Refund]):
             )
         _note_on_payment(payment, at)
 
-    def failed(self, row: Refund, transfer: OutgoingTransaction, at: datetime, reason: str) -> None:
+    def failed(self, row: Refund, transfer: OutgoingTransaction, at: datetime) -> None:
         """The coins go back to where they came from."""
         states.REFUND_MACHINE.change_locked(
-            row, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at
+            row, Step("failed"), at=at, failure_reason=transfer.reason[:200], updated_at=at
         )
         movements.refund_released(
             **_booking(row, at),

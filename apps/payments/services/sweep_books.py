@@ -2,6 +2,7 @@
 otherwise when it was mined again."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 
@@ -65,47 +66,36 @@ class SweepFollower(Booking):
     purposes = (_Purpose.SWEEP, _Purpose.SWEEP_GAS)
     job = Job("payments.book_sweeps", limit=100)
 
-    def confirmed(
-        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
-    ) -> None:
-        """What didn't arrive is what the token has kept."""
-        tax = transfer.amount_atomic - transfer.received_atomic if transfer.received_atomic else 0
-        _book(transfer, transfer.amount_atomic, tax, at)
+    def follow(self, row: Any, transfer: OutgoingTransaction, at: datetime) -> None:
+        super().follow(row, transfer, at)
         gas_left.note(transfer.chain_id, _address_of(transfer))
 
-    def failed(
-        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime, reason: str
-    ) -> None:
-        """One that was never signed has cost nothing."""
-        if transfer.network_fee_atomic:
-            _book(transfer, 0, 0, at)
-        gas_left.note(transfer.chain_id, _address_of(transfer))
-
-    def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
-        pass
-
-
-def _book(transfer: OutgoingTransaction, moved_atomic: int, kept_atomic: int, at: datetime) -> None:
-    if transfer.purpose == _Purpose.SWEEP:
+    def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
+        """Of a sweep, what didn't arrive is what the token has kept."""
+        if transfer.purpose == _Purpose.SWEEP_GAS:
+            movements.sweep_gas_sent(
+                mode=transfer.mode,
+                asset_id=_native_id(transfer),
+                tx_hash=transfer.tx_hash,
+                amount_atomic=moved_atomic,
+                gas_atomic=transfer.network_fee_atomic,
+                at=at,
+            )
+            return
+        tax = moved_atomic - transfer.received_atomic if transfer.received_atomic else 0
         movements.sweep_confirmed(
             mode=transfer.mode,
             asset_id=transfer.asset_id,
             tx_hash=transfer.tx_hash,
-            amount_atomic=moved_atomic - kept_atomic,
-            kept_atomic=kept_atomic,
+            amount_atomic=moved_atomic - tax,
+            kept_atomic=tax,
             gas_asset_id=_native_id(transfer),
             gas_atomic=transfer.network_fee_atomic,
             at=at,
         )
-    else:
-        movements.sweep_gas_sent(
-            mode=transfer.mode,
-            asset_id=_native_id(transfer),
-            tx_hash=transfer.tx_hash,
-            amount_atomic=moved_atomic,
-            gas_atomic=transfer.network_fee_atomic,
-            at=at,
-        )
+
+    def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
+        pass
 
 
 FOLLOWER = SweepFollower()

@@ -16,7 +16,7 @@ from apps.access.access import Access
 from apps.assets.models import TokenStandard
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender
-from apps.chain.sending.following import Booking
+from apps.chain.sending.following import Booking, TransferOrder
 from apps.core import clock, jobs
 from apps.core.db import tenancy
 from apps.core.errors import Failure, RefusalKind
@@ -194,52 +194,29 @@ def _request(payment: TestPayment) -> None:
         if entry is not None and TestPayment.objects.filter(
             pk=payment.pk, is_requested=False
         ).update(is_requested=True):
-            sender.request(
-                chain_id=entry.asset.chain_id,
-                asset_id=entry.asset_id,
-                to=entry.address_id,
-                amount_atomic=payment.amount_atomic,
-                purpose=OutgoingTransaction.Purpose.TEST_PAYMENT,
-                reference=payment.pk,
-                mode=payment.mode,
-                store_id=payment.store_id,
-                at=clock.real_now(),
-            )
+            order = TransferOrder(entry.asset, entry.address_id, payment.amount_atomic)
+            FOLLOWER.request(payment, order, str(payment.pk))
 
 
 class WalletFollower(Booking):
     purpose = OutgoingTransaction.Purpose.TEST_PAYMENT
     noun = "Test payment"
     notification = PAYMENT_ATTENTION
+    page = "payments"
+    page_key = "payment_id"
     job = Job("payments.book_test_payments", limit=100)
+    model = TestPayment
 
-    def page(self, reference: str) -> str:
-        rows = TestPayment.objects.filter(pk=reference)
-        payment_id = rows.values_list("payment_id", flat=True).first()
-        return f"/dashboard/payments/{payment_id}" if payment_id else ""
-
-    def confirmed(
-        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
-    ) -> None:
-        _book(transfer, transfer.amount_atomic, at)
-
-    def failed(
-        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime, reason: str
-    ) -> None:
-        if transfer.network_fee_atomic:
-            _book(transfer, 0, at)
-
-
-def _book(transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
-    movements.test_payment_sent(
-        mode=transfer.mode,
-        asset_id=transfer.asset_id,
-        test_payment_id=uuid.UUID(transfer.reference),
-        amount_atomic=moved_atomic,
-        gas_asset_id=transfer.asset_id,
-        gas_atomic=transfer.network_fee_atomic,
-        at=at,
-    )
+    def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
+        movements.test_payment_sent(
+            mode=transfer.mode,
+            asset_id=transfer.asset_id,
+            test_payment_id=uuid.UUID(transfer.reference),
+            amount_atomic=moved_atomic,
+            gas_asset_id=transfer.asset_id,
+            gas_atomic=transfer.network_fee_atomic,
+            at=at,
+        )
 
 
 FOLLOWER = WalletFollower()

@@ -3,14 +3,10 @@
 One that fails for good is held for its payment again, and the store decides anew.
 """
 
-import uuid
 from datetime import datetime
-
-from django.db.models import QuerySet
 
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending import attempts
 from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.services import reopen_unmatched
 from apps.core.clock import real_now
@@ -18,7 +14,7 @@ from apps.core.machine import Step
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments.models import TransferReturn
-from apps.payments.services.refund_progress import OPEN, book_gas
+from apps.payments.services.refund_progress import book_gas
 from apps.payments.states import RETURN_MACHINE
 from apps.stores.notification_kinds import UNMATCHED_TRANSFER
 
@@ -44,24 +40,11 @@ class ReturnFollower(TransferFollower[TransferReturn]):
     purpose = OutgoingTransaction.Purpose.REFUND
     noun = "Return"
     notification = UNMATCHED_TRANSFER
+    page = "transfers"
+    page_key = "transfer_id"
     job = Job("payments.advance_transfer_returns", limit=100)
+    model = TransferReturn
     attempt_failed = staticmethod(book_gas)
-
-    def rows(self) -> "QuerySet[TransferReturn]":
-        return TransferReturn.objects.filter(status__in=OPEN).order_by("created_at")
-
-    def locked(self, key: uuid.UUID) -> TransferReturn:
-        rows = TransferReturn.objects.select_for_update(of=("self",))
-        row: TransferReturn = rows.select_related("asset__chain", "store").get(pk=key)
-        return row
-
-    def is_open(self, row: TransferReturn) -> bool:
-        return row.status in OPEN
-
-    def page(self, reference: str) -> str:
-        rows = TransferReturn.objects.filter(pk=attempts.subject_of(reference))
-        transfer_id = rows.values_list("transfer_id", flat=True).first()
-        return f"/dashboard/transfers/{transfer_id}" if transfer_id else ""
 
     def order(self, row: TransferReturn, at: datetime) -> TransferOrder:
         return TransferOrder(row.asset, row.destination_address, row.amount_atomic)
@@ -87,11 +70,9 @@ class ReturnFollower(TransferFollower[TransferReturn]):
             **booking_of(row, at),
         )
 
-    def failed(
-        self, row: TransferReturn, transfer: OutgoingTransaction, at: datetime, reason: str
-    ) -> None:
+    def failed(self, row: TransferReturn, transfer: OutgoingTransaction, at: datetime) -> None:
         RETURN_MACHINE.change_locked(
-            row, Step("failed"), at=at, failure_reason=reason[:200], updated_at=at
+            row, Step("failed"), at=at, failure_reason=transfer.reason[:200], updated_at=at
         )
         movements.transfer_return_released(
             gas_asset_id=native_asset_id(row.asset),

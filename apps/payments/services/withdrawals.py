@@ -8,10 +8,8 @@ first (decision 134).
 import uuid
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypedDict
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
@@ -208,35 +206,16 @@ def _note(action: str, row: Withdrawal, staff: User) -> None:
     )
 
 
-class _Ending(TypedDict):
-    """What both movements of an end name."""
-
-    mode: str
-    asset_id: str
-    withdrawal_id: uuid.UUID
-    amount_atomic: int
-    gas_asset_id: str
-    gas_atomic: int
-    at: datetime
-
-
 class WithdrawalFollower(TransferFollower[Withdrawal]):
     """What staff have approved. Of one that failed both who asked and who approved are emailed."""
 
     purpose = PURPOSE
     job = Job("payments.advance_withdrawals", limit=100)
+    model = Withdrawal
+    open_statuses = (_Status.APPROVED,)
+    oldest_by = "decided_at"
+    joined = ("asset__chain",)
     attempt_failed = staticmethod(book_gas)
-
-    def rows(self) -> "QuerySet[Withdrawal]":
-        return Withdrawal.objects.filter(status=_Status.APPROVED).order_by("decided_at")
-
-    def locked(self, key: uuid.UUID) -> Withdrawal:
-        rows = Withdrawal.objects.select_for_update(of=("self",)).select_related("asset__chain")
-        row: Withdrawal = rows.get(pk=key)
-        return row
-
-    def is_open(self, row: Withdrawal) -> bool:
-        return row.status == _Status.APPROVED
 
     def now(self, row: Withdrawal) -> datetime:
         return clock.real_now()
@@ -246,37 +225,32 @@ class WithdrawalFollower(TransferFollower[Withdrawal]):
         return TransferOrder(row.asset, row.to_address, row.amount_atomic)
 
     def confirmed(self, row: Withdrawal, transfer: OutgoingTransaction, at: datetime) -> None:
-        movements.withdrawal_confirmed(**self._booking(row, transfer, at))
-        self._end(row, _Status.CONFIRMED, transfer, at)
+        _end(row, _Status.CONFIRMED, transfer, at)
 
-    def failed(
-        self, row: Withdrawal, transfer: OutgoingTransaction, at: datetime, reason: str
-    ) -> None:
-        movements.withdrawal_released(**self._booking(row, transfer, at))
-        self._end(row, _Status.FAILED, transfer, at, failure_reason=reason[:200])
-        letter = _letter(row, "failed", f"{reason}. The earnings can be withdrawn again.")
+    def failed(self, row: Withdrawal, transfer: OutgoingTransaction, at: datetime) -> None:
+        _end(row, _Status.FAILED, transfer, at, failure_reason=transfer.reason[:200])
+        letter = _letter(row, "failed", f"{transfer.reason}. The earnings can be withdrawn again.")
         for person in filter(None, (row.requested_by, row.decided_by)):
             tell(person, letter)
 
-    @staticmethod
-    def _booking(row: Withdrawal, transfer: OutgoingTransaction, at: datetime) -> _Ending:
-        return {
-            "mode": row.mode,
-            "asset_id": row.asset_id,
-            "withdrawal_id": row.pk,
-            "amount_atomic": row.amount_atomic,
-            "gas_asset_id": native_asset_id(row.asset),
-            "gas_atomic": transfer.network_fee_atomic,
-            "at": at,
-        }
 
-    @staticmethod
-    def _end(
-        row: Withdrawal, to: str, transfer: OutgoingTransaction, at: datetime, **changes: str
-    ) -> None:
-        WITHDRAWAL_MACHINE.change_locked(
-            row, Step(to), at=at, finished_at=at, tx_hash=transfer.tx_hash, **changes
-        )
+def _end(
+    row: Withdrawal, to: str, transfer: OutgoingTransaction, at: datetime, **changes: str
+) -> None:
+    is_confirmed = to == _Status.CONFIRMED
+    book = movements.withdrawal_confirmed if is_confirmed else movements.withdrawal_released
+    book(
+        mode=row.mode,
+        asset_id=row.asset_id,
+        withdrawal_id=row.pk,
+        amount_atomic=row.amount_atomic,
+        gas_asset_id=native_asset_id(row.asset),
+        gas_atomic=transfer.network_fee_atomic,
+        at=at,
+    )
+    WITHDRAWAL_MACHINE.change_locked(
+        row, Step(to), at=at, finished_at=at, tx_hash=transfer.tx_hash, **changes
+    )
 
 
 FOLLOWER = WithdrawalFollower()

@@ -153,9 +153,8 @@ class OfframpTransfers(TransferFollower[Payout]):
     purpose = PURPOSE
     noun = "Payout"
     notification = PAYOUT_PROBLEM
-
-    def page(self, reference: str) -> str:
-        return f"/dashboard/payouts/{attempts.subject_of(reference)}"
+    page = "payouts"
+    model = Payout
 
     def send(self, row: Payout, to: str, reference: str) -> None:
         self.request(row, TransferOrder(row.asset, to, row.amount_atomic), reference)

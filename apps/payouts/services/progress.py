@@ -10,14 +10,13 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
-from django.db.models import OuterRef, Q, QuerySet, Subquery, TextField, Value
-from django.db.models.functions import Cast, Concat
+from django.db.models import Q, QuerySet
 
 from apps.assets.selectors import native_asset_id
 from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
-from apps.chain.sending import attempts, costs, sender, token_stops
+from apps.chain.sending import costs, sender, token_stops
 from apps.chain.sending.following import TransferOrder
 from apps.chain.sending.following_many import BatchFollower, SentRow
 from apps.core import clock
@@ -52,10 +51,6 @@ _CODES: dict[str, Payout.FailureCode] = {
 _FOLLOWED = Q(status__in=(*states.WAITING, _Status.SUBMITTED)) | Q(
     status=_Status.CONFIRMED, funds=_Funds.CLEARING
 )
-_TURNED = Q(sent__in=(_Sent.CONFIRMED, _Sent.FAILED)) | (
-    Q(sent=_Sent.REVIEW) & ~Q(status=_Status.REQUIRES_REVIEW)
-)
-_TURNED |= Q(sent__in=(_Sent.REQUESTED, _Sent.SIGNED), status=_Status.REQUIRES_REVIEW)
 _FOLLOWED |= Q(status=_Status.REQUIRES_REVIEW, is_outcome_unknown=True)
 _REASON = "CASE o.waits_for {} ELSE '' END".format(
     " ".join(f"WHEN '{code}' THEN '{wait}'" for code, wait in states.WAITS.items())
@@ -68,6 +63,7 @@ class PayoutFollower(BatchFollower[Payout]):
 
     purpose = PURPOSE
     noun = "Payout"
+    page = "payouts"
     is_repeated = False
     unsent = states.WAITING
     failpoint = "payout.K2"
@@ -88,6 +84,12 @@ class PayoutFollower(BatchFollower[Payout]):
         " OR p.status = 'requires_review' AND p.is_outcome_unknown)"
     )
     is_submitted_sql = "p.status = 'submitted'"
+    is_turned_sql = (
+        "(p.status IN ('pending', 'retrying', 'submitted')"
+        " AND o.status IN ('confirmed', 'failed', 'review')"
+        " OR p.status = 'requires_review' AND p.is_outcome_unknown"
+        " AND o.status IN ('confirmed', 'failed', 'requested', 'signed'))"
+    )
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,11 +106,7 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
         were looked at."""
         rows = Payout.objects.filter(mode=mode) if mode else Payout.objects.all()
         done = self.advance_together(mode) + len(self._reasons.rows(**self.arguments(mode)))
-        for ids in (
-            _without_transaction(rows),
-            _with_changed_transaction(rows),
-            _due_retries(rows),
-        ):
+        for ids in (_without_transaction(rows), _due_retries(rows)):
             done += self.job.walk(ids.values_list("pk", flat=True), self.advance_one, mode=mode)
         return done
 
@@ -125,11 +123,6 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
         fresh: Payout = rows.get(pk=key)
         return fresh
 
-    def locked(self, key: uuid.UUID) -> Payout:
-        rows = Payout.objects.select_for_update(of=("self",))
-        row: Payout = rows.select_related("asset__chain", "store").get(pk=key)
-        return row
-
     def is_open(self, row: Payout) -> bool:
         if row.is_simulated:
             return True
@@ -140,9 +133,6 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
 
     def is_ready(self, row: Payout) -> bool:
         return row.status in states.WAITING and row.is_simulated is False
-
-    def page(self, reference: str) -> str:
-        return f"/dashboard/payouts/{attempts.subject_of(reference)}"
 
     def reference(self, row: Payout) -> str:
         return reference_of(row)
@@ -221,14 +211,14 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
         booked = {payout.pk for payout in moved}
         return [leg.transfer for leg in legs if leg.row.pk in booked]
 
-    def failed(self, row: Payout, transfer: OutgoingTransaction, at: datetime, reason: str) -> None:
+    def failed(self, row: Payout, transfer: OutgoingTransaction, at: datetime) -> None:
         code = _CODES.get(transfer.reason_code, Payout.FailureCode.UNKNOWN)
         if transfer.network_fee_atomic:
             moves.book_gas(row, transfer, at)
             due = row.failed_gas_due_atomic + transfer.network_fee_atomic
             moves.set_columns(row, failed_gas_due_atomic=due)
             moves.charge_failed_gas(row, at)
-        moves.fail(row, code, reason, at)
+        moves.fail(row, code, transfer.reason, at)
         if row.withheld_atomic and row.funds != _Funds.RETURNED:
             moves.set_columns(row, withheld_atomic=0)
 
@@ -260,27 +250,6 @@ def _without_transaction(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     open_payouts = rows.filter(funds__in=(_Funds.RESERVED, _Funds.CLEARING)).filter(_FOLLOWED)
     return open_payouts.filter(~Q(rail=Payout.Rail.CRYPTO) | Q(is_simulated=True)).order_by(
         "updated_at"
-    )
-
-
-def _with_changed_transaction(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
-    """Those whose transaction stands elsewhere than they know."""
-    reference = Concat(
-        Cast("pk", TextField()), Value("-"), Cast("attempts", TextField()), output_field=TextField()
-    )
-    transactions = OutgoingTransaction.objects.filter(
-        purpose=PURPOSE, reference=OuterRef("reference")
-    )
-    open_payouts = (
-        rows.filter(funds=_Funds.RESERVED, rail=Payout.Rail.CRYPTO)
-        .exclude(is_simulated=True)
-        .filter(_FOLLOWED)
-    )
-    return (
-        open_payouts.alias(reference=reference)
-        .alias(sent=Subquery(transactions.values("status")[:1]))
-        .filter(_TURNED)
-        .order_by("updated_at")
     )
 
 

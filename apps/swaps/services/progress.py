@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import TypedDict
 
 from django.conf import settings
-from django.db.models import QuerySet
 
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
+from apps.chain.sending import attempts
 from apps.chain.sending.following import Booking, TransferFollower, TransferOrder
 from apps.core import jobs
 from apps.core.failpoints import failpoint
@@ -29,7 +29,6 @@ from apps.swaps.providers.treasury import PATIENCE
 from apps.swaps.services.quote import provider_of
 
 LOOKS_AT = (Swap,)
-UUID_LENGTH = 36
 _Status = Swap.Status
 
 
@@ -40,28 +39,19 @@ class SwapFollower(TransferFollower[Swap]):
     purpose = OutgoingTransaction.Purpose.SWAP
     noun = "Swap"
     notification = SPENDING_PROBLEM
+    page = "swaps"
     is_repeated = False
     job = Job("swaps.advance", in_transaction=False)
 
-    def rows(self) -> "QuerySet[Swap]":
-        return Swap.objects.filter(status__in=states.OPEN).order_by("created_at")
+    model = Swap
+    joined = ("store", "source_asset__chain", "buy_asset__chain")
 
     def advance_one(self, key: uuid.UUID) -> Swap:
         """Not inside a transaction: its provider may have to ask first."""
-        before = _rows().get(pk=key)
+        before = Swap.objects.select_related(*self.joined).get(pk=key)
         if self.is_open(before):
             provider_of(before.mode, before.provider).prepare(_order(before))
         return super().advance_one(key)
-
-    def locked(self, key: uuid.UUID) -> Swap:
-        return _rows().select_for_update(of=("self",)).get(pk=key)
-
-    def is_open(self, row: Swap) -> bool:
-        return row.status in states.OPEN
-
-    def page(self, reference: str) -> str:
-        is_swap = Swap.objects.filter(pk=reference[:UUID_LENGTH]).exists()
-        return f"/dashboard/swaps/{reference[:UUID_LENGTH]}" if is_swap else ""
 
     def order(self, row: Swap, at: datetime) -> TransferOrder | None:
         outcome = provider_of(row.mode, row.provider).advance(_order(row), at)
@@ -84,10 +74,11 @@ class SwapFollower(TransferFollower[Swap]):
     def confirmed(self, row: Swap, transfer: OutgoingTransaction, at: datetime) -> None:
         _complete(row, transfer.received_atomic, transfer, at)
 
-    def failed(self, row: Swap, transfer: OutgoingTransaction, at: datetime, reason: str) -> None:
+    def failed(self, row: Swap, transfer: OutgoingTransaction, at: datetime) -> None:
         """The source goes back to what can be spent."""
-        changes = {"failure_reason": reason[:200], "tx_hash": transfer.tx_hash or None}
-        _move(row, _Status.FAILED, at, reason[:200], **changes)
+        reason = transfer.reason[:200]
+        changes = {"failure_reason": reason, "tx_hash": transfer.tx_hash or None}
+        _move(row, _Status.FAILED, at, reason, **changes)
         movements.swap_released(
             store_id=row.store_id,
             mode=row.mode,
@@ -109,28 +100,19 @@ class ApprovalFollower(Booking):
     purpose = OutgoingTransaction.Purpose.APPROVAL
     noun = "Swap"
     notification = SPENDING_PROBLEM
+    page = "swaps"
     job = Job("swaps.book_approvals")
+    model = Swap
 
-    def page(self, reference: str) -> str:
-        return FOLLOWER.page(reference)
-
-    def confirmed(
-        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime
-    ) -> None:
-        if transfer.network_fee_atomic:
-            movements.swap_approval_paid(
-                mode=transfer.mode,
-                asset_id=native_asset_id(transfer.asset),
-                reference=transfer.reference,
-                swap_id=uuid.UUID(transfer.reference[:UUID_LENGTH]),
-                gas_atomic=transfer.network_fee_atomic,
-                at=at,
-            )
-
-    def failed(
-        self, row: OutgoingTransaction, transfer: OutgoingTransaction, at: datetime, reason: str
-    ) -> None:
-        self.confirmed(row, transfer, at)
+    def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
+        movements.swap_approval_paid(
+            mode=transfer.mode,
+            asset_id=native_asset_id(transfer.asset),
+            reference=transfer.reference,
+            swap_id=uuid.UUID(attempts.subject_of(transfer.reference)),
+            gas_atomic=transfer.network_fee_atomic,
+            at=at,
+        )
 
     def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
         if outcome != "failed":
@@ -148,10 +130,6 @@ def advance_swaps(mode: str = "") -> int:
     moved = FOLLOWER.advance(mode)
     book_approvals(mode)
     return moved
-
-
-def _rows() -> "QuerySet[Swap]":
-    return Swap.objects.select_related("store", "source_asset__chain", "buy_asset__chain")
 
 
 def advance_here(swap_id: uuid.UUID) -> None:
