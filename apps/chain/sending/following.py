@@ -290,7 +290,7 @@ class TransferFollower(Generic[RowT]):
         return self.rows().filter(store_id=store_id, mode="test", is_simulated=True)
 
 
-class Booking(TransferFollower[OutgoingTransaction]):
+class Booking(TransferFollower["OutgoingTransaction | None"]):
     """Of a purpose whose record is the transfer itself: what is booked when it ends."""
 
     def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
@@ -310,17 +310,19 @@ class Booking(TransferFollower[OutgoingTransaction]):
         ended = sender.unhandled(*(self.purposes or (self.purpose,)))
         return ended.exclude(is_told, status=_Sent.REVIEW)
 
-    def advance(self, mode: str = "") -> int:
-        rows = self.rows()
-        return self.job.walk(
-            rows.filter(mode=mode) if mode else rows, self.advance_ended, mode=mode
-        )
+    def locked(self, key: uuid.UUID) -> OutgoingTransaction | None:
+        """None when somebody has acted upon it since it was found."""
+        rows = self.rows().select_for_update(of=("self",), no_key=True)
+        return rows.filter(pk=key).first()
 
-    def advance_ended(self, ended: OutgoingTransaction) -> None:
-        with transaction.atomic():
-            row = sender.locked_unhandled(ended)
-            if row is not None:
-                self.follow(row, row, row.finished_at or clock.real_now())
+    def is_open(self, row: OutgoingTransaction | None) -> bool:
+        return row is not None
+
+    def now(self, row: OutgoingTransaction) -> datetime:
+        return row.finished_at or clock.real_now()
+
+    def step(self, row: OutgoingTransaction, at: datetime) -> None:
+        self.follow(row, row, at)
 
 
 @cache
@@ -335,8 +337,8 @@ def shown_in_review() -> list[str]:
 
 
 def place_of(transfer: OutgoingTransaction) -> tuple[str, str]:
-    """What the record of a transfer is called, and its page."""
+    """What the record of a transfer is called, and its page; the inbox where nobody knows it."""
     for follower in followers():
         if follower.purpose == transfer.purpose and (path := follower.path(transfer.reference)):
             return follower.noun, path
-    raise LookupError(f"{transfer.purpose} {transfer.reference}")
+    return "Transfer", "/dashboard/attention"

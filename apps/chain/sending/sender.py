@@ -111,22 +111,16 @@ def request(
 
 def request_one(new: OutgoingTransaction) -> OutgoingTransaction:
     """The same of a row that isn't written yet."""
-    names = [*_ASKED, "from_address"] if new.from_address else _ASKED
-    values = {name: getattr(new, name) for name in names}
-    defaults = {
-        **values,
-        "id": new.pk,
-        "store_id": new.store_id,
-        "requested_at": new.requested_at,
-        "approval": approvals.approve(new),
-    }
-    row, is_new = OutgoingTransaction.objects.get_or_create(
-        purpose=new.purpose, reference=new.reference, defaults=defaults
-    )
-    if not is_new and any(getattr(row, name) != value for name, value in values.items()):
+    rows = OutgoingTransaction.objects.filter(purpose=new.purpose, reference=new.reference)
+    row = rows.first()
+    if row is None:
+        request_many([new])
+        row = rows.get()
+    else:
+        jobs.enqueue("chain.send", row.pk, mode=new.mode)
+    names = (*_ASKED, "from_address") if new.from_address else _ASKED
+    if any(getattr(row, name) != getattr(new, name) for name in names):
         raise ValueError(f"{new.purpose} {new.reference} was asked for already, as something else")
-    failpoint("send.K1")
-    jobs.enqueue("chain.send", row.pk, mode=new.mode)
     return row
 
 
@@ -417,12 +411,6 @@ def unhandled(*purposes: str) -> "QuerySet[OutgoingTransaction]":
     """What came to an end (or to review) and whose app has not acted upon it, oldest first."""
     ended = OutgoingTransaction.objects.filter(purpose__in=purposes, status__in=ENDED)
     return ended.exclude(status=F("handled_status")).order_by("finished_at")
-
-
-def locked_unhandled(row: OutgoingTransaction) -> OutgoingTransaction | None:
-    """This row under its lock; None when somebody has acted upon it since it was read."""
-    rows = unhandled(row.purpose).select_for_update(of=("self",), no_key=True)
-    return rows.filter(pk=row.pk, status=row.status).first()
 
 
 class Undone(Exception):
