@@ -56,7 +56,7 @@ app.conf.update(
     timezone="UTC",
     beat_scheduler="config.beat:Scheduler",
     beat_schedule_filename=str(VAR_DIR / "beat-schedule"),
-    # Celery itself would close the database's connection before and after every job (decision 512).
+    # Celery itself would close the database's connection before and after every job.
     CELERY_DB_REUSE_MAX=sys.maxsize,
 )
 app.autodiscover_tasks(

@@ -1,5 +1,5 @@
 """What workers and beat count, and where they are scraped: a worker's processes count together, and
-the one that makes the others answers for all (decision 348).
+the one that makes the others answers for all.
 
 Loaded only with METRICS_PORT. Nothing here asks the database.
 """

@@ -1,4 +1,4 @@
-"""Several processes of one server count together (decision 348): each has files in a folder that
+"""Several processes of one server count together: each has files in a folder that
 belongs to their server, and whoever of them is scraped adds them up.
 
 Must come before prometheus_client is loaded, which decides then where it counts.

@@ -276,7 +276,7 @@ def _pip(*arguments: str) -> "subprocess.CompletedProcess[str]":
 @functools.cache
 def _python() -> str:
     """The Python that the environment is made from: one that was built with optimizations where
-    there is one. Everything takes a quarter less time with it (decision 320)."""
+    there is one. Everything takes a quarter less time with it."""
     programs: list[str] = pythons.candidates()
     described = {path: pythons.described(path) for path in programs}
     supported = [path for path, facts in described.items() if facts[0] in pythons.SUPPORTED]

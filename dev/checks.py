@@ -159,7 +159,7 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
             with turn.open("w") as alone:
                 fcntl.flock(alone, fcntl.LOCK_EX)
                 # Whoever is free takes the next file in its order, so that no worker goes back to
-                # what comes before (decision 319).
+                # what comes before.
                 rest = subprocess.Popen(
                     [*YIELDING, *PYTEST, "-m", "not alone", "-n", str(workers), "--dist", "load"],
                     cwd=ROOT,

@@ -1,6 +1,6 @@
 """What a migration may do while the previous release still runs: judged by squawk, which parses the
 SQL as PostgreSQL does, for every migration but squashed ones, which run in an empty database alone
-(decisions 334 and 401).
+(decision 334).
 
 A step that old code can't live with (contract) names the release that stopped using it, in
 `unused_since = "0.2.0"` of the migration; that release must stand in the changelog.

@@ -1,4 +1,4 @@
-"""A port for a server that a process starts (decision 462): no other process of ours gets it before
+"""A port for a server that a process starts: no other process of ours gets it before
 that server listens, and the kernel gives it to no client in between.
 """
 

@@ -1,5 +1,5 @@
 """How tests reach PostgreSQL: of the files that commit every second one through PgBouncer in
-transaction mode, with all of tests/web, and all others directly (decisions 365 and 437).
+transaction mode, with all of tests/web, and all others directly.
 
 What a file is called decides, so it is the same in every run, whichever tests run beside it.
 TEST_POOLER=1 sends every file through PgBouncer, TEST_POOLER=0 none. Files marked `direct` never

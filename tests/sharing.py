@@ -1,4 +1,4 @@
-"""How the tests of a divided run are shared among its workers: file by file (decision 319).
+"""How the tests of a divided run are shared among its workers: file by file.
 
 What a file sets up for its tests is then made once, and not once in each worker. Files that commit
 come in two parts, so that no worker goes back to what rolls back.

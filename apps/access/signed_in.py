@@ -1,5 +1,5 @@
 """Django's session and its person, which every page asks for first: two prepared statements in
-place of queries that Django writes down each time (decision 514)."""
+place of queries that Django writes down each time."""
 
 from collections.abc import Callable
 from functools import partial

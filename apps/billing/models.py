@@ -83,7 +83,7 @@ class Customer(Formed):
     """Who is billed. A deleted one keeps its row, its invoices and its email address."""
 
     email = models.EmailField(max_length=254)
-    # In small letters, kept by a trigger: an index finds it beneath the policies (decision 438).
+    # In small letters, kept by a trigger: an index finds it beneath the policies.
     email_key = models.CharField(max_length=254, null=True, editable=False, db_collation="C")
     name = models.CharField(max_length=255, null=True)
     phone = models.CharField(max_length=50, null=True)
@@ -327,7 +327,7 @@ class Invoice(Formed):
                 name="invoice_of_status",
             ),
             models.Index(fields=["-created_at", "-id"], name="invoice_newest_of_all"),
-            # What support is told, of a store that nobody knows (decision 439).
+            # What support is told, of a store that nobody knows.
             models.Index(
                 fields=["number", "-created_at"],
                 condition=models.Q(number__isnull=False),

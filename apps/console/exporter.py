@@ -1,5 +1,5 @@
 """What a scrape is answered with: figures that processes count themselves, of all that share a
-folder (decision 348) or of this one, and figures that are asked of the database, once per scrape.
+folder or of this one, and figures that are asked of the database, once per scrape.
 
 Every process but web answers on a port of its own, METRICS_PORT, which is closed by default.
 """

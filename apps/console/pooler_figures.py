@@ -1,5 +1,5 @@
 """How many wait for a connection of PgBouncer, and for how long: asked of its console, which
-answers also when no connection is free (decision 366).
+answers also when no connection is free.
 
 Told by the watcher, which reaches PostgreSQL past the pooler.
 """

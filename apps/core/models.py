@@ -84,7 +84,7 @@ class Owned(models.Model):
 
     id = IdField()
     # What belongs to a store is listed by it: an index of the model's own begins with it
-    # (decision 387).
+    # .
     store = models.ForeignKey(
         "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
     )

@@ -66,8 +66,7 @@ def day_by(value: datetime | str, pattern: str) -> SafeString:
 
 
 def list_pattern(at: datetime) -> str:
-    """A day as lists write it: without its year while that lasts, so that a row keeps one line
-    (decision 447)."""
+    """A day as lists write it: without its year while that lasts, so that a row keeps one line."""
     is_this_year = timezone.localtime(at).year == timezone.localtime(clock.real_now()).year
     return "d MMM" if is_this_year else "d MMM y"
 

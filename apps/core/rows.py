@@ -116,7 +116,7 @@ class Job:
 
     def stores_ahead(self, model: type[Model]) -> list[Any]:
         """The stores of the model's rows whose test clocks are ahead, as many as a run asks: of
-        more than AHEAD_STORES_MAX, those that follow the last run's (decision 445)."""
+        more than AHEAD_STORES_MAX, those that follow the last run's."""
         related: Any = model._meta.get_field("store").related_model
         ahead = related._default_manager.filter(test_offset_seconds__gt=0).order_by("pk")
         ids = list(ahead.values_list("pk", flat=True)[: AHEAD_STORES_MAX + 1])

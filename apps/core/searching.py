@@ -133,7 +133,7 @@ def beginning(
 ) -> "list[QuerySet[Row]]":
     """The rows of which a column begins with the term, `most` or NEWEST_MAX of each column and
     spelling, as the column's index has them: the text alone comes first, its newest rows before
-    older ones (decision 390)."""
+    older ones."""
     most = NEWEST_MAX if most is None else most
     return [
         rows.filter(condition).order_by(column, "-created_at")[:most]
@@ -144,14 +144,14 @@ def beginning(
 
 def newest(rows: "QuerySet[Row]", most: int | None = None) -> "QuerySet[Row]":
     """The newest of the rows, NEWEST_MAX or `most`, and those of the same moment as the last of
-    them: what no index finds is looked for there (decision 328)."""
+    them: what no index finds is looked for there."""
     oldest = _oldest_of(rows, NEWEST_MAX if most is None else most)
     return rows if oldest is None else rows.filter(created_at__gte=oldest)
 
 
 def _oldest_of(rows: "QuerySet[Row]", most: int) -> datetime | None:
     """When the last of so many newest rows was made, None of fewer. A limit that isn't known lets
-    PostgreSQL read in the order of an index (decision 457)."""
+    PostgreSQL read in the order of an index."""
     bare = rows.select_related(None).order_by("-created_at", "-pk").values_list("created_at")
     try:
         text, values = bare.query.sql_with_params()
@@ -172,7 +172,7 @@ def found_by_any(
 ) -> "QuerySet[Row]":
     """The rows that one of the look-ups finds, the newest NEWEST_MAX of each, and those of which
     one of the columns begins with the term. Each is asked alone, so that its index answers; what
-    none serves is looked for `in_newest` rows, NEWEST_MAX or `most` (decision 328)."""
+    none serves is looked for `in_newest` rows, NEWEST_MAX or `most`."""
     every = rows.select_related(None).order_by("-created_at")
     queries = [every.filter(lookup)[:NEWEST_MAX] for lookup in lookups]
     if begins is not None:

@@ -1,7 +1,7 @@
 """THE table of what needs a person of the store: kind, who may see and resolve it, its selector,
 and how a row is told.
 
-One statement counts every kind, and is drawn up once (decision 400); rows are read of the kinds
+One statement counts every kind, and is drawn up once; rows are read of the kinds
 alone that have any, one statement each, so that a store in which all is well pays for the count and
 nothing else.
 """
@@ -101,7 +101,7 @@ def _bank_accounts(look: Look) -> "QuerySet[Any]":
 class InboxKind:
     """`rows` finds them, newest first, and `notice_of` says one; who lacks `resolves` reads it
     without a button. What nobody of the store has to do anything about isn't in the number that is
-    shown (decision 494)."""
+    shown."""
 
     name: str
     rows: Callable[[Look], "QuerySet[Any]"]

@@ -1,7 +1,7 @@
 """The page between a form and money that moves: what leaves, whom it goes to, what it costs, and
 the code for just that.
 
-Payouts, refunds and swaps are agreed to on it (decision 183).
+Payouts, refunds and swaps are agreed to on it.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
 """Draws the whole documentation: every page with its HTML, its Markdown and its headings, and the
 index of the search.
 
-`manage.py docs` runs it in a process that ends (decision 235); a web process imports nothing of
+`manage.py docs` runs it in a process that ends; a web process imports nothing of
 this.
 """
 

@@ -1,7 +1,7 @@
 """Markdown to HTML as the documentation shows it: headings with anchors, code with a copy button
 and tabs, tables that scroll.
 
-Only the process that draws the documentation imports this (decision 235).
+Only the process that draws the documentation imports this.
 """
 
 import re

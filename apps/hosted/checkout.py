@@ -315,7 +315,7 @@ def _set_aside(document: CheckoutFacts, path: str, query: QueryDict) -> Context:
 def code_chosen(request: HttpRequest, chosen: CheckoutAddress | None) -> str:
     """The content of the QR code: of a coin of its chain everything that a wallet needs, unless
     this customer's takes a plain address only; of a token the address, unless they ask for the
-    link (decision 536)."""
+    link."""
     is_token = chosen is not None and chosen.qr_text == chosen.address
     default = ADDRESS if is_token else request.COOKIES.get(CODE_COOKIE)
     choice = request.GET.get("code") or default

@@ -186,7 +186,7 @@ class Framing:
     @classmethod
     def asked_by(cls, request: HttpRequest, store: Store) -> "Framing":
         """A page asked for with embed=1 and a well-formed origin, of those that the store lists if
-        it lists any (decision 226)."""
+        it lists any."""
         origin = request.GET.get("origin", "")
         is_asked = request.GET.get("embed") == "1" and _ORIGIN.fullmatch(origin) is not None
         is_listed = not store.embed_origins or origin in store.embed_origins

@@ -1,6 +1,6 @@
 """Daily sums of the long accounts of stores: what reports and platforms read of entries that lie
 far back. They change nothing that is read: an entry is in its day's sum or after the account's
-place, never in both, and belongs to the day that its movement bears (decision 344)."""
+place, never in both, and belongs to the day that its movement bears."""
 
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime, time, timedelta

@@ -1,7 +1,7 @@
 """Sums of payments by hour of UTC, and of what platforms' merchants sold by day of UTC
 (apps.payments.sold_sums). They change nothing that is read: what a payment adds, and takes when it
 changes however late, is a row of its own from the same transaction on, and then in a sum, never in
-both (decision 425).
+both.
 
 Figures of a store are by when its payments were made; a platform's by when they completed.
 """

@@ -96,7 +96,7 @@ def _page_statement(names: tuple[str, ...], counted_max: int) -> Statement:
     """Of a list that is restricted so: how many there are, counted to one more than the cap, beside
     each of those on the page, or alone.
 
-    Both are found by an index alone (decision 396). The oldest are counted first: their pages don't
+    Both are found by an index alone. The oldest are counted first: their pages don't
     change any more. Limits that aren't known let PostgreSQL read in the order of an index: beneath
     the policies it expects too few rows, and would sort them all.
     """

@@ -366,7 +366,7 @@ def paid_in(
     rows: "models.QuerySet[Payment]", asset_ids: Iterable[str]
 ) -> "models.QuerySet[Payment]":
     """Of the newest of these rows, those at which something of one of these assets arrived: found
-    by indexes on what belongs to each payment (decision 427)."""
+    by indexes on what belongs to each payment."""
     deposits = Deposit.objects.filter(
         address_id=models.OuterRef("address_id"), asset_id=models.OuterRef("asset_id")
     ).exclude(status="unmatched")

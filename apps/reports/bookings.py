@@ -236,7 +236,7 @@ def sums_of(
 ) -> list[BookingSums]:
     """Of every coin that the store has such an account of, in the order of the assets. One
     question; what is in no sum of an hour is added up to SUMMED_MAX entries of an account, or
-    `scan` (decision 444)."""
+    `scan`."""
     scan = scan or SUMMED_MAX
     arguments: Arguments = {"store": store_id, "mode": mode, "store_currency": currency}
     arguments |= {"account": account, "scan": scan, **_edges(criteria)}

@@ -1,7 +1,7 @@
 """What a report is made of: sums per asset and kind, and every entry of a store in a range of days.
 
 Each entry is valued at the rate locked for its payment, else at the first rate of its day; the rate
-and its source go with it. A payment's net is worth what the payment's own page says (decision 492).
+and its source go with it. A payment's net is worth what the payment's own page says.
 """
 
 import uuid

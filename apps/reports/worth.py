@@ -1,7 +1,7 @@
 """What an entry was worth when it was booked, in SQL and in Python alike.
 
 A net is worth its gross less the fees, each half-even to the cent: the figure of the payment's own
-page, and the three add up (decision 492).
+page, and the three add up.
 """
 
 from decimal import Decimal
@@ -54,5 +54,5 @@ def worth_cents(
     amount_atomic: int, rate: Decimal, atomic_decimals: int, fee_atomic: int, fee_cents: int
 ) -> int:
     """What an entry was worth: a net is its gross less the fees, each half-even to the cent, so
-    that the three add up (decision 492)."""
+    that the three add up."""
     return money.cents_for_atomic(amount_atomic + fee_atomic, rate, atomic_decimals) - fee_cents

@@ -1,7 +1,7 @@
 """What takes two members of staff: one asks on a form, another sees exactly that and approves it
 with a code.
 
-Withdrawals of earnings have a record of their own (decision 137)."""
+Withdrawals of earnings have a record of their own."""
 
 import uuid
 from collections.abc import Callable

@@ -75,7 +75,7 @@ def when(path: str, description: str) -> Column:
 
 
 def made(path: str, description: str) -> Column:
-    """When a row was made, by its ID, which the list is in the order of (decision 470). Below it
+    """When a row was made, by its ID, which the list is in the order of. Below it
     what the row itself says, where that is the time of a test clock."""
 
     def show(_: Any, row: Any) -> SafeString | str | None:

@@ -1,5 +1,5 @@
 """How many merchants a platform has. Kept by triggers on stores and verifications, and written by
-nobody else (decision 459)."""
+nobody else."""
 
 from django.db import models
 

@@ -1,5 +1,4 @@
-"""Who is staff, in which roles. Two give finance or admin; one gives support, or takes a role away
-(decision 135)."""
+"""Who is staff, in which roles. Two give finance or admin; one gives support, or takes a role away."""
 
 from collections.abc import Collection
 from datetime import datetime

@@ -172,7 +172,7 @@ class QueuedDelivery(models.Model):
     next_attempt_at = models.DateTimeField(null=True)
     claimed_until = models.DateTimeField(null=True)
     # It may be due, as after each change of its delivery: claims read no other, and demote what
-    # waits for its time (decision 428).
+    # waits for its time.
     is_ready = models.BooleanField(default=True, db_default=True)
 
     class Meta:

@@ -1,7 +1,7 @@
 """The `data.object` of a test delivery, of the very class that the real event has.
 
 Whoever records an event makes its sample; which app that is stands in settings, because the apps
-that record events stand above this one (decision 178). The last two events nobody records yet:
+that record events stand above this one. The last two events nobody records yet:
 their objects are told here.
 """
 

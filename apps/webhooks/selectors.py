@@ -26,8 +26,7 @@ def filtered_events(
     access: Access, *, type: str, q: str, account_id: str = ""
 ) -> models.QuerySet[Event]:
     """Newest first, without their objects: the one with the ID `q`, and of the newest
-    (searching.NEWEST_MAX) those of a type and of a sub-merchant, for which no index is kept
-    (decision 410)."""
+    (searching.NEWEST_MAX) those of a type and of a sub-merchant, for which no index is kept."""
     rows = events(access).defer("object").order_by("-created_at", "-id")
     columns = {"type": type, "account_id": account_id}
     condition = models.Q(**{name: value for name, value in columns.items() if value})

@@ -119,7 +119,7 @@ class Profiles:
         self._browser = browser
         self._free: dict[str, list[BrowserContext]] = {}
         self._options_of: dict[BrowserContext, str] = {}
-        # It keeps the process that draws the pages of its profile (decision 463).
+        # It keeps the process that draws the pages of its profile.
         self._empty_page_of: dict[BrowserContext, Page] = {}
         self._kept_before: dict[BrowserContext, int] = {}
 

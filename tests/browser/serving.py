@@ -1,5 +1,4 @@
-"""The product's server with its static files, which a browser keeps from one test to the next
-(decision 463)."""
+"""The product's server with its static files, which a browser keeps from one test to the next."""
 
 from contextlib import suppress
 from typing import Any

@@ -1,5 +1,4 @@
-"""The buttons of a page's head stand in one order: what ends something first, the main one last
-(decision 493)."""
+"""The buttons of a page's head stand in one order: what ends something first, the main one last."""
 
 import re
 from pathlib import Path

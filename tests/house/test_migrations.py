@@ -1,5 +1,4 @@
-"""A migration does today what it did to the databases that took it: it reads nothing that changes
-(decision 401)."""
+"""A migration does today what it did to the databases that took it: it reads nothing that changes."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""The age of blocks is asked by no list since these go by IDs (decision 440). PostgreSQL drops an index of
+"""The age of blocks is asked by no list since these go by IDs. PostgreSQL drops an index of
 partitions only while nobody uses them: in an instant, after a lock that is waited for five seconds at most."""
 
 from django.db import migrations

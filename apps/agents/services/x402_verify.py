@@ -267,7 +267,7 @@ def check_now(checked: CheckedPayment) -> None:
 def paid_elsewhere(checked: CheckedPayment, refusal: X402Refused) -> str:
     """The hash of a transaction of somebody else that has carried it out, which is why it can't be
     carried out now; empty when there is none. Anybody may submit an authorization, and its coins
-    come to the offer's own address all the same (decision 542). Not inside a transaction. Raises
+    come to the offer's own address all the same. Not inside a transaction. Raises
     X402Refused when the chain can't be asked."""
     if refusal.reason in _NOT_LOOKED_UP or checked.offer.payment.status in CLOSED:
         return ""

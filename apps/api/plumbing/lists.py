@@ -2,7 +2,7 @@
 from a record instead.
 
 A total is exact up to COUNTED_MAX. Beyond, it is what is known: at least one row after each page
-that has one, so that whoever goes on while there are pages reads all (decision 327).
+that has one, so that whoever goes on while there are pages reads all.
 """
 
 from collections.abc import Callable

@@ -2,7 +2,7 @@
 rest may go to.
 
 Both stand in the settings, which the signer reads in its own environment: what the database says
-adds no address (decision 133).
+adds no address.
 """
 
 from dataclasses import dataclass

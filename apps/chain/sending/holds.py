@@ -1,5 +1,4 @@
-"""Staff stop signing: of one asset, of one chain, or of everything. One places a hold, two lift it
-(decision 230).
+"""Staff stop signing: of one asset, of one chain, or of everything. One places a hold, two lift it.
 
 The signer asks before each run, and again under the wallet's lock. What was signed before is out,
 or goes out.

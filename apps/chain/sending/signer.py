@@ -292,8 +292,8 @@ class ChainSigner:
 
     @staticmethod
     def _asking(lane: SigningLane, act: Callable[[], int]) -> int:
-        """Do it; a keystore elsewhere is asked between two attempts, never inside their transaction
-        (decision 132)."""
+        """Do it; a keystore elsewhere is asked between two attempts, never inside their
+        transaction."""
         for _ in range(ATTEMPTS_MAX):
             try:
                 return act()

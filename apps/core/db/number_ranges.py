@@ -1,5 +1,5 @@
 """Tables that are divided by the numbers of their rows, which are their keys: histories, which are
-kept for ever and whose lines are numbered in the order of time (decision 393).
+kept for ever and whose lines are numbered in the order of time.
 
 Ranges are made ahead. A row without one goes to the partition `rest`, so nothing is refused when
 nobody has made its range.

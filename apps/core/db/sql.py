@@ -110,7 +110,7 @@ class Narrowing(Statement):
 
 
 class Blank(models.Value):
-    """Stands in a query for a value that is known by its name and type alone (decision 400)."""
+    """Stands in a query for a value that is known by its name and type alone."""
 
     def as_sql(
         self, compiler: "SQLCompiler", connection: "BaseDatabaseWrapper"

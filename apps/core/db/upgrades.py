@@ -33,7 +33,7 @@ def check_upgrade(
 
 def replaced_earlier(migration: Migration) -> set[tuple[str, str]]:
     """What the migrations that this one replaces had replaced: databases that grew keep the names
-    for ever, others never had them (decision 401)."""
+    for ever, others never had them."""
     return {(app, name) for app, name in getattr(migration, "replaced_earlier", ())}
 
 

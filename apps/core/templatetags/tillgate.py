@@ -2,7 +2,7 @@
 way.
 
 Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, rounds coins, with
-the whole amount in its title; coins that add up are whole (decision 468). Whatever a tag is given
+the whole amount in its title; coins that add up are whole. Whatever a tag is given
 is escaped.
 """
 

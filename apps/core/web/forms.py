@@ -129,7 +129,7 @@ def _figure(name: str, value: object) -> object:
 
 def typographic(text: str) -> str:
     """A sentence as pages are typeset: those of the API have straight apostrophes, pages curly
-    ones (decision 371)."""
+    ones."""
     return _APOSTROPHE.sub("\N{RIGHT SINGLE QUOTATION MARK}", text)
 
 

@@ -194,7 +194,7 @@ def payment_uri(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
 
 
 def qr_text(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
-    """The content of a QR code: of a token the address alone (decision 536)."""
+    """The content of a QR code: of a token the address alone."""
     if not entry.asset.is_native:
         return checksummed(entry.address_id)
     return payment_uri(entry, amount_atomic)

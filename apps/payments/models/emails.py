@@ -10,7 +10,7 @@ EMAIL_LENGTH = 254  # longer ones are no addresses, and no index takes them
 
 class PaymentEmail(models.Model):
     """`customer_email` of a payment's metadata in small letters. A row of those that name one. Kept
-    by triggers on payments, and written by nobody else (decision 438)."""
+    by triggers on payments, and written by nobody else."""
 
     payment = models.OneToOneField(
         Payment,

@@ -17,7 +17,7 @@ from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.stores.models import Currency
 
 REFERENCE_LENGTH = 16
-EXTENDED_MAX = timedelta(days=3)  # from when it was made to its latest deadline (decision 538)
+EXTENDED_MAX = timedelta(days=3)  # from when it was made to its latest deadline
 PART_LENGTH = 3  # the letters of a reference that its index takes together
 PART_PLACES = range(1, REFERENCE_LENGTH - PART_LENGTH + 2)
 _OTHER_AMOUNT = frozenset({"processing_underpaid", "completed_underpaid", "completed_overpaid"})
@@ -88,7 +88,7 @@ class Payment(Owned):
     idempotency_caller = models.CharField(max_length=50, blank=True, default="")
     idempotency_key = models.CharField(max_length=255, null=True)
 
-    # In no index, so that a check writes none (decision 361): ReconciliationTask finds them.
+    # In no index, so that a check writes none: ReconciliationTask finds them.
     reconciliation_status = models.CharField(max_length=20, null=True)
     reconciled_at = models.DateTimeField(null=True)
     reconciliation_due = models.BooleanField(default=False)
@@ -151,7 +151,7 @@ class Payment(Owned):
         ]
         indexes = [
             # Lists, their counts and the figures of days: an index alone answers them. The platform
-            # is what the policy of the database asks (decision 396).
+            # is what the policy of the database asks.
             models.Index(
                 fields=["store", "mode", "-created_at", "-id"],
                 include=[
@@ -213,7 +213,7 @@ class Payment(Owned):
                 fields=["store", "mode", "settlement_amount_cents", "-created_at"],
                 name="payment_of_amount",
             ),
-            # What support is told, of a store that nobody knows (decision 439).
+            # What support is told, of a store that nobody knows.
             models.Index(
                 fields=["order_id", "-created_at"],
                 condition=models.Q(order_id__isnull=False),

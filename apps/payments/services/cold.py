@@ -2,7 +2,7 @@
 promised stays.
 
 The coins go on being owed to whom they were owed before: only the account of where they lie is
-another (decision 133).
+another.
 """
 
 from datetime import datetime

@@ -1,6 +1,6 @@
 """More time for a payment that money has come for: its quote stays locked, its deadline moves.
 
-Never more than three days after it was made (decision 538).
+Never more than three days after it was made.
 """
 
 from datetime import timedelta

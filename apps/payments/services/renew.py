@@ -73,7 +73,7 @@ def is_renewable(payment: Payment) -> bool:
 
 
 def _is_canceled(payment: Payment) -> bool:
-    """Who ended it before its time doesn't want it paid (decision 211)."""
+    """Who ended it before its time doesn't want it paid."""
     if payment.state_reason != states.EXPIRED_TIMEOUT:
         return True
     ends = PaymentEvent.objects.filter(payment=payment, event_type=states.EVENTS[states.EXPIRED])

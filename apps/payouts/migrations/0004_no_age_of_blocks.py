@@ -1,4 +1,4 @@
-"""The age of blocks is asked by no list since these go by IDs (decision 440)."""
+"""The age of blocks is asked by no list since these go by IDs."""
 
 from django.contrib.postgres.operations import RemoveIndexConcurrently
 from django.db import migrations

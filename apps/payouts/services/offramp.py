@@ -160,7 +160,7 @@ class OfframpTransfers(TransferFollower[Payout]):
         self.request(row, TransferOrder(row.asset, to, row.amount_atomic), reference)
 
     def advance_transfer(self, row: Payout, at: datetime) -> None:
-        """Coins that a stopped token kept from the off-ramp set out once more (decision 571); a
+        """Coins that a stopped token kept from the off-ramp set out once more; a
         review is told of once."""
         if not _is_news(row, transfer_of(row)):
             return

@@ -2,7 +2,7 @@
 currency: a day's volume counts at that day's booked rates.
 
 Those who lead the lists of the range's months and days are compared, and are the best when nobody
-who leads none of them can have sold as much; else all merchants are (decision 456).
+who leads none of them can have sold as much; else all merchants are.
 """
 
 from bisect import bisect_right

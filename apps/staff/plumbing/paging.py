@@ -72,7 +72,7 @@ def _newest_keys(rows: "QuerySet[Any]", length: int) -> list[Any]:
 
 def _keys_by_key(rows: "QuerySet[Any]", length: int) -> list[Any]:
     """Behind the rows whose IDs tell their time stand those with IDs of before, which are random
-    and mostly greater (decision 440)."""
+    and mostly greater."""
     bare = rows.select_related(None).values_list("pk", flat=True)
     keys = list(made_last(bare)[:length])
     if len(keys) < length:

@@ -1,5 +1,5 @@
 """Times of test clocks on the staff site: the machine's time comes first, and what a test clock
-said stands below it and says so (decision 486)."""
+said stands below it and says so."""
 
 from datetime import datetime, timedelta
 from typing import Any, ClassVar

@@ -1,5 +1,5 @@
 """Inputs of the staff site in people's units: percent, money and coins, of columns in basis points,
-fractions, cents and atomic units (decision 471). What they clean to is what the column has."""
+fractions, cents and atomic units. What they clean to is what the column has."""
 
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
