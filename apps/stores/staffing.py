@@ -1,4 +1,5 @@
-"""Who is staff, in which roles. Two give finance or admin; one gives support, or takes a role away."""
+"""Who is staff, in which roles. Two give finance or admin; one gives support, or takes a role
+away."""
 
 from collections.abc import Collection
 from datetime import datetime

@@ -1,4 +1,5 @@
-"""A migration does today what it did to the databases that took it: it reads nothing that changes."""
+"""A migration does today what it did to the databases that took it: it reads nothing that
+changes."""
 
 import ast
 
