@@ -8,6 +8,7 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.assets.models import AcceptedAsset, Asset
 from apps.core import clock
+from apps.core.db.constraints import refused_by
 from apps.core.db.sql import Statement
 from apps.core.errors import Failure, NotFound
 from apps.core.evm import is_address
@@ -35,6 +36,15 @@ class NotAContract(Failure):
 
 class ContractTaken(Failure):
     message = "Another asset has this contract"
+
+
+class ContractKept(Failure):
+    """The owner of the tables may change it still."""
+
+    message = (
+        "Coins have come in this asset, so its contract stays. Only the owner of the database's"
+        " tables may change it"
+    )
 
 
 CONFIRMATIONS_MAX = 10_000
@@ -69,7 +79,8 @@ def change_asset(
             asset.is_active = is_active
         if asset.is_active and not asset.is_native and asset.contract_address is None:
             raise NoContract
-        asset.save(update_fields=["contract_address", "is_active"])
+        with refused_by("asset_is_kept", ContractKept):
+            asset.save(update_fields=["contract_address", "is_active"])
         if required_confirmations is not None:
             lowest = asset.chain.confirmations_floor
             if not lowest <= required_confirmations <= CONFIRMATIONS_MAX:

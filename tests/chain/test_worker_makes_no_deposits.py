@@ -41,7 +41,7 @@ __all__ = ["cast", "deadline", "everybody", "live", "local", "missed"]
 
 
 def refused(statement: str, values: Any = None, *, role: str = WORKER) -> None:
-    denied = pytest.raises(DatabaseError, match="permission denied")
+    denied = pytest.raises(DatabaseError, match=r"permission denied|what it is stays")
     with acting_as(role), denied, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement, values)
 
@@ -118,6 +118,47 @@ def test_what_was_set_aside_confirms_in_a_block_that_stands(db: None, number: st
         )
     confirm = "UPDATE chain_deposit SET status = 'confirmed' WHERE id = %s"
     refused(confirm, [deposit.pk])
+
+
+# --- what coins are ---
+
+KEPT = {
+    "contract_address": "'0x5555555555555555555555555555555555555555'",
+    "atomic_decimals": "atomic_decimals - 1",
+    "chain_id": "'sepolia'",
+}
+
+
+@pytest.mark.parametrize("column", KEPT)
+@pytest.mark.parametrize("role", [WORKER, WATCHER])
+def test_an_asset_in_which_coins_have_come_is_never_another(
+    db: None, role: str, column: str
+) -> None:
+    """With a contract of one's own for an hour, tokens of one's own would raise a day's room."""
+    change = f"UPDATE assets_asset SET {column} = {KEPT[column]} WHERE id = 'ETH_USDC'"
+    if role == WORKER:
+        with transaction.atomic():
+            assert allowed(change, role=role) == 1
+            transaction.set_rollback(True)
+    deposit = deposit_in_a_block("confirmed")
+    Deposit.objects.filter(pk=deposit.pk).update(asset_id="ETH_USDC")
+    refused(change, role=role)
+
+
+def test_a_command_says_why_a_contract_stays(db: None, capfd: pytest.CaptureFixture[str]) -> None:
+    deposit = deposit_in_a_block("confirmed")
+    Deposit.objects.filter(pk=deposit.pk).update(asset_id="ETH_USDC")
+    arguments = ["ETH_USDC", "--contract", make.fresh_address()]
+    with acting_as(WORKER), pytest.raises(SystemExit):
+        call_command("set_asset", *arguments, stdout=StringIO())
+    assert "so its contract stays" in capfd.readouterr().err
+    call_command("set_asset", *arguments, stdout=StringIO())  # as the owner
+
+
+@pytest.mark.parametrize("change", ["chain_id = 77", "mode = 'test'"])
+def test_a_network_whose_blocks_were_read_is_never_another(db: None, change: str) -> None:
+    deposit_in_a_block("confirmed")
+    refused(f"UPDATE assets_chain SET {change} WHERE id = 'ethereum'")
 
 
 # --- the room of a day ---
