@@ -14,6 +14,7 @@ from apps.assets.models import Asset
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.sending import following, sender
 from apps.core import clock
+from apps.core.models import OutgoingMail
 from apps.ledger import movements
 from apps.payments.models import (
     Payment,
@@ -358,3 +359,26 @@ def test_every_purpose_has_a_follower() -> None:
         for purpose in (follower.purposes or (follower.purpose,))
     }
     assert known == set(OutgoingTransaction.Purpose.values)
+
+
+@pytest.mark.parametrize("name", ["withdrawal", "cold", "sweep"])
+def test_of_what_no_store_asked_for_the_service_hears(
+    cast: Cast, settings: Any, caplog: pytest.LogCaptureFixture, name: str
+) -> None:
+    """Of a withdrawal both members of staff; of a sweep nobody, as it is asked for again."""
+    purpose = PURPOSES[NAMES.index(name)]
+    row = asked(cast, settings, purpose)
+    comes_to(row, purpose, "failed")
+    failures = [line for line in caplog.text.splitlines() if "own_transfer_failed" in line]
+    assert len(failures) == (name != "sweep")
+    emails = OutgoingMail.objects.filter(key__contains=":failed:")
+    assert emails.count() == (2 if name == "withdrawal" else 0)
+
+
+def test_a_record_that_was_booked_is_not_in_review_again(cast: Cast, settings: Any) -> None:
+    """A reorganization took back what had ended: staff look, and nothing is said or booked."""
+    purpose = PURPOSES[NAMES.index("test_payment")]
+    row = asked(cast, settings, purpose)
+    assert comes_to(row, purpose, "confirmed") == "confirmed"
+    assert comes_to(row, purpose, "review") == "confirmed"
+    assert heard() == []

@@ -33,6 +33,7 @@ from apps.payouts.providers.base import (
 from apps.payouts.providers.http import HttpOfframp
 from apps.payouts.providers.sandbox import OfframpSandbox
 from apps.payouts.services.progress import advance_payouts
+from apps.stores.notification_models import Notification
 from tests import auditing, make
 from tests.cast import Shop
 from tests.contract.test_payouts import bank, rich
@@ -312,6 +313,32 @@ def test_coins_that_a_stopped_token_kept_back_set_out_again(
     assert (payout.status, payout.funds) == ("confirmed", "paid")
     assert Movement.objects.filter(kind="payout_gas_paid").count() == 6
     assert Movement.objects.filter(kind="payout_settled").count() == 1
+    assert auditing.found_of("payouts_sent_once", "movements_serve", "movements_balance") == []
+
+
+def test_coins_in_review_on_their_way_to_the_off_ramp_are_told_of_once(
+    bakery: Shop, far: Bank, through_http: None
+) -> None:
+    """The order waits, nothing is booked, and once they have left it goes on."""
+    rich(bakery)
+    far.deposit_address = "0x" + "d" * 40
+    to = bank(bakery)
+    made = make.payout(bakery.live, 2_000_000, asset_id="ETH_USDC", fiat_payout_detail_id=to)
+    advance_payouts()
+    OutgoingTransaction.objects.update(status="review")
+    far.settle()
+    for _ in range(2):
+        Payout.objects.update(asked_at=None)
+        advance_payouts()
+    news = Notification.objects.filter(kind="payout_problem")
+    assert list(news.values_list("title", "path")) == [
+        ("Payout of 2 USDC is under review", f"/dashboard/payouts/{made['id']}")
+    ]
+    assert Payout.objects.get().funds == "clearing"
+    OutgoingTransaction.objects.update(status="confirmed", nonce=5, network_fee_atomic=7)
+    advance_payouts()
+    assert Payout.objects.get().funds == "paid"
+    assert OutgoingTransaction.objects.get().handled_status == "confirmed"
     assert auditing.found_of("payouts_sent_once", "movements_serve", "movements_balance") == []
 
 
