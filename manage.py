@@ -28,6 +28,8 @@ WITHOUT_SERVICES = {
 # Objects that are freed in cycles before the collector looks for them: starting makes hundreds of
 # thousands that stay.
 COLLECTED_AFTER = 20_000
+# How psycopg begins to tell that it isn't connected.
+UNREACHABLE = ("connection failed", "connection timeout", "connection is bad", "failed to resolve")
 
 
 # The production image has no workshop: its Python and its services are there before any command.
@@ -96,7 +98,21 @@ def main() -> None:
         from config import environment  # noqa: F401  # refuses what nothing may start with
     except ImproperlyConfigured as error:
         sys.exit(str(error))
-    execute_from_command_line(sys.argv)
+    from django.db import OperationalError
+
+    try:
+        execute_from_command_line(sys.argv)
+    except OperationalError as error:
+        if not str(error).startswith(UNREACHABLE):
+            raise
+        sys.exit(unreachable(str(error)))
+
+
+def unreachable(reason: str) -> str:
+    """What a person is told when nothing answers where PostgreSQL should be."""
+    line = reason.partition("\n")[0].removeprefix("connection failed: ")
+    hint = "; without DATABASE_URL in the environment it is the demo's" if HAS_WORKSHOP else ""
+    return f"PostgreSQL doesn't answer: {line}. DATABASE_URL names it{hint}"
 
 
 if __name__ == "__main__":

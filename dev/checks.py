@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -32,22 +33,44 @@ PYTEST = [sys.executable, "-m", "pytest"]
 
 def main(arguments: list[str]) -> int:
     """Run what was asked for; the exit status. Ctrl-C, a plain kill and a closed terminal leave
-    nothing that runs."""
+    nothing that runs, and neither does one that nobody can answer: what runs is in a process of its
+    own, and of the two that is left ends it."""
     os.environ["TILLGATE_ENV"] = "test"
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` and `&` of a script want it
-            signal.signal(number, _end)
+    descendants.adopt()
+    parent = os.getpid()
+    if runner := os.fork():
+        return _status_of(runner)
+    running.end_with_parent(signal.SIGTERM)
+    if os.getppid() != parent:
+        return 143
+    _take_signals(_end)
     try:
         return _main(arguments)
     except (KeyboardInterrupt, SystemExit) as asked:
-        descendants.end_all(keeper.is_one)
+        descendants.end_all(keeper.is_one, is_told=isinstance(asked, KeyboardInterrupt))
         embedded.leave_all()
         return asked.code if isinstance(asked, SystemExit) and isinstance(asked.code, int) else 130
 
 
+def _status_of(runner: int) -> int:
+    """Of the process that runs everything. What a terminal says has reached it as well."""
+    _take_signals(lambda number, frame: os.kill(runner, number))
+    status = os.waitstatus_to_exitcode(os.waitpid(runner, 0)[1])
+    if status < 0:
+        descendants.end_all(keeper.is_one, is_told=False)
+    return status if status >= 0 else 128 - status
+
+
+def _take_signals(handler: Callable[[int, FrameType | None], object]) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:  # as `nohup` and `&` of a script want it
+            signal.signal(number, handler)
+
+
 def _end(number: int, frame: FrameType | None) -> None:
-    """Before anything else ends: pytest is quick, and leaves its workers behind."""
+    """Before anything else ends; a second one changes nothing."""
     descendants.adopt()
+    _take_signals(lambda number, frame: None)
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(128 + number)

