@@ -83,6 +83,40 @@ WHERE l.action IN ('member.joined', 'member.role_changed', 'store.ownership_hand
 """,  # noqa: S608  # our own text
     ),
     Invariant(
+        "ways_in_logged",
+        "Every passkey and invitation was made by somebody in the audit log, second factors that"
+        " were set up are there, and the staff have the roles that it says",
+        "SELECT count(*) FROM stores_user",
+        f"""
+WITH factors AS (
+    SELECT DISTINCT ON (target_id) target_id, action FROM stores_auditentry
+    WHERE action IN ('second_factor.set_up', 'second_factor.removed', 'person.closed')
+    ORDER BY target_id, id DESC
+), roles AS (
+    SELECT DISTINCT ON (target_id) target_id, details -> 'roles' ->> 1 AS said
+    FROM stores_auditentry WHERE action = 'staff.roles_changed' ORDER BY target_id, id DESC
+)
+SELECT 'passkey ' || k.id, 'the audit log doesn''t say who added it'
+FROM django_otp_webauthn_webauthncredential k WHERE k.created_at > {_LOG_BEGAN}
+    AND NOT EXISTS (SELECT FROM stores_auditentry l
+        WHERE l.action = 'passkey.added' AND l.target_id = k.id::text)
+UNION ALL SELECT 'invitation ' || i.id, 'the audit log doesn''t say who sent it, or with this role'
+FROM stores_invitation i WHERE i.created_at > {_LOG_BEGAN}
+    AND NOT EXISTS (SELECT FROM stores_auditentry l WHERE l.action = 'member.invited'
+        AND l.target_id = i.id::text AND l.details ->> 'role' = i.role
+        AND l.store_id = i.store_id)
+UNION ALL SELECT 'account ' || f.target_id, 'its second factor was set up, and is gone'
+FROM factors f WHERE f.action = 'second_factor.set_up'
+    AND NOT EXISTS (SELECT FROM access_secondfactor s WHERE s.user_id::text = f.target_id
+        AND s.confirmed)
+    AND EXISTS (SELECT FROM stores_user u WHERE u.id::text = f.target_id)
+UNION ALL SELECT 'account ' || r.target_id, 'it is staff as other than the audit log says'
+FROM roles r JOIN stores_user u ON u.id::text = r.target_id
+WHERE CASE WHEN u.is_staff THEN array_to_string(u.staff_roles, ', ') ELSE '' END
+    IS DISTINCT FROM replace(r.said, 'none', '') OR u.is_superuser
+""",  # noqa: S608  # our own text
+    ),
+    Invariant(
         "founders_own",
         "Whoever opened a store is its owner, as long as the audit log says nothing else",
         "SELECT count(*) FROM stores_auditentry WHERE action = 'store.opened'",

@@ -14,7 +14,7 @@ from typing import Any
 from django.conf import settings
 from django.db import connection
 
-from apps.audit.facts import Facts
+from apps.audit.fact_tables import Facts
 
 NAME = "facts_kept"
 SAYS = "What was verified before of money and promises is still there, and says the same"
@@ -28,10 +28,11 @@ TIME_DIGITS = 12
 PRUNED_EARLY = timedelta(days=1)
 
 Kept = Mapping[str, Any]
-_UUID = "uuid"
+_UUID, _TEXT = "uuid", "text"
 # Keys of long ago are random: none of them is written any more.
 _IS_TIMED = "substr(r.{key}::text, 15, 1) = '7'"
 _BY_TIME = f"CASE WHEN {_IS_TIMED} THEN left(r.{{key}}::text, {{digits}}) ELSE '' END"
+_BY_KEY = "r.{key}::text"
 _BY_NUMBER = "(r.{key} / 100000)::text"
 _SUMS = """
 SELECT {bucket}, {is_random} OR r.{key} <= %(before)s::{kind}, count(*), bit_xor({hash})
@@ -85,16 +86,21 @@ def compare(facts: Facts, before: Kept | None, at: datetime) -> Comparison:
 
 
 def _words(facts: Facts) -> dict[str, str]:
-    is_timed = facts.key_type == _UUID
+    if facts.key_type == _TEXT:
+        # Short tables, whose keys say nothing of when: each row is summed by itself.
+        bucket, is_random = _BY_KEY, "true"
+    elif facts.key_type == _UUID:
+        bucket, is_random = _BY_TIME, f"NOT ({_IS_TIMED.format(key=facts.key)})"
+    else:
+        bucket, is_random = _BY_NUMBER, "false"
     digits = PRUNED_DIGITS if facts.is_pruned else DIGITS
-    bucket = _BY_TIME if is_timed else _BY_NUMBER
     row = ", ".join(f"r.{name}" for name in (facts.key, *facts.names))
     return {
         "table": facts.table,
         "key": facts.key,
         "kind": facts.key_type,
         "bucket": bucket.format(key=facts.key, digits=digits),
-        "is_random": f"NOT ({_IS_TIMED.format(key=facts.key)})" if is_timed else "false",
+        "is_random": is_random,
         "hash": f"hash_record_extended(ROW({row}), 0)",
     }
 
@@ -102,6 +108,8 @@ def _words(facts: Facts) -> dict[str, str]:
 def _upto(facts: Facts, words: Mapping[str, str], before: Kept | None, at: datetime) -> str:
     """The last key before which no other will be written; never before that of the point."""
     earlier = "" if before is None else before["upto"]
+    if facts.key_type == _TEXT:
+        return ""
     if facts.key_type == _UUID:
         milliseconds = int((at - SETTLED).timestamp() * 1000)
         return max(earlier, str(uuid.UUID(int=milliseconds << 80)))
@@ -149,6 +157,8 @@ def _of_newest(
 
 
 def _from(facts: Facts, bucket: str) -> str:
+    if facts.key_type == _TEXT:
+        return f" {bucket}"
     if facts.key_type != _UUID:
         return f" {bucket}00000 to {bucket}99999"
     return f" from {_begin(bucket):%Y-%m-%d} on" if bucket else ""

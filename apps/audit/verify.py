@@ -14,7 +14,8 @@ from datetime import timedelta
 from django.db import DatabaseError, connection, transaction
 
 from apps.audit import custody, derived, kept, points, senders, touched
-from apps.audit.facts import FACTS, Facts
+from apps.audit.fact_tables import Facts
+from apps.audit.facts import FACTS
 from apps.audit.invariants import INVARIANTS, parameters
 from apps.audit.kept import Kept
 from apps.audit.models import VerifiedPoint

@@ -85,6 +85,36 @@ FROM rest r WHERE (r.most < r.held OR r.most > r.came OR r.least < 0) AND NOT EX
 """,
     ),
     Invariant(
+        "stops_stand",
+        "A hot wallet that was halted and sending that was held go on only as the audit log says,"
+        " and what was signed was sent by a hot wallet of its chain",
+        "SELECT count(*) FROM chain_hotwallet",
+        """
+WITH halts AS (
+    SELECT DISTINCT ON (target_id) target_id, action FROM stores_auditentry
+    WHERE action IN ('hot_wallet.halted', 'hot_wallet.resumed') ORDER BY target_id, id DESC
+)
+SELECT 'wallet ' || w.id, 'it goes on, and the audit log says that it was halted'
+FROM chain_hotwallet w JOIN halts h ON h.target_id = w.id AND h.action = 'hot_wallet.halted'
+WHERE w.halted_at IS NULL
+UNION ALL SELECT 'hold ' || h.id, 'it is lifted, and the audit log doesn''t say by whom'
+FROM chain_sendinghold h WHERE h.lifted_at IS NOT NULL AND EXISTS (
+        SELECT FROM stores_auditentry l WHERE l.action = 'sending.held'
+            AND l.target_id = h.id::text)
+    AND NOT EXISTS (SELECT FROM stores_auditentry l WHERE l.action = 'sending.resumed'
+        AND l.target_id = h.id::text)
+UNION ALL SELECT 'hold ' || l.target_id, 'sending was held, and nothing says so any more'
+FROM stores_auditentry l WHERE l.action = 'sending.held' AND NOT EXISTS (
+    SELECT FROM chain_sendinghold h WHERE h.id::text = l.target_id)
+UNION ALL SELECT 'wallet ' || o.from_address, 'it has sent ' || count(*) ||
+    ' transactions, and is no hot wallet of ' || o.chain_id
+FROM chain_outgoingtransaction o WHERE o.nonce IS NOT NULL AND o.purpose <> 'sweep'
+    AND NOT EXISTS (SELECT FROM chain_hotwallet w WHERE w.chain_id = o.chain_id
+        AND w.address = o.from_address)
+GROUP BY o.from_address, o.chain_id
+""",
+    ),
+    Invariant(
         "sent_as_signed",
         "Every signed transaction goes to the recipient in its record",
         "SELECT count(*) FROM chain_signedtransaction WHERE raw <> ''",

@@ -20,6 +20,11 @@ UNION ALL SELECT 'session ' || s.id, 'it is ' || s.status || ', its history ends
 FROM onramp_fundingsession s WHERE s.url <> '' AND s.status IS DISTINCT FROM
     (SELECT c.to_status FROM onramp_sessionchange c WHERE c.session_id = s.id ORDER BY c.id DESC
         LIMIT 1)
+UNION ALL SELECT 'session ' || s.id, 'its coins go to ' || s.destination_address ||
+    ', which is no address of its payment'
+FROM onramp_fundingsession s WHERE s.url <> '' AND NOT EXISTS (
+    SELECT FROM payments_paymentaddress a WHERE a.payment_id = s.payment_id
+        AND a.asset_id = s.asset_id AND lower(a.address_id) = lower(s.destination_address))
 UNION ALL SELECT 'session ' || id, 'it is paid without a time, or has a time without being paid'
 FROM onramp_fundingsession WHERE (status = 'paid') <> (paid_at IS NOT NULL)
 """,

@@ -162,6 +162,22 @@ WHERE p.approval_id IS NULL AND p.created_at > r.changed_at + interval '1 minute
 """,
     ),
     Invariant(
+        "removed_stay_removed",
+        "A destination or schedule that the audit log says was removed isn't paid any more",
+        "SELECT count(*) FROM stores_auditentry WHERE action IN ('payout_destination.removed',"
+        " 'payout_destination.stopped', 'payout_schedule.deleted', 'payout_schedule.stopped')",
+        """
+SELECT 'destination ' || d.id, 'it can be paid, and the audit log says that it was removed'
+FROM payouts_destination d WHERE d.removed_at IS NULL AND EXISTS (
+    SELECT FROM stores_auditentry l WHERE l.target_id = d.id::text
+        AND l.action IN ('payout_destination.removed', 'payout_destination.stopped'))
+UNION ALL SELECT 'schedule ' || c.id, 'it pays, and the audit log says that it was deleted'
+FROM payouts_schedule c WHERE c.deleted_at IS NULL AND EXISTS (
+    SELECT FROM stores_auditentry l WHERE l.target_id = c.id::text
+        AND l.action IN ('payout_schedule.deleted', 'payout_schedule.stopped'))
+""",
+    ),
+    Invariant(
         "due_times_paid_once",
         "A run of a schedule has made at most one payout",
         "SELECT count(*) FROM payouts_schedulerun",

@@ -11,7 +11,8 @@ from django.core.management import call_command
 from django.db import connection
 
 from apps.audit import derived, grants, kept, verify
-from apps.audit.facts import ELSEWHERE, FACTS, Facts
+from apps.audit.fact_tables import Facts
+from apps.audit.facts import ELSEWHERE, FACTS
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender
 from apps.chain.sending.hot_wallets import resolve_as_unsent

@@ -1,4 +1,4 @@
-"""222 things that somebody with the database's keys might change, planted one by one into sound
+"""232 things that somebody with the database's keys might change, planted one by one into sound
 books: each is named.
 
 The sound books themselves are clean.
@@ -49,14 +49,15 @@ from tests.cast import Api, Shop, assemble, signed_in
 from tests.console.plantings.books import BOOKS
 from tests.console.plantings.held_refunds import HELD_REFUNDS, hold
 from tests.console.plantings.sales import SALES
-from tests.console.plantings.settings import SETTINGS, decide, joined
+from tests.console.plantings.settings import SETTINGS, decide
 from tests.console.plantings.spending import SPENDING
 from tests.console.plantings.system import SYSTEM
+from tests.console.plantings.ways_in import WAYS_IN, joined, let_in, stop
 from tests.console.test_verify_ledger import refund
 from tests.links.makers import bought, made_link, send
 
 pytestmark = pytest.mark.rolls_back
-PLANTINGS = BOOKS | HELD_REFUNDS | SALES | SPENDING | SYSTEM | SETTINGS
+PLANTINGS = BOOKS | HELD_REFUNDS | SALES | SPENDING | SYSTEM | SETTINGS | WAYS_IN
 HOT = "0x" + "ab" * 20
 SAFE = "0x" + "5a" * 20
 FIRST = 100
@@ -98,6 +99,8 @@ def books(django_db_setup: None, django_db_blocker: Any) -> Iterator[Shop]:
         _send_on_chain(shop)
         _put_away(shop)
         decide(shop)
+        let_in(shop)
+        stop(shop)
         for _ in range(2):
             make.store_coins(shop.store, "SETH", 1000)
             seal_lines(clock.real_now())
@@ -269,7 +272,7 @@ def _put_away(shop: Shop) -> None:
 
 
 def test_the_list_is_whole() -> None:
-    assert len(PLANTINGS) == 222
+    assert len(PLANTINGS) == 232
 
 
 def test_the_untouched_books_are_clean(books: Shop) -> None:

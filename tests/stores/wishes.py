@@ -167,12 +167,12 @@ def _confirmations(cast: Cast) -> Wish:
 def _roles(cast: Cast) -> Wish:
     return Wish(
         lambda staff: staffing.request_roles(
-            cast.bob, ["finance"], "Joined us", staff, clock.real_now()
+            cast.charlie, ["finance"], "Joined us", staff, clock.real_now()
         ),
         lambda: AuditEntry.objects.filter(
-            target_id=str(cast.bob.pk), details__roles=["none", "finance"]
+            target_id=str(cast.charlie.pk), details__roles=["none", "finance"]
         ).count(),
-        lambda: staffing.set_roles(User.objects.get(pk=cast.bob.pk), ["support"]),
+        lambda: staffing.set_roles(User.objects.get(pk=cast.charlie.pk), ["support"]),
     )
 
 

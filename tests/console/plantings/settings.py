@@ -19,13 +19,13 @@ from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import add_wallet
 from apps.platforms.requests import AccountChanges
 from apps.platforms.services.accounts import update_account
-from apps.stores import audit
 from apps.stores.models import Member, Role, Store
 from apps.stores.services import change_store
 from apps.swaps.services.auto import set_auto_swap
 from tests import make
-from tests.cast import Shop, person, signed_in
+from tests.cast import Shop, signed_in
 from tests.console.plantings.rows import DEPOSIT, ELSEWHERE, again
+from tests.console.plantings.ways_in import joined
 
 LARGE = 10**24
 INVARIANT = "settings_logged"
@@ -187,25 +187,6 @@ _OTHERS = {
         "DELETE FROM stores_member WHERE store_id = '{store}' AND role = 'owner'",
         "founders_own",
     ),
-    "member whom nobody let in": (
-        again(
-            "stores_member",
-            "store_id = '{store}' AND role = 'owner'",
-            id="(SELECT max(id) + 1 FROM stores_member)",
-            user_id="(SELECT id FROM stores_user WHERE id NOT IN (SELECT user_id FROM stores_member"
-            " WHERE store_id = t.store_id) LIMIT 1)",
-        ),
-        "members_joined",
-    ),
-    "member who was let in missing": (
-        "DELETE FROM stores_member WHERE store_id = '{store}' AND role = 'developer'",
-        "members_joined",
-    ),
-    "founder replaced": (
-        "UPDATE stores_member SET user_id = (SELECT id FROM stores_user WHERE id NOT IN (SELECT"
-        " user_id FROM stores_member) LIMIT 1) WHERE store_id = '{store}' AND role = 'owner'",
-        "members_joined",
-    ),
     "coin no longer accepted": (
         "DELETE FROM assets_acceptedasset WHERE store_id = '{store}' AND mode = 'test' AND asset_id"
         " = 'SETH'",
@@ -291,18 +272,6 @@ def decide(shop: Shop) -> None:
     set_accepted(shop.owner_access("live"), "ETH_USDC", is_accepted=False)
     _raise_fee(shop)
     _wait(shop)
-
-
-def joined(shop: Shop, name: str) -> Member:
-    """An admin, whom somebody has let in."""
-    row = Member.objects.create(
-        store=shop.store, user=person(name), role=Role.ADMIN, created_at=clock.real_now()
-    )
-    details = {"role": row.role}
-    audit.record(
-        "member.joined", store=shop.store, target=row.user, name=row.user.email, details=details
-    )
-    return row
 
 
 def _wait(shop: Shop) -> None:
