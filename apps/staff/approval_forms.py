@@ -73,29 +73,38 @@ class AskForm(forms.Form):
         return str(self.cleaned_data["reason"])
 
 
-def _store_of(text: str) -> Store:
-    store = Store.objects.filter(pk=text, deleted_at=None).first() if is_uuid(text) else None
-    if store is None:
-        raise forms.ValidationError("No store has this ID")
-    return store
+class StoreField(forms.CharField):
+    """A store by its ID; None where it isn't required and empty."""
+
+    def clean(self, value: Any) -> Store | None:
+        text = super().clean(value)
+        if not text:
+            return None
+        store = Store.objects.filter(pk=text, deleted_at=None).first() if is_uuid(text) else None
+        if store is None:
+            raise forms.ValidationError("No store has this ID")
+        return store
 
 
-def _person_of(text: str) -> User:
-    person = User.objects.with_email(text)
-    if person is None:
-        raise forms.ValidationError("Nobody has this email address")
-    return person
+class PersonField(forms.CharField):
+    """A person by their email address."""
+
+    def clean(self, value: Any) -> User:
+        person = User.objects.with_email(super().clean(value))
+        if person is None:
+            raise forms.ValidationError("Nobody has this email address")
+        return person
 
 
-class OptionalStoreForm(AskForm):
-    """The store that it is about, if any."""
+def _atomic_of(amount: str, asset: Asset) -> int | None:
+    """None when it isn't an amount of this coin."""
+    if not _COINS.fullmatch(amount):
+        return None
+    size = money.atomic_from_decimal(amount.lstrip("-"), asset.atomic_decimals)
+    return -size if size is not None and amount.startswith("-") else size
 
-    def clean_store(self) -> Store | None:
-        text = self.cleaned_data["store"].strip()
-        return _store_of(text) if text else None
 
-
-class CorrectionForm(OptionalStoreForm):
+class CorrectionForm(AskForm):
     title = "Request a ledger correction"
     asset = forms.ModelChoiceField(
         Asset.objects.select_related("chain").order_by("pk"), empty_label="Choose an asset"
@@ -109,7 +118,7 @@ class CorrectionForm(OptionalStoreForm):
             " custody accounts."
         )
     )
-    store = forms.CharField(
+    store = StoreField(
         required=False,
         help_text=(
             "ID of the store that the account belongs to. Leave empty for the service’s accounts."
@@ -127,21 +136,14 @@ class CorrectionForm(OptionalStoreForm):
         super().clean()
         data = self.cleaned_data
         asset = data.get("asset")
-        text = str(data.get("amount", "")).strip()
         if asset is not None:
-            size = (
-                money.atomic_from_decimal(text.lstrip("-"), asset.atomic_decimals)
-                if _COINS.fullmatch(text)
-                else None
-            )
-            if not size:
+            data["amount_atomic"] = _atomic_of(data.get("amount", ""), asset)
+            if not data["amount_atomic"]:
                 self.add_error(
                     "amount",
                     f"Enter an amount other than zero, with at most {asset.atomic_decimals} decimal"
                     " places",
                 )
-            else:
-                data["amount_atomic"] = -size if text.startswith("-") else size
         reference = str(data.get("payment", "")).strip()
         data["payment"] = by_reference(reference) if reference else None
         if reference and data["payment"] is None:
@@ -162,10 +164,7 @@ class CorrectionForm(OptionalStoreForm):
 
 class FactorForm(AskForm):
     title = "Remove a lost second factor"
-    email = forms.CharField(help_text="Email of the person who lost their phone and backup codes.")
-
-    def clean_email(self) -> User:
-        return _person_of(self.cleaned_data["email"])
+    email = PersonField(help_text="Email of the person who lost their phone and backup codes.")
 
     def ask(self, staff: User, at: datetime) -> StaffRequest:
         return lost_factor.request_removal(self.cleaned_data["email"], self.reason, staff, at)
@@ -178,7 +177,7 @@ class RolesForm(AskForm):
         " emailed and has seven days to approve it. Adding Support or removing roles takes effect"
         " right away."
     )
-    email = forms.CharField(
+    email = PersonField(
         help_text=format_html(
             "Email of an existing account. An operator creates one with {}.",
             code("manage.py staff"),
@@ -193,9 +192,6 @@ class RolesForm(AskForm):
         person = User.objects.with_email(preset.get("email", ""))
         self.fields["roles"].initial = sorted(roles_of(person)) if person else []
 
-    def clean_email(self) -> User:
-        return _person_of(self.cleaned_data["email"])
-
     def ask(self, staff: User, at: datetime) -> StaffRequest | None:
         return staffing.request_roles(
             self.cleaned_data["email"], self.cleaned_data["roles"], self.reason, staff, at
@@ -208,15 +204,9 @@ class MemberRoleForm(AskForm):
         "This change needs a second approval. Another member of staff is emailed and has seven"
         " days to approve it. The store’s owners are notified of the change."
     )
-    store = forms.CharField(help_text="ID of the store.")
-    email = forms.CharField(help_text="Email of a member of the store.")
+    store = StoreField(help_text="ID of the store.")
+    email = PersonField(help_text="Email of a member of the store.")
     role = forms.ChoiceField(choices=Role.choices)
-
-    def clean_store(self) -> Store:
-        return _store_of(self.cleaned_data["store"].strip())
-
-    def clean_email(self) -> User:
-        return _person_of(self.cleaned_data["email"])
 
     def ask(self, staff: User, at: datetime) -> StaffRequest:
         data = self.cleaned_data
@@ -238,7 +228,7 @@ class DispatchForm(AskForm):
         "Turning something off takes effect right away. Any other change needs a second approval:"
         " another member of staff is emailed and has seven days to approve it."
     )
-    store = forms.CharField(help_text="ID of the store.")
+    store = StoreField(help_text="ID of the store.")
     card_funding_live = forms.BooleanField(required=False)
     card_funding_test = forms.BooleanField(required=False)
     x402_dispatch = forms.BooleanField(required=False)
@@ -259,9 +249,6 @@ class DispatchForm(AskForm):
         if store is not None:
             self.initial.update(values_of(store, dispatch.dispatch_columns()))
 
-    def clean_store(self) -> Store:
-        return _store_of(self.cleaned_data["store"].strip())
-
     def clean_authorization_policy(self) -> dict[str, object]:
         try:
             rules = PolicyRules.read(self.cleaned_data["authorization_policy"] or {})
@@ -276,7 +263,7 @@ class DispatchForm(AskForm):
         )
 
 
-class CardNetworkForm(OptionalStoreForm):
+class CardNetworkForm(AskForm):
     title = "Change a card network"
     what_follows = (
         "Turning a card network off takes effect right away. Any other change needs a second"
@@ -284,9 +271,7 @@ class CardNetworkForm(OptionalStoreForm):
     )
     provider = forms.ChoiceField(label="Card network")
     mode = forms.ChoiceField(choices=Mode.choices)
-    store = forms.CharField(
-        required=False, help_text="ID of the store. Leave empty for all stores."
-    )
+    store = StoreField(required=False, help_text="ID of the store. Leave empty for all stores.")
     is_active = forms.BooleanField(required=False, initial=True, label="Active")
     api_key = forms.CharField(
         required=False, max_length=500, widget=forms.PasswordInput(attrs={"autocomplete": "off"})
@@ -394,14 +379,9 @@ class WithdrawalForm(AskForm):
         super().clean()
         data = self.cleaned_data
         asset = data.get("asset")
-        text = str(data.get("amount", "")).strip()
         if asset is not None:
-            data["amount_atomic"] = (
-                money.atomic_from_decimal(text, asset.atomic_decimals)
-                if _COINS.fullmatch(text)
-                else None
-            )
-            if not data["amount_atomic"] or data["amount_atomic"] < 0:
+            data["amount_atomic"] = _atomic_of(data.get("amount", ""), asset)
+            if (data["amount_atomic"] or 0) <= 0:
                 self.add_error(
                     "amount",
                     f"Enter an amount above zero, with at most {asset.atomic_decimals} decimal"
