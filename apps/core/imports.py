@@ -1,9 +1,8 @@
-"""Imports that are put off: what a library loads long before it is used, or never uses.
+"""Imports that are put off where it is felt: parts of libraries that hardly any request asks for.
 
-Only where it is felt. Three places do it (PSS of a web process that has its routes loaded, 80 MB,
-and its processor time, 0.8 s): what the models of WebAuthn and OAuth name, 14 MB and 0.2 s; what
-checks signed tokens, of which ours are none, 13 MB and 0.2 s; and what reads statements of the
-makers of passkeys, 15 MB of the processes that are asked for one.
+Of a web process with its routes loaded (PSS of 80 MB, 0.8 s of the processor): what models of
+WebAuthn and OAuth name, 14 MB and 0.2 s; what checks signed tokens, 13 MB and 0.2 s; what reads
+statements of the makers of passkeys, 15 MB once somebody adds one.
 """
 
 import sys
