@@ -1,4 +1,4 @@
-"""Prepared statements outlive a rollback, after which psycopg forgets them and has no setting for it.
+"""Prepared statements outlive a rollback; psycopg forgets them then, and has no setting for it.
 
 PostgreSQL looks a statement's tables up again by itself, and refuses one that would answer with
 other columns. Measured: a payment after a refused payout takes 19.6 ms in place of 21.6 on a busy
