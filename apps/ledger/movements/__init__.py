@@ -43,7 +43,6 @@ from apps.ledger.movements.payouts import (
     payout_handed_over,
     payout_released,
     payout_settled,
-    payouts_confirmed,
 )
 from apps.ledger.movements.refunds import (
     Returned,
@@ -87,7 +86,6 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "swap_approval_paid",
     "payout_created",
     "payout_gas_charged",
-    "payouts_confirmed",
     "Confirmed",
     "payout_confirmed",
     "payout_released",

@@ -36,14 +36,9 @@ class Confirmed(PaidStoreMove):
     is_simulated: bool
 
 
-def payout_confirmed(**of: Unpack[Confirmed]) -> Posted:
-    """What the store bears of the fee was withheld and has not left."""
-    return post(_confirmed(of))
-
-
-def payouts_confirmed(many: Sequence[Confirmed]) -> None:
-    """The same for many, in one statement."""
-    post_many([_confirmed(of) for of in many])
+def payout_confirmed(payouts: Sequence[Confirmed]) -> None:
+    """Many in one statement. What the store bears of the fee was withheld and has not left."""
+    post_many([_confirmed(of) for of in payouts])
 
 
 def _confirmed(of: Confirmed) -> Posting:

@@ -2,15 +2,15 @@
 
 import uuid
 from datetime import datetime
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import attempts
-from apps.chain.sending.following import TransferFollower, TransferOrder
+from apps.chain.sending.following import RowT, TransferFollower, TransferOrder
 from apps.core import jobs, money
 from apps.core.clock import real_now
-from apps.core.machine import Step
+from apps.core.machine import Machine, Step
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments import states
@@ -34,17 +34,48 @@ def book_gas(transfer: OutgoingTransaction, at: datetime) -> None:
     )
 
 
-class RefundFollower(TransferFollower[Refund]):
-    """A refund moves under the lock of its payment."""
+class BackFollower(TransferFollower[RowT]):
+    """What goes back: a refund, or a transfer that no payment expected."""
 
     purpose = OutgoingTransaction.Purpose.REFUND
+    machine: Machine[Any, Step]
+    attempt_failed = staticmethod(book_gas)
+
+    def order(self, row: Any, at: datetime) -> TransferOrder:
+        return TransferOrder(row.asset, row.destination_address, row.amount_atomic)
+
+    def submitted(self, row: Any, transfer: OutgoingTransaction, at: datetime) -> None:
+        """A later attempt has another transaction."""
+        columns = self.columns_of(transfer)
+        if row.status in self.unsent:
+            columns |= {"submitted_at": at, "submitted_real_at": real_now(), "updated_at": at}
+            self.machine.change_locked(row, Step("submitted"), at=at, **columns)
+        elif row.tx_hash != transfer.tx_hash:
+            self.rows().filter(pk=row.pk).update(**columns)
+
+    def columns_of(self, transfer: OutgoingTransaction) -> dict[str, object]:
+        return {"tx_hash": transfer.tx_hash}
+
+    def failed(self, row: Any, transfer: OutgoingTransaction, at: datetime) -> None:
+        changes = {"failure_reason": transfer.reason[:200], "updated_at": at}
+        self.machine.change_locked(row, Step("failed"), at=at, **changes)
+        self.release(row, transfer, at)
+
+    def release(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
+        """The coins go back to where they came from."""
+        raise NotImplementedError
+
+
+class RefundFollower(BackFollower[Refund]):
+    """A refund moves under the lock of its payment."""
+
     noun = "Refund"
     notification = REFUND_FAILED
     page = "payments"
     page_key = "payment_id"
     job = Job("payments.advance_refunds", limit=100)
     model = Refund
-    attempt_failed = staticmethod(book_gas)
+    machine = states.REFUND_MACHINE
 
     def locked(self, key: uuid.UUID) -> Refund:
         payment = locked_payment(Refund.objects.values_list("payment_id", flat=True).get(pk=key))
@@ -52,25 +83,8 @@ class RefundFollower(TransferFollower[Refund]):
         refund.payment = payment
         return refund
 
-    def order(self, row: Refund, at: datetime) -> TransferOrder:
-        return TransferOrder(row.asset, row.destination_address, row.amount_atomic)
-
-    def submitted(self, row: Refund, transfer: OutgoingTransaction, at: datetime) -> None:
-        """A later attempt has another transaction."""
-        number = attempts.number_of(transfer) + 1
-        if row.status == Refund.Status.PENDING:
-            columns = {
-                "tx_hash": transfer.tx_hash,
-                "attempts": row.attempts + 1,
-                "submitted_at": at,
-                "submitted_real_at": real_now(),
-            }
-            states.REFUND_MACHINE.change_locked(
-                row, Step("submitted"), at=at, updated_at=at, **columns
-            )
-        elif number > row.attempts or row.tx_hash != transfer.tx_hash:
-            row.attempts, row.tx_hash = max(number, row.attempts), transfer.tx_hash
-            Refund.objects.filter(pk=row.pk).update(tx_hash=row.tx_hash, attempts=row.attempts)
+    def columns_of(self, transfer: OutgoingTransaction) -> dict[str, object]:
+        return super().columns_of(transfer) | {"attempts": attempts.number_of(transfer) + 1}
 
     def confirmed(self, row: Refund, transfer: OutgoingTransaction, at: datetime) -> None:
         """Book it, give back the platform's share, and move the payment to refunded with the first
@@ -95,11 +109,7 @@ class RefundFollower(TransferFollower[Refund]):
             )
         _note_on_payment(payment, at)
 
-    def failed(self, row: Refund, transfer: OutgoingTransaction, at: datetime) -> None:
-        """The coins go back to where they came from."""
-        states.REFUND_MACHINE.change_locked(
-            row, Step("failed"), at=at, failure_reason=transfer.reason[:200], updated_at=at
-        )
+    def release(self, row: Refund, transfer: OutgoingTransaction, at: datetime) -> None:
         movements.refund_released(
             **_booking(row, at),
             gas_atomic=transfer.network_fee_atomic,

@@ -7,14 +7,12 @@ from datetime import datetime
 
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
-from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.services import reopen_unmatched
-from apps.core.clock import real_now
 from apps.core.machine import Step
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments.models import TransferReturn
-from apps.payments.services.refund_progress import book_gas
+from apps.payments.services.refund_progress import BackFollower
 from apps.payments.states import RETURN_MACHINE
 from apps.stores.notification_kinds import UNMATCHED_TRANSFER
 
@@ -34,32 +32,16 @@ def booking_of(row: TransferReturn, at: datetime) -> movements.Returned:
     }
 
 
-class ReturnFollower(TransferFollower[TransferReturn]):
+class ReturnFollower(BackFollower[TransferReturn]):
     """To the signer it is a refund: it goes out of what came for its payment (decision 666)."""
 
-    purpose = OutgoingTransaction.Purpose.REFUND
     noun = "Return"
     notification = UNMATCHED_TRANSFER
     page = "transfers"
     page_key = "transfer_id"
     job = Job("payments.advance_transfer_returns", limit=100)
     model = TransferReturn
-    attempt_failed = staticmethod(book_gas)
-
-    def order(self, row: TransferReturn, at: datetime) -> TransferOrder:
-        return TransferOrder(row.asset, row.destination_address, row.amount_atomic)
-
-    def submitted(self, row: TransferReturn, transfer: OutgoingTransaction, at: datetime) -> None:
-        """A later attempt has another transaction."""
-        if row.status == "pending":
-            columns = {
-                "tx_hash": transfer.tx_hash,
-                "submitted_at": at,
-                "submitted_real_at": real_now(),
-            }
-            RETURN_MACHINE.change_locked(row, Step("submitted"), at=at, updated_at=at, **columns)
-        elif row.tx_hash != transfer.tx_hash:
-            TransferReturn.objects.filter(pk=row.pk).update(tx_hash=transfer.tx_hash)
+    machine = RETURN_MACHINE
 
     def confirmed(self, row: TransferReturn, transfer: OutgoingTransaction, at: datetime) -> None:
         RETURN_MACHINE.change_locked(row, Step("confirmed"), at=at, updated_at=at)
@@ -70,10 +52,7 @@ class ReturnFollower(TransferFollower[TransferReturn]):
             **booking_of(row, at),
         )
 
-    def failed(self, row: TransferReturn, transfer: OutgoingTransaction, at: datetime) -> None:
-        RETURN_MACHINE.change_locked(
-            row, Step("failed"), at=at, failure_reason=transfer.reason[:200], updated_at=at
-        )
+    def release(self, row: TransferReturn, transfer: OutgoingTransaction, at: datetime) -> None:
         movements.transfer_return_released(
             gas_asset_id=native_asset_id(row.asset),
             gas_atomic=transfer.network_fee_atomic,

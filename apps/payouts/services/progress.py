@@ -196,7 +196,7 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
         )
         assets = {payout.asset_id: payout.asset for payout in moved}
         gas_assets = {key: native_asset_id(asset) for key, asset in assets.items()}
-        movements.payouts_confirmed(
+        movements.payout_confirmed(
             [
                 movements.Confirmed(
                     **moves.booking(payout, payout.updated_at),
