@@ -26,13 +26,11 @@ def adopt() -> None:
 
 
 def end_all(is_keeper: Callable[[bytes], bool], *, is_told: bool = True) -> None:
-    """End every descendant, by force within a second. Our own children are left a moment longer,
-    and `is_told` says that they know: pytest tells what has failed so far. A keeper, known by its
-    command line, ends by itself when those are gone that it waits for, and is waited for. Those
-    whose parent has ended before adopt aren't found."""
-    firsts = _children()
-    if not is_told:
-        _send(firsts, signal.SIGINT)
+    """End every descendant, by force within a second. `is_told` says that a Ctrl-C has reached
+    them: our own children are left a moment longer then, as pytest tells what has failed so far. A
+    keeper, known by its command line, ends by itself when those are gone that it waits for, and is
+    waited for. Those whose parent has ended before adopt aren't found."""
+    firsts = _children() if is_told else set()
 
     def all_but_keepers() -> list[int]:
         return [pid for pid, command in _running() if not is_keeper(command)]
@@ -40,11 +38,13 @@ def end_all(is_keeper: Callable[[bytes], bool], *, is_told: bool = True) -> None
     def others() -> list[int]:
         return [pid for pid in all_but_keepers() if pid not in firsts]
 
-    _wait(OWN_SECONDS, all_but_keepers)
+    if is_told:
+        _wait(OWN_SECONDS, all_but_keepers)
     for number, seconds in ((signal.SIGTERM, ASKED_SECONDS), (signal.SIGKILL, KILLED_SECONDS)):
         _send(others(), number)
         _wait(seconds, others)
-    _wait(TELLING_SECONDS, all_but_keepers)
+    if is_told:
+        _wait(TELLING_SECONDS, all_but_keepers)
     _send(all_but_keepers(), signal.SIGKILL)
     _wait(KEEPER_SECONDS, _running)
 

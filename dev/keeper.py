@@ -58,7 +58,7 @@ def end_rest(folder: Path, short: Path) -> None:
             shutil.rmtree(place, ignore_errors=True)
         data.unlink()
     (folder / "demo.json").unlink(missing_ok=True)
-    shutil.rmtree(short, ignore_errors=True)
+    short_paths.remove_short(short)
 
 
 def _end_template() -> None:

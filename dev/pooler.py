@@ -11,13 +11,12 @@ import re
 import shutil
 import socket
 import subprocess
-import tempfile
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from dev import machine, processes
+from dev import machine, processes, short_paths
 from dev.ports import free_port
 
 POOL = 5
@@ -53,7 +52,7 @@ class Pooler:
         host = str(parse_qs(parts.query).get("host", [parts.hostname])[0])
         port = parts.port or 5432
         self.user = parts.username or getpass.getuser()
-        self.folder = Path(tempfile.mkdtemp(prefix="pooler-"))
+        self.folder = short_paths.make_beside(Path(os.environ["TILLGATE_VAR"]), "pooler")
         self.folder.chmod(0o755)
         self.port = free_port()
         users = self.folder / "users.txt"
@@ -98,4 +97,4 @@ class Pooler:
         # From 1.23 on it would wait for its clients when asked to end; it has nothing to lose.
         self.process.kill()
         self.process.wait(20)
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)

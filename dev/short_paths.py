@@ -38,6 +38,12 @@ def make(services: Path, name: str = "") -> Path:
     return short / name
 
 
+def make_beside(services: Path, name: str) -> Path:
+    """A new folder outside of it, which may be given to another user; it goes with it."""
+    short = folder_of(services)
+    return Path(tempfile.mkdtemp(prefix=f"{short.name}-{name}-", dir=short.parent))
+
+
 def is_short(path: Path) -> bool:
     """Whether a socket can have this path, and it can stand in an address and a command line."""
     text = os.fsencode(path)
@@ -45,4 +51,10 @@ def is_short(path: Path) -> bool:
 
 
 def remove(services: Path) -> None:
-    shutil.rmtree(folder_of(services), ignore_errors=True)
+    remove_short(folder_of(services))
+
+
+def remove_short(short: Path) -> None:
+    """The folder by its own path, and those beside it."""
+    for folder in (short, *short.parent.glob(f"{short.name}-*")):
+        shutil.rmtree(folder, ignore_errors=True)

@@ -6,13 +6,12 @@ import os
 import shutil
 import socket
 import subprocess
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Self
 from urllib.parse import urlsplit
 
-from dev import machine, pooler
+from dev import machine, pooler, short_paths
 from dev.ports import free_port
 
 _PREPARED = "max_prepared_statements = 200\n"
@@ -27,7 +26,7 @@ class PoolerProcess:
 
     def __init__(self, server: Path) -> None:
         self.port = free_port()
-        self.folder = Path(tempfile.mkdtemp(prefix="pooler-"))
+        self.folder = short_paths.make_beside(Path(os.environ["TILLGATE_VAR"]), "pooler")
         self.user = server.owner() if os.geteuid() == 0 else getpass.getuser()
         self.path = f"{Path(str(machine.pgbouncer())).parent}:{os.environ['PATH']}"
         shutil.chown(self.folder, self.user)
@@ -46,7 +45,7 @@ class PoolerProcess:
         # It has nothing to lose; asked to end, it would wait for its clients.
         self.process.kill()
         self.process.wait(20)
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

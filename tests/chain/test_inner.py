@@ -4,6 +4,7 @@ transaction that moved them."""
 from datetime import timedelta
 
 import pytest
+import structlog
 
 from apps.chain.models import Block, Deposit
 from apps.core import clock
@@ -119,6 +120,26 @@ def test_a_node_without_older_balances_leaves_the_newest_block_as_the_transactio
     watcher.read()
     deposit = Deposit.objects.get()
     assert (deposit.tx_hash, deposit.block_number, deposit.amount_atomic) == (newest, 12, 10**15)
+
+
+def test_a_watcher_far_behind_reads_on_before_it_asks_for_balances(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str
+) -> None:
+    """As after a demo's starts that were ended at once: of older blocks its chain knows none."""
+    watcher.read()
+    watcher.restart()
+    chain.mine(90)
+    kept = {chain.block(number)["hash"] for number in range(chain.height - 39, chain.height + 1)}
+    proxy.pruned = lambda given: given[1]["blockHash"] not in kept
+    with structlog.testing.capture_logs() as told:
+        watcher.read()
+    assert [line for line in told if line["event"] == "balances_unread"] == []
+    chain.put(FORWARDER, CONTRACT)
+    chain.through(CONTRACT, 10**15, address)
+    chain.mine(12)
+    kept |= {chain.block(number)["hash"] for number in range(chain.height - 12, chain.height + 1)}
+    watcher.read()
+    assert Deposit.objects.get().amount_atomic == 10**15
 
 
 def test_coins_of_a_contract_that_a_reorg_takes_away_fail_and_come_back(

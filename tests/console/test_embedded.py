@@ -135,6 +135,14 @@ def test_what_a_command_and_its_keeper_left_is_ended_by_the_next(folder: Path) -
     assert processes_of(folder) == {}
 
 
+def test_folders_that_a_killed_command_made_for_another_user_go_as_well(folder: Path) -> None:
+    """As a pooler of the tests has."""
+    user = User(folder)
+    beside = short_paths.make_beside(folder, "pooler")
+    user.kill()
+    wait_for(beside.exists, lambda is_there: not is_there)
+
+
 def test_while_others_use_the_services_nobody_ends_them(folder: Path) -> None:
     first = User(folder)
     second = User(folder)

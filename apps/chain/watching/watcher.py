@@ -30,6 +30,9 @@ from apps.core.db import locks
 CHUNK_MAX = 20
 BRANCH_MAX = 64
 START_BACK_BLOCKS = 1000
+# Nodes keep what addresses held at their newest blocks only: many 128, the demo's forty. Whoever is
+# further behind reads on first.
+STATES_KEPT = 40
 PAUSE_SECONDS_MAX = 30.0
 
 log = structlog.get_logger(__name__)
@@ -127,7 +130,8 @@ class Watcher:
                     self._record(whole, at)
         finally:  # what a node can't tell of a block holds up none before it
             self._record(waiting, at)
-        self._look_at_balances(head.number, at)
+        if blocks[-1].header.number >= tip.number - STATES_KEPT:
+            self._look_at_balances(head.number, at)
 
     def _record(self, blocks: list[block_records.MatchedBlock], at: datetime) -> None:
         if blocks:
