@@ -237,24 +237,14 @@ class TransferFollower(Generic[RowT]):
         if self.notification and transfer.store_id is not None:
             words = "failed" if outcome == "failed" else "is under review"
             coins = amount_text(transfer.amount_atomic, transfer.asset.atomic_decimals)
-            record(
-                News(
-                    transfer.store_id,
-                    transfer.mode,
-                    self.notification,
-                    f"{attempts.subject_of(transfer.reference)}:{outcome}",
-                    f"{self.noun} of {coins} {transfer.asset.coin_symbol} {words}",
-                    self.path(transfer.reference),
-                    text,
-                )
-            )
+            title = f"{self.noun} of {coins} {transfer.asset.coin_symbol} {words}"
+            subject = f"{attempts.subject_of(transfer.reference)}:{outcome}"
+            page = self.path(transfer.reference)
+            place = transfer.store_id, transfer.mode, self.notification
+            record(News(*place, subject, title, page, text))
         elif outcome == "failed":
-            log.error(
-                "own_transfer_failed",
-                outgoing=str(transfer.pk),
-                purpose=transfer.purpose,
-                reason=transfer.reason_code,
-            )
+            of = {"outgoing": str(transfer.pk), "purpose": transfer.purpose}
+            log.error("own_transfer_failed", **of, reason=transfer.reason_code)
 
     # --- simulated coins, and the test clock ---
 
