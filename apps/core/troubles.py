@@ -13,6 +13,7 @@ from prometheus_client import Counter
 # Somebody is woken; somebody looks in the morning at each; somebody looks when it lasts.
 PAGE, ONCE, LASTING = "page", "once", "lasting"
 TROUBLES = {
+    "address_not_derived": PAGE,
     "addresses_not_looked_at": LASTING,
     "addresses_wait": LASTING,
     "authorization_unavailable": LASTING,

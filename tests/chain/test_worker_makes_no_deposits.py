@@ -7,6 +7,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
+import structlog
 import time_machine
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
@@ -15,19 +16,21 @@ from apps.audit.grants import SIGNER, WATCHER, WEB, WORKER
 from apps.chain.models import AddressLook, AddressToLook, BlockToRead, Deposit
 from apps.chain.watching import address_looks
 from apps.core import clock
+from apps.core.db import tenancy
 from apps.core.ids import new_id
 from apps.ledger.chart import AVAILABLE, TREASURY
 from apps.ledger.posting import EntryLine, Posting, post
-from apps.payments.models import Payment
+from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.expire import expire_due
 from apps.payments.services.settle import settle_deposits
 from apps.payouts.models import Payout
 from tests import make
 from tests.cast import Shop
 from tests.chain.conftest import Reader
-from tests.chain.local import LocalChain
+from tests.chain.local import FORWARDER, LocalChain
 from tests.chain.proxy import Proxy
 from tests.chain.test_again import missed
+from tests.chain.test_deposits import CONTRACT
 from tests.chain.test_live_costs import ETHER, Live, cast, everybody, live, local
 from tests.chain.test_looks import Deadline, deadline
 from tests.chain.test_signer_believes_nobody import (
@@ -118,6 +121,42 @@ def test_what_was_set_aside_confirms_in_a_block_that_stands(db: None, number: st
         )
     confirm = "UPDATE chain_deposit SET status = 'confirmed' WHERE id = %s"
     refused(confirm, [deposit.pk])
+
+
+# --- whose an address is ---
+
+
+@pytest.mark.chain
+@pytest.mark.parametrize("role", [WEB, WORKER])
+@pytest.mark.parametrize("way", ["transfer", "contract"])
+def test_coins_at_an_address_of_ones_own_are_nobodys(
+    chain: LocalChain, watcher: Reader, bakery: Shop, role: str, way: str, settings: Any
+) -> None:
+    """Written down as an address of ours, for a payment of one's own: the coins never left whoever
+    sent them. They would be credited, and refunded without a cap."""
+    settings.CHAIN_BALANCE_CHECK_BLOCKS = 1
+    payment = make.payment(bakery.test)
+    own = make.fresh_address()
+    with acting_as(role), tenancy.everyone("an attack"), connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO chain_address (address, mode, index, purpose, created_at,"
+            " native_chain_id, watch_balance_until)"
+            " VALUES (%s, 'test', 1234567, 'deposit', now(), 'sepolia', now() + interval '1 day')",
+            [own],
+        )
+    PaymentAddress.objects.filter(payment_id=payment["id"], asset_id="SETH").update(address_id=own)
+    with structlog.testing.capture_logs() as lines:
+        if way == "transfer":
+            chain.pay(own, 400 * ETHER)
+        else:
+            chain.put(FORWARDER, CONTRACT)
+            chain.through(CONTRACT, 400 * ETHER, own)
+        chain.mine(12)
+        watcher.read()
+    settle_deposits()
+    assert not Deposit.objects.exists()
+    assert Payment.objects.get(pk=payment["id"]).status == "pending"
+    assert "address_not_derived" in {line["event"] for line in lines}
 
 
 # --- what coins are ---

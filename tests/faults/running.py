@@ -101,6 +101,9 @@ class Stack:
         }
         self.log = (Path(self.folder.name) / "log").open("a")
         self._forks: list[tuple[Forks, dict[str, str]]] = []
+        # As the owner: the watcher's role may not say what a chain is.
+        introduce = "from apps.console import local_chains; local_chains.introduce()"
+        self.manage("shell", "--command", introduce)
         self.manage("set_asset", "ETH", "--confirmations", "3")
         self.processes: dict[str, subprocess.Popen[str] | Fork] = {}
 

@@ -11,7 +11,7 @@ from django.db import IntegrityError, connection, transaction
 
 from apps.access import second_factor
 from apps.access.models import SecondFactor
-from apps.assets.models import Chain
+from apps.assets.models import Asset, Chain
 from apps.core import acting, clock, mail
 from apps.payouts.models import Destination, PayoutSettings
 from apps.payouts.services.caps import set_store_cap
@@ -297,6 +297,33 @@ def test_a_second_request_about_the_same_is_refused_on_the_page(cast: Cast, staf
         assert answer.status_code == 302
     assert StaffRequest.objects.count() == 1
     assert "Somebody has asked for this already" in text(staff.get("/admin/stores/store/"))
+
+
+def test_no_page_gives_an_asset_another_contract(db: None, staff: Browser) -> None:
+    """Nor other decimals, another network, or a network another number."""
+    before = facts_of_coins()
+    coin = {"is_active": "on", "min_withdrawal_atomic": "", "position": "1", "reason": "New"}
+    others = {
+        "contract_address": make.fresh_address(),
+        "atomic_decimals": "2",
+        "chain": "sepolia",
+        "chain_id": "77",
+        "mode": "test",
+        "confirmations_floor": "0",
+    }
+    staff.post("/admin/assets/asset/ETH_USDC/change/", **coin, **others)
+    staff.post("/admin/assets/chain/ethereum/change/", explorer_url="", reason="New", **others)
+    assert facts_of_coins() == before
+
+
+def facts_of_coins() -> list[Any]:
+    assets = Asset.objects.order_by("pk").values_list(
+        "pk", "chain", "contract_address", "atomic_decimals"
+    )
+    chains = Chain.objects.order_by("pk").values_list(
+        "pk", "chain_id", "mode", "required_confirmations", "confirmations_floor"
+    )
+    return [*assets, *chains]
 
 
 # --- when deposits count --------------------------------------------------------------------------

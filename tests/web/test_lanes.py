@@ -7,6 +7,11 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from config.lanes import LANES, UPLOADS, lane_of
 
+UPLOADING = (
+    "/dashboard/verification",
+    "/dashboard/settings/logo",
+    "/dashboard/payouts/batches/new",
+)
 UUID = "00000000-0000-4000-8000-000000000000"
 WAITING = {
     "/healthz": "alive",
@@ -91,7 +96,7 @@ def test_every_export_and_every_document_has_a_lane_of_its_own() -> None:
 )
 def test_whatever_brings_files_has_a_lane_with_one_thread_and_few_places(content_type: str) -> None:
     """On every path: one that takes no files reads them nevertheless."""
-    for path in (*ORDINARY, *WAITING, "/dashboard/verification", "/dashboard/settings/logo"):
+    for path in (*ORDINARY, *WAITING, *UPLOADING):
         assert LANES[lane_of(path, content_type)] is UPLOADS
     assert (UPLOADS.threads, UPLOADS.waiting_max) == (1, 4)
     assert LANES[lane_of("/dashboard/verification", "application/x-www-form-urlencoded")].name == (

@@ -14,7 +14,8 @@ from django.db import connection, models
 from prometheus_client import Counter
 
 from apps.assets.models import Chain
-from apps.chain.models import Deposit
+from apps.chain.addresses import derive
+from apps.chain.models import Address, Deposit
 from apps.chain.watching.block_headers import BlockHeader
 from apps.chain.watching.blocks import NATIVE_LOG_INDEX, Transfer
 from apps.core.db.sql import Arguments
@@ -101,7 +102,11 @@ def put(
     chain: Chain, header: BlockHeader, transfers: list[tuple[str, Transfer]], at: datetime
 ) -> list[object]:
     """Write the transfers of a block. One that was known from an orphaned block moves here, and its
-    confirmations start again."""
+    confirmations start again. What came to an address that isn't of our keys is nobody's, whoever
+    has written the address down."""
+    transfers = _at_own_addresses(chain, transfers)
+    if not transfers:
+        return []
     _renumber(chain, header, transfers)
     values: Arguments = {
         "chain": chain.pk,
@@ -120,6 +125,20 @@ def put(
     with connection.cursor() as cursor:
         cursor.execute(_PUT, values)
         return [deposit_id for (deposit_id,) in cursor.fetchall()]
+
+
+def _at_own_addresses(
+    chain: Chain, transfers: list[tuple[str, Transfer]]
+) -> list[tuple[str, Transfer]]:
+    """Web and workers write addresses; what makes one ours is that the extended key derives it."""
+    rows = Address.objects.filter(pk__in={transfer.to_address for _, transfer in transfers})
+    own = set()
+    for address, mode, index in rows.values_list("pk", "mode", "index"):
+        if derive(mode, index) == address:
+            own.add(address)
+        else:
+            log.error("address_not_derived", chain=chain.pk, address=address)
+    return [pair for pair in transfers if pair[1].to_address in own]
 
 
 def confirm(chain_id: str, head_number: int, at: datetime) -> list[object]:
