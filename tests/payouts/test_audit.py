@@ -10,7 +10,7 @@ from django.db import connection
 from apps.assets.models import Asset
 from apps.audit import verify
 from apps.audit.invariants import parameters
-from apps.chain.models import OutgoingTransaction
+from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import hot_wallets
 from apps.core import clock
@@ -108,7 +108,8 @@ def paying_out() -> Shop:
     make.payout(bakery.live, 10**16, asset_id="ETH")
     advance_payouts()
     sent = OutgoingTransaction.objects.exclude(pk=refused.pk)
-    sent.update(status="submitted", nonce=0, tx_hash="0x" + "a" * 64, from_address="0x" + "b" * 40)
+    wallet = HotWallet.objects.create(chain_id="ethereum", address="0x" + "b" * 40, next_nonce=1)
+    sent.update(status="submitted", nonce=0, tx_hash="0x" + "a" * 64, from_address=wallet.address)
     advance_payouts()
     sent.update(status="confirmed", network_fee_atomic=5, block_number=1)
     advance_payouts()

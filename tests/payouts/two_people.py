@@ -11,6 +11,7 @@ from apps.access.services import authenticate, create_api_key
 from apps.core import clock
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services.approval_rules import change_rule
+from apps.stores import audit
 from apps.stores.models import Member, Role, User
 from tests import make
 from tests.cast import Api, Cast, person, signed_in
@@ -54,9 +55,10 @@ class Two:
 def two_people(cast: Cast, mode: str = "test", asset_id: str = "SETH") -> Two:
     make.store_coins(cast.bakery.store, asset_id, 10**19)
     adam = person("adam")
-    Member.objects.create(
-        store=cast.bakery.store, user=adam, role=Role.ADMIN, created_at=clock.real_now()
-    )
+    store = cast.bakery.store
+    Member.objects.create(store=store, user=adam, role=Role.ADMIN, created_at=clock.real_now())
+    details = {"role": Role.ADMIN}
+    audit.record("member.joined", store=store, target=adam, name=adam.email, details=details)
     two = Two(cast, adam, mode)
     change_rule(two.as_alice(), ABOVE_CENTS)
     return two
