@@ -109,6 +109,7 @@ FROM stores_auditentry l WHERE l.action = 'sending.held' AND NOT EXISTS (
 UNION ALL SELECT 'wallet ' || o.from_address, 'it has sent ' || count(*) ||
     ' transactions, and is no hot wallet of ' || o.chain_id
 FROM chain_outgoingtransaction o WHERE o.nonce IS NOT NULL AND o.purpose <> 'sweep'
+    AND o.from_address <> ''
     AND NOT EXISTS (SELECT FROM chain_hotwallet w WHERE w.chain_id = o.chain_id
         AND w.address = o.from_address)
 GROUP BY o.from_address, o.chain_id

@@ -19,6 +19,7 @@ from apps.dashboard.urls import PAGES
 from apps.payments.models import Payment, PaymentAddress, Refund
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import add_wallet
+from apps.stores import audit
 from apps.stores.models import Member, Role
 from apps.swaps.models import Swap
 from apps.webhooks.models import Delivery
@@ -60,9 +61,9 @@ def hits(shop: Shop, group: str, typed: str) -> list[str]:
 
 def joined(cast: Cast, role: str) -> Browser:
     user = person(role)
-    Member.objects.create(
-        store=cast.bakery.store, user=user, role=role, created_at=clock.real_now()
-    )
+    store = cast.bakery.store
+    Member.objects.create(store=store, user=user, role=role, created_at=clock.real_now())
+    audit.record("member.joined", store=store, target=user, name=user.email, details={"role": role})
     return Browser(user)
 
 

@@ -16,6 +16,7 @@ from apps.platforms.services.verifications import (
     reject_verification,
     submit_verification,
 )
+from apps.stores import audit
 from apps.stores.models import AuditEntry, Role
 from apps.stores.services import change_store
 from apps.webhooks.models import Delivery, Endpoint, Event
@@ -32,6 +33,8 @@ def test_who_asked_for_a_payout_isnt_asked_to_approve_it(cast: Cast) -> None:
     # Lazily made on first use: its maker has to be known before it asks.
     assert cast.bakery.secrets["test"]
     ApiKey.objects.filter(store=cast.bakery.store).update(user=cast.alice)
+    for key in ApiKey.objects.filter(store=cast.bakery.store):
+        audit.record("api_key.taken_over", target=key, details={"user": cast.alice.pk})
     held = waiting_approval(cast)
     admin = joined(cast, Role.ADMIN)
     assert told(Browser(cast.alice)) == []
