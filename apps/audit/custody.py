@@ -65,12 +65,15 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
                         AND handled_status = 'failed')::int AS has_moved,
                     (handled_status = 'confirmed')::int AS had_moved,
                     ((block_number <= %(block)s
+                        -- What was mined and moved otherwise has cost its gas.
                         AND (status IN ('confirmed', 'failed') OR status = 'review'
-                      AND handled_status IN ('confirmed', 'failed'))) IS TRUE)::int AS is_there,
+                            AND (handled_status IN ('confirmed', 'failed')
+                                OR reason_code = 'moved_otherwise'))) IS TRUE)::int AS is_there,
                     (handled_status IN ('confirmed', 'failed'))::int AS was_booked
              FROM chain_outgoingtransaction
              WHERE chain_id = %(chain)s AND nonce IS NOT NULL
-               AND (handled_status <> status OR block_number > %(block)s OR undone_count > 0)
+               AND (handled_status <> status OR block_number > %(block)s OR undone_count > 0
+                   OR status = 'review' AND reason_code = 'moved_otherwise')
          ) one
        ) effect), 0)
 """

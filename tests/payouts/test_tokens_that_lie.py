@@ -4,6 +4,7 @@ moves nothing or keeps a part is no payout that is done."""
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import hot_wallets, sender, signing_rounds, sweeper
@@ -81,12 +82,36 @@ class TestOneThatBeginsToLieOnceItIsSigned:
         assert (row.status, row.reason_code) == ("review", "moved_otherwise")
         assert row.reason == "The token reports that 0 of 20 USDC arrived, and 0 left"
         assert status(payout) == "requires_review"
+        assert is_exact()  # its gas is spent, whatever the person finds
 
         hot_wallets.resolve_as_unsent(row, clock.real_now())
         advance_payouts()
         assert (sent(payout).status, status(payout)) == ("failed", "failed")
         assert sent(payout).reason_code == "moved_nothing"
         assert is_exact()
+
+    def test_an_operator_says_with_a_command_that_nothing_moved(
+        self, place: Venue, bakery: Shop, issuer: Issuer, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        payout = pay_out(bakery)
+        signed_before(place, payout)
+        issuer.say_false()
+        is_sent(place)
+        call_command("sending", "unsent", str(sent(payout).pk))
+        advance_payouts()
+        assert (sent(payout).reason_code, status(payout)) == ("moved_nothing", "failed")
+        assert is_exact() and capsys.readouterr().err == ""
+
+    def test_nor_does_a_command_say_so_of_what_has_left(
+        self, place: Venue, bakery: Shop, issuer: Issuer, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        payout = pay_out(bakery)
+        issuer.tax(100)
+        rounds(place, 1)
+        with pytest.raises(SystemExit):
+            call_command("sending", "unsent", str(sent(payout).pk))
+        assert "The chain has it" in "".join(capsys.readouterr())
+        assert (sent(payout).status, status(payout)) == ("review", "requires_review")
 
     def test_and_keeps_a_part_is_confirmed_only_by_a_person(
         self, place: Venue, bakery: Shop, issuer: Issuer

@@ -82,9 +82,11 @@ class _Code:
         return "0x" + whole.hex()
 
 
-def stopped_token(implementation: str, frozen: Sequence[str] = ()) -> str:
+def stopped_token(
+    implementation: str, frozen: Sequence[str] = (), *, is_lying: bool = False
+) -> str:
     """A token that works by the code of the implementation, and reverts what moves coins: of the
-    frozen holders, or of everybody."""
+    frozen holders, or of everybody. One that is lying says instead that it has moved them."""
     code = _Code()
     for selector in MOVES:
         code.add(f"63{selector}5f3560e01c14")
@@ -107,5 +109,5 @@ def stopped_token(implementation: str, frozen: Sequence[str] = ()) -> str:
     code.here("done")
     code.add("3d5ff3")
     code.here("refused")
-    code.add("5f5ffd")
+    code.add("60015f5260205ff3" if is_lying else "5f5ffd")
     return code.hex()

@@ -1,5 +1,7 @@
 """Coins that come late, in another coin, to nobody, or past a node that leaves them out."""
 
+import re
+
 from tests.situations.register import situation
 from tests.situations.short import SHORTEST
 from tests.situations.world import TEST_DOLLARS, Story, World, until
@@ -117,6 +119,20 @@ def to_the_contract(world: World) -> Story:
         60,
     )
     story.look()  # a later visit
+    return story
+
+
+@situation("a customer scans the code of a token")
+def token_code(world: World) -> Story:
+    story = world.shop.begin("Token code")
+    chosen = f"?asset={USDC}"
+    story.look(chosen)
+    markup = world.shop.markup(f"{story.page}{chosen}")
+    [current] = re.findall(r'<a id="code-(\w+)"[^>]*aria-current="true"', markup)
+    story.check(current == "address", f"the code holds the {current}")
+    entries = story.detail()["payment_addresses"]
+    [entry] = [item for item in entries if item["supported_asset"]["asset_id"] == USDC]
+    story.check(entry["qr_text"] == entry["address"], f"qr_text is {entry['qr_text']}")
     return story
 
 

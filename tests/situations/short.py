@@ -209,6 +209,28 @@ def by_signature(world: World) -> Story:
     return story
 
 
+@situation("you refund what a contract or an exchange paid")
+def by_hand(world: World) -> Story:
+    story = world.shop.begin("By hand")
+    by_contract(story, FORWARDER, 1.0)
+    story.until("completed")
+    funds = world.shop.begin("By hand, funds", amount="20.00")
+    funds.pay()
+    funds.until("completed")
+    story.merchant.append(world.shop.merchant.read(f"payments/{story.id}/refund"))
+    url = f"{world.shop.base_url}/api/v2/payments/{story.id}/refunds"
+    key = {"Idempotency-Key": story.id}
+    answer = world.shop.api.session.post(url, json={}, headers=key, timeout=30)
+    story.check(answer.status_code == 422, f"it answered {answer.status_code}")
+    story.program.append(answer.text)
+    to = world.live.fresh()
+    world.shop.write(f"/payments/{story.id}/refunds", {"refund": {"destination_address": to}})
+    story.until("refunded")
+    story.check(world.live.held(to) == story.way()[1], "the refund came in full")
+    story.look()
+    return story
+
+
 @situation("what came is worth less than sending it back costs")
 def dust(world: World) -> Story:
     story = world.shop.begin("Dust", **SHORTEST)

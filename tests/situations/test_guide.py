@@ -6,7 +6,10 @@ from tests.situations.__main__ import MODULES
 from tests.situations.register import SITUATIONS
 
 # Tried with the shop's own plugin (tests/clients).
-ELSEWHERE = {"an order is paid in a shop with a new quote, twice, or after its total changed"}
+ELSEWHERE = {
+    "a shop's order is paid late, twice, with a new quote, in another coin, or after its total or"
+    " method changed"
+}
 # What operators see, and nobody else.
 OPERATORS = {
     "a block that was read without its logs is read again",

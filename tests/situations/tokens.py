@@ -25,12 +25,13 @@ GOES_ON_SECONDS = 600.0
 
 
 @contextmanager
-def stopped(world: World, *frozen: str) -> Iterator[None]:
+def stopped(world: World, *frozen: str, is_lying: bool = False) -> Iterator[None]:
     """The issuer refuses everybody, or these holders."""
     token = world.live.tokens[USDC]
     code = world.live.call("eth_getCode", token, "latest")
     implementation = world.live.contract(code)
-    world.live.call("anvil_setCode", token, stopped_token(implementation, frozen))
+    other = stopped_token(implementation, frozen, is_lying=is_lying)
+    world.live.call("anvil_setCode", token, other)
     try:
         yield
     finally:
@@ -122,6 +123,30 @@ def recipient_frozen(world: World) -> Story:
     return story
 
 
+@situation("a token says that it has moved coins, and hasn't", is_alone=True)
+def lying(world: World) -> Story:
+    story = with_dollars(world, "Lying token")
+    to = world.live.fresh()
+    with stopped(world, is_lying=True):
+        made = pay_out(world, to)
+        held = until(
+            lambda: payout(world, made),
+            lambda found: found["status"] == "requires_review",
+            "the payout is looked at by a person",
+        )
+        story.program.append(json.dumps(held))
+        story.merchant.append(world.shop.merchant.read("attention"))
+    [row] = json.loads(world.operator("sending", "show", "--json"))["in_review"]
+    world.operator("sending", "unsent", row["id"])
+    failed = until(
+        lambda: payout(world, made), lambda found: found["status"] == "failed", "it failed"
+    )
+    story.program.append(json.dumps(failed))
+    story.check(world.live.held(to, world.live.tokens[USDC]) == 0, "something arrived")
+    story.look()
+    return story
+
+
 @situation("no block has an agent's payment in time", is_alone=True)
 def no_block_in_time(world: World) -> Story:
     story, body = asked_and_signed(world)
@@ -161,7 +186,7 @@ class DearGas:
 
 @situation("bringing coins together costs more than they are worth", is_alone=True)
 def dear_sweep(world: World) -> Story:
-    story = world.shop.begin("Dear sweep")
+    story = world.shop.begin("Dear sweep", amount="60.00")  # above the least that is swept
     to, due = story.way(USDC)
     story.pay(asset_id=USDC)
     token = world.live.tokens[USDC]

@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
-from apps.chain.sending import hot_wallets
+from apps.chain.sending import calls, hot_wallets
 from apps.chain.states import OUTGOING
 from apps.core import jobs
 from apps.core.machine import Step
@@ -163,12 +163,23 @@ def _lift(wallet: HotWallet) -> None:
     jobs.nudge("chain.send", mode=wallet.chain.mode)
 
 
+def _has_moved_nothing(row: OutgoingTransaction, receipt: Any) -> bool:
+    """Whether a person looks at it for this alone: it was mined, and the token reports that nothing
+    left and nothing arrived."""
+    move = calls.move_of(row)
+    if move is None or row.reason_code != Reason.MOVED_OTHERWISE:
+        return False
+    return not calls.arrived(move, receipt) and not calls.taken(move, receipt)
+
+
 def refuse_if_mined(row: OutgoingTransaction, nodes: Nodes) -> None:
     """Before a person says that it wasn't sent. Raises ResolutionRefused, and RpcError."""
     if not row.candidates.exists():
         return
     receipts, in_blocks = ask_everyone([row], nodes)
     receipt = receipt_of(row, receipts)
+    if receipt is not None and _has_moved_nothing(row, receipt):
+        return
     if receipt is not None or in_blocks:
         tx_hash = receipt["transactionHash"] if receipt else sorted(in_blocks)[0]
         raise hot_wallets.ResolutionRefused(f"The chain has it: {tx_hash}")
