@@ -8,7 +8,8 @@ from django.db import connection
 
 from apps.agents.models import Mandate, Settlement
 from apps.agents.services.dispatch import advance_settlements
-from apps.chain.models import OutgoingTransaction
+from apps.chain.models import Address, OutgoingTransaction
+from apps.core import clock
 from apps.ledger.selectors import account_balance, balances
 from apps.stores.settings import write_settings
 from tests import make
@@ -132,6 +133,21 @@ def test_a_draw_that_can_go_nowhere_fails_and_is_given_back(
     assert (
         not OutgoingTransaction.objects.filter(purpose="settlement").exists() and of_agents() == []
     )
+
+
+def test_one_that_was_asked_for_is_followed_whatever_its_address_has_become(bakery: Shop) -> None:
+    """Its coins may be on the chain: they aren't given back beside that."""
+    settlement = draw(bakery)
+    advance_settlements()
+    Address.objects.create(
+        address=PAY_TO.lower(), mode="live", index=2_000_000_000, created_at=clock.real_now()
+    )
+    advance_settlements()
+    settlement.refresh_from_db()
+    assert settlement.status == "pending" and Mandate.objects.get().spent_atomic == 1000
+    assert after(settlement, status="submitted", tx_hash="0xa").status == "submitted"
+    assert after(settlement, status="confirmed", tx_hash="0xa").status == "confirmed"
+    assert of_agents() == []
 
 
 def test_nothing_is_drawn_by_zero(bakery: Shop) -> None:

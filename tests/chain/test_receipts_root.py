@@ -405,3 +405,27 @@ def test_an_operator_may_name_a_chain_that_goes_on_without(
     settings.CHAIN_UNCOMPARED_RECEIPTS = ["sepolia"]
     watcher.read()
     assert amounts() == [5]
+
+
+def nothing(receipts: Any) -> Any:
+    return None
+
+
+@pytest.mark.parametrize("told", [nothing, lambda receipts: []])
+def test_a_node_that_is_late_with_the_receipts_of_a_block_is_asked_again(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str, told: Callable[[Any], Any]
+) -> None:
+    """Behind one address of a provider are many nodes, some of them late: that contradicts nothing,
+    and isn't asked for each of the block's transactions."""
+    chain.put(LOGGER, USDC)
+    watcher.read()
+    chain.call("evm_setAutomine", False)
+    for amount in (1, 2, 3):
+        chain.send(address, amount, sender=amount)
+    chain.mine()
+    contradictions = results("contradicts")
+    proxy.lie(ALL_RECEIPTS, told)
+    proxy.lie(RECEIPT, nothing)
+    is_refused(watcher, proxy, 1, 2, 3)
+    assert results("contradicts") == contradictions
+    assert proxy.calls.count(RECEIPT) <= 2

@@ -8,6 +8,7 @@ import pytest
 
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender
+from apps.chain.watching import block_receipts
 from tests.chain.proxy import Proxy
 from tests.sending.conftest import TOKEN, World
 from tests.sending.test_doubts import buried, proxy, second
@@ -127,3 +128,60 @@ def test_blocks_are_asked_for_once_a_round(world: World, proxy: Proxy) -> None:
     sender.run_due()
     assert {status(row) for row in rows} == {"confirmed"}
     assert proxy.calls.count(ALL_RECEIPTS) == 1
+
+
+def test_blocks_that_contradict_their_headers_are_asked_for_once_a_round_as_well(
+    world: World, proxy: Proxy
+) -> None:
+    """As often as one block is, however many transfers of ours it has."""
+    world.automine(False)
+    rows = [world.ask(5) for _ in range(3)]
+    world.work()
+    world.automine(True)
+    world.mine(5)
+    lie(proxy, failed)
+    proxy.calls.clear()
+    sender.run_due()
+    assert {status(row) for row in rows} == {"submitted"}
+    assert proxy.calls.count(ALL_RECEIPTS) == block_receipts.TRIES_MAX
+    proxy.changes.clear()
+    sender.run_due()
+    assert {status(row) for row in rows} == {"confirmed"}
+
+
+def test_a_block_that_a_node_refuses_to_tell_holds_up_no_other(world: World, proxy: Proxy) -> None:
+    """Some answer a block that they don't have with an error."""
+    first = world.ask(5)
+    world.work()
+    sent = world.rpc(RECEIPT, fresh(first).tx_hash)["blockHash"]
+    proxy.refusal_of = lambda method, given: (
+        (-32000, "header not found")
+        if method == "eth_getBlockByHash" and given[0] == sent
+        else None
+    )
+    other = world.ask(6)
+    world.work()
+    world.mine(5)
+    sender.run_due()
+    assert (status(first), status(other)) == ("submitted", "confirmed")
+    proxy.refusal_of = lambda *asked: None
+    sender.run_due()
+    assert status(first) == "confirmed"
+
+
+def test_a_node_that_tells_no_fees_beside_all_receipts_ends_a_transfer(
+    world: World, proxy: Proxy
+) -> None:
+    """No root has them: what was told of it alone is taken."""
+    row = buried(world)
+
+    def without_fees(receipt: Any) -> Any:
+        return {key: receipt[key] for key in receipt if key not in ("effectiveGasPrice", "l1Fee")}
+
+    proxy.lie(RECEIPT, lambda receipt: receipt and {**receipt, "l1Fee": "0x7"})
+    proxy.lie(ALL_RECEIPTS, lambda receipts: [without_fees(receipt) for receipt in receipts])
+    sender.run_due()
+    ended = fresh(row)
+    receipt = world.rpc(RECEIPT, ended.tx_hash)
+    gas = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16)
+    assert (ended.status, ended.network_fee_atomic) == ("confirmed", gas + 7)

@@ -52,8 +52,10 @@ class DrawFollower(TransferFollower[Settlement]):
         pay_to = row.pay_to or ""
         if not pay_to:
             self.fail_unasked(row, row.asset, row.amount_atomic, MISSING_PAY_TO, at)
-        elif row.status == _Status.PENDING and is_refused_destination(
-            pay_to.lower(), PURPOSE, row.mode
+        elif (
+            row.status == _Status.PENDING
+            and is_refused_destination(pay_to.lower(), PURPOSE, row.mode)
+            and not _is_asked_for(row)
         ):
             self.fail_unasked(row, row.asset, row.amount_atomic, INVALID_PAY_TO, at)
         else:
@@ -107,6 +109,12 @@ class DrawFollower(TransferFollower[Settlement]):
 
 FOLLOWER = DrawFollower()
 advance_settlements = FOLLOWER.advance
+
+
+def _is_asked_for(settlement: Settlement) -> bool:
+    """Then it may be on the chain, and the signer refuses what isn't."""
+    rows = OutgoingTransaction.objects.filter(purpose=PURPOSE, reference=str(settlement.pk))
+    return rows.exists()
 
 
 def _move(

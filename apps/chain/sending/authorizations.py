@@ -15,7 +15,7 @@ from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
 from apps.chain.sending import balances
-from apps.chain.watching.block_receipts import ByHash, committed
+from apps.chain.watching.block_receipts import Blocks, committed
 from apps.core.errors import ErrorCode
 
 _TRANSFER = "0xe3ee160e"
@@ -184,7 +184,7 @@ def mined(row: OutgoingTransaction, nodes: Nodes) -> tuple[str, bool]:
     was reverted isn't it; whether there is one comes second."""
     hashes = list(row.candidates.values_list("tx_hash", flat=True))
     receipts = nodes.anyone([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
-    by_block: dict[str, ByHash | None] = {}
+    by_block: Blocks = {}
     statuses = [
         int(committed(nodes, row.chain_id, receipt, by_block)["status"], 16)
         if receipt and receipt.get("blockHash")

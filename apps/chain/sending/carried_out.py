@@ -12,7 +12,7 @@ from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.rpc.state import At, each_at
 from apps.chain.sending import authorizations
 from apps.chain.sending.authorizations import Authorization
-from apps.chain.watching.block_receipts import ByHash, committed
+from apps.chain.watching.block_receipts import Blocks, committed
 
 _USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
 _MOVED = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -50,7 +50,7 @@ def transaction_of(asset: Asset, authorization: Authorization, nodes: Nodes) -> 
     receipts = nodes.anyone([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in hashes])
     if None in receipts:
         raise RpcError("The receipt of who used the authorization is still to come")
-    by_block: dict[str, ByHash | None] = {}
+    by_block: Blocks = {}
     for tx_hash, receipt in zip(hashes, receipts, strict=True):
         if _pays(asset, authorization, committed(nodes, asset.chain_id, receipt, by_block)):
             return tx_hash

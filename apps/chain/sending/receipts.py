@@ -15,7 +15,7 @@ from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason
 from apps.chain.sending import calls, token_stops
 from apps.chain.watching.block_headers import Inconsistent
-from apps.chain.watching.block_receipts import ByHash, committed
+from apps.chain.watching.block_receipts import Blocks, committed
 from apps.core.money import amount_text
 
 log = structlog.get_logger(__name__)
@@ -43,9 +43,7 @@ class End:
     received_atomic: int = 0
 
 
-def believed(
-    row: OutgoingTransaction, receipt: Any, nodes: Nodes, by_block: dict[str, ByHash | None]
-) -> Any:
+def believed(row: OutgoingTransaction, receipt: Any, nodes: Nodes, by_block: Blocks) -> Any:
     """The receipt as the header of its block commits to it. None while no node tells one that
     agrees: it is asked for again. `by_block` are the blocks that were read before. Raises
     RpcError."""

@@ -32,7 +32,7 @@ from apps.chain.sending import (
     undone,
 )
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
-from apps.chain.watching.block_receipts import ByHash
+from apps.chain.watching.block_receipts import Blocks
 from apps.core import clock, jobs
 from apps.core.db import locks
 from apps.core.failpoints import failpoint
@@ -338,7 +338,7 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         receipt_of |= more_receipts
 
     newest_final = head - chain.required_confirmations + 1
-    by_block: dict[str, ByHash | None] = {}
+    by_block: Blocks = {}
 
     def look(row: OutgoingTransaction) -> None:
         receipt = doubts.receipt_of(row, receipt_of)

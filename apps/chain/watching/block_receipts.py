@@ -30,6 +30,11 @@ _compared = Counter(
 )
 _silent: set[tuple[str, str]] = set()
 ByHash = Mapping[str, Receipt]
+# The blocks that were read before: their receipts, None where they can't be compared, or why they
+# aren't believed.
+Blocks = dict[str, ByHash | Inconsistent | None]
+# What a receipt tells beside what the root has; not every node does so of all of a block.
+_FEES = ("effectiveGasPrice", "l1Fee")
 
 
 class NotComparable(Exception):
@@ -68,6 +73,8 @@ def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
     receipts = _ask(nodes, block_hash, listed)
     if receipts is None:
         raise NotComparable("the node doesn't tell the receipts of a block")
+    if not receipts and has_some(block["receiptsRoot"]):
+        raise Inconsistent("a node doesn't have the receipts of a block that it told")
     inside = _inside(receipts, listed, number, block_hash)
     try:
         agrees = encoding.receipts_root(inside) == block["receiptsRoot"].lower()
@@ -81,31 +88,35 @@ def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
 
 def receipts_at(nodes: Nodes, chain_id: str, block_hash: str) -> ByHash | None:
     """The same of a block by its hash."""
-    block = nodes.call("eth_getBlockByHash", [block_hash, False])
+    [block] = nodes.each([("eth_getBlockByHash", [block_hash, False])])
     if not isinstance(block, dict) or str(block.get("hash")).lower() != block_hash:
         raise Inconsistent("a node doesn't know a block that it named")
     return read_receipts(nodes, chain_id, block)
 
 
-def committed(
-    nodes: Nodes, chain_id: str, receipt: Receipt, by_block: dict[str, ByHash | None]
-) -> Receipt:
+def committed(nodes: Nodes, chain_id: str, receipt: Receipt, by_block: Blocks) -> Receipt:
     """The receipt of the same transaction as its block commits to it, or the given one where that
     can't be compared. After a contradiction another node is asked; Inconsistent when none agrees.
-    `by_block` are the blocks that were read before."""
+    A block is read once for all that have the same `by_block`."""
     try:
         block_hash = str(receipt["blockHash"]).lower()
         tx_hash = _hash_of(receipt["transactionHash"])
     except _MALFORMED:
         raise Inconsistent("a node's answer isn't a receipt") from None
     if block_hash not in by_block:
-        by_block[block_hash] = _insist(nodes, chain_id, block_hash)
+        try:
+            by_block[block_hash] = _insist(nodes, chain_id, block_hash)
+        except Inconsistent as error:
+            by_block[block_hash] = error
     receipts = by_block[block_hash]
+    if isinstance(receipts, Inconsistent):
+        raise receipts
     if receipts is None:
         return receipt
     if tx_hash not in receipts:
         raise Inconsistent("a receipt is of a block that doesn't have its transaction")
-    return receipts[tx_hash]
+    fees = {name: receipt[name] for name in _FEES if name in receipt}
+    return fees | {**receipts[tx_hash]}
 
 
 def _insist(nodes: Nodes, chain_id: str, block_hash: str) -> ByHash | None:
@@ -133,10 +144,17 @@ def _ask(nodes: Nodes, block_hash: str, listed: Sequence[str]) -> list[Any] | No
         return answer
     if len(listed) > ALONE_MAX:
         return None
-    answers = nodes.each([("eth_getTransactionReceipt", [item]) for item in listed])
+    # Who hasn't, or doesn't tell, the first isn't asked for all of them.
+    answers = _each_alone(nodes, listed[:1])
+    if any(isinstance(item, dict) for item in answers):
+        answers += _each_alone(nodes, listed[1:])
     while answers and answers[-1] is None:  # of what is listed beside what the header has
         answers.pop()
     return None if any(isinstance(item, RpcError) for item in answers) else answers
+
+
+def _each_alone(nodes: Nodes, hashes: Sequence[str]) -> list[Any]:
+    return nodes.each([("eth_getTransactionReceipt", [item]) for item in hashes])
 
 
 def _inside(
