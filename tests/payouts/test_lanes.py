@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.assets.models import Chain
+from apps.assets.models import Chain, Rate
 from apps.chain.models import Address, Deposit, OutgoingTransaction
 from apps.chain.sending import following_many, lanes, sender, signing_rounds, sweeper
 from apps.core import clock
@@ -106,6 +106,22 @@ def test_a_crowd_of_small_payouts_that_wait_for_coins_holds_up_nobody_and_says_t
     time_passes()
     rounds(place, 3)
     assert {status(item) for item in crowded} == {"confirmed"}
+
+
+def test_payouts_whose_fee_nobody_can_say_hold_up_no_others(
+    place: Venue, bakery: Shop, strangers: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many of them as fit into a batch, and older."""
+    monkeypatch.setattr(following_many, "BATCH_MAX", 1)
+    place.fund_hot(50, dollars=100)
+    make.store_coins(bakery.store, "USDC_SETH", 2 * DOLLAR)
+    stuck = [make.payout(bakery.test, DOLLAR, asset_id="USDC_SETH") for _ in range(2)]
+    Payout.objects.update(bears_network_fee=True, is_simulated=False)
+    Rate.objects.filter(asset="USDC_SETH").delete()
+    make.store_coins(strangers.store, "SETH", ETHER)
+    late = [make.payout(strangers.test, ETHER // 4) for _ in range(2)]
+    rounds(place, 1)
+    assert [status(item) for item in (*stuck, *late)] == ["pending"] * 2 + ["confirmed"] * 2
 
 
 def test_a_short_wallet_fetches_what_is_on_deposit_addresses_whatever_the_minimum(

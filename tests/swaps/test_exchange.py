@@ -10,7 +10,7 @@ import pytest
 from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
-from apps.chain.sending import calls, signing_rounds
+from apps.chain.sending import calls, sender, signing_rounds
 from apps.ledger.selectors import account_balance, balances
 from apps.swaps.models import Swap
 from apps.swaps.services.progress import advance_swaps
@@ -293,3 +293,22 @@ def test_the_demos_exchange_is_put_on_a_chain_once(place: Venue, tmp_path: Path)
     assert venue.place(place.wallet, [place.token], kept) != line, (
         "a chain that was begun anew gets a new one"
     )
+
+
+def test_a_swap_that_is_under_way_ends_when_its_exchange_is_no_longer_used(
+    market: Venue, bakery: Shop, settings: Any
+) -> None:
+    market.fund_hot(50)
+    make.store_coins(bakery.store, "SETH", 5 * ETHER)
+    market.chain.call("anvil_setBalance", market.hot, hex(55 * ETHER))
+    swap_id = start(bakery, "SETH", "USDC_SETH", ETHER)
+    advance_swaps()
+    signing_rounds.sign_due()
+    sender.run_due()
+    market.arrives()
+    sender.run_due()
+    assert OutgoingTransaction.objects.get(purpose="swap").status == "confirmed"
+    settings.SWAP_ROUTERS = []
+    advance_swaps()
+    assert told(bakery, swap_id)["status"] == "completed"
+    assert is_exact()

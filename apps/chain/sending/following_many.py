@@ -6,7 +6,7 @@ one by one, and what no batch moves is left to `TransferFollower.advance_one`.
 """
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -16,11 +16,13 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender
 from apps.chain.sending.following import RowT, TransferFollower
 from apps.core import clock
-from apps.core.db.sql import Statement
+from apps.core.db.sql import Statement, array
 from apps.core.failpoints import failpoint
 from apps.core.rows import PAUSED_SQL
 
 BATCH_MAX = 250
+# Records that a step didn't move are left out of its next batches, so many at most.
+UNMOVED_MAX = 10 * BATCH_MAX
 _Sent = OutgoingTransaction.Status
 # The transfer of a record's present attempt.
 _SENT = """
@@ -34,7 +36,7 @@ SELECT id FROM (
     SELECT p.id, p.created_at, row_number()
         OVER (PARTITION BY p.store_id, p.asset_id ORDER BY p.created_at, p.id) AS turn
     FROM {table} p {sent} WHERE {is_open} AND {condition}
-) AS lane ORDER BY turn, created_at, id LIMIT %(limit)s
+) AS lane WHERE id <> ALL (%(unmoved)s::uuid[]) ORDER BY turn, created_at, id LIMIT %(limit)s
 """
 
 
@@ -127,14 +129,21 @@ class BatchFollower(TransferFollower[RowT]):
         done = 0
         for name, statement, step in self._steps:
             before: set[uuid.UUID] = set()
-            while keys := [key for key in self._keys(statement, mode) if key not in before]:
-                self._try(name, step, keys)
+            unmoved: set[uuid.UUID] = set()
+            while len(unmoved) < UNMOVED_MAX and (page := self._keys(statement, mode, unmoved)):
+                unmoved |= before.intersection(page)
+                keys = [key for key in page if key not in before]
+                if keys:
+                    self._try(name, step, keys)
                 before |= set(keys)
                 done += len(keys)
         return done
 
-    def _keys(self, statement: Statement, mode: str) -> list[uuid.UUID]:
-        return [key for (key,) in statement.rows(limit=BATCH_MAX, **self.arguments(mode))]
+    def _keys(
+        self, statement: Statement, mode: str, unmoved: Collection[uuid.UUID]
+    ) -> list[uuid.UUID]:
+        values = {"limit": BATCH_MAX, "unmoved": array(unmoved), **self.arguments(mode)}
+        return [key for (key,) in statement.rows(**values)]
 
     def _try(
         self, name: str, step: Callable[[list[uuid.UUID]], None], keys: list[uuid.UUID]

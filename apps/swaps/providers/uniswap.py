@@ -73,13 +73,13 @@ class Uniswap:
 
     def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome:
         """One step: ask for the approval, then name the call."""
+        sent = self._transfer_of(order, _Purpose.SWAP)
+        if sent is not None:
+            return SwapOutcome(SENT, transfer=_again(sent))
         router = self._router(order.source, order.buy)
         wallet = HotWallet.objects.filter(chain=order.source.chain_id, number=0).first()
         if router is None or wallet is None:
             return SwapOutcome(WAITING, reason="The chain has no exchange")
-        sent = self._transfer_of(order, _Purpose.SWAP)
-        if sent is not None:
-            return SwapOutcome(SENT, transfer=_again(sent))
         refused = None if order.source.is_native else self._approved(order, router)
         return refused or SwapOutcome(SENT, transfer=_call(order, router, wallet))
 
