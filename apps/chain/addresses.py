@@ -4,6 +4,7 @@ private key is here, and no index is used twice), and those of others that coins
 import hmac
 import os
 import threading
+from collections.abc import Iterable
 from functools import cache
 
 from coincurve import PublicKey
@@ -29,6 +30,7 @@ SELECT EXISTS (SELECT 1 FROM assets_asset WHERE chain_id = %(chain_id)s
     AND contract_address = %(address)s),
        EXISTS (SELECT 1 FROM chain_address WHERE address = %(address)s)
 """)
+Row = tuple[str, str, int]  # an address, its mode and its index, as somebody has written them
 _lock = threading.Lock()
 _free: list[int] = []
 os.register_at_fork(after_in_child=_free.clear)
@@ -50,6 +52,21 @@ def derive(mode: str, index: int) -> str:
     key, compressed, chain_code = _parent(mode)
     tweak = hmac.digest(chain_code, compressed + index.to_bytes(4, "big"), "sha512")[:32]
     return address_of(key.add(tweak))
+
+
+def is_derived(address: str, mode: str, index: int) -> bool:
+    """Tell whether it is the account's address at the index. A row may say any mode and index."""
+    if mode not in settings.DEPOSIT_XPUBS or not 0 <= index < bip32.HARDENED:
+        return False
+    try:
+        return derive(mode, index) == address
+    except ValueError:
+        return False
+
+
+def derived(rows: Iterable[Row]) -> set[str]:
+    """The addresses of these rows that are ours indeed."""
+    return {row[0] for row in rows if is_derived(*row)}
 
 
 def next_indexes(count: int) -> list[int]:

@@ -52,7 +52,8 @@ def look_asked(chain_id: str) -> bool:
     head = Head.objects.filter(chain_id=chain_id).first() if rows.exists() else None
     if head is None:
         return True
-    rows.filter(asked_at__lt=real_now() - ASKED_FOR_MAX).delete()
+    near = real_now() - ASKED_FOR_MAX, real_now() + ASKED_FOR_MAX
+    rows.exclude(asked_at__range=near, asset__chain=chain_id).delete()
     began = time.monotonic()
     chain = ChainLook(head)
     try:

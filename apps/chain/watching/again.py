@@ -26,6 +26,7 @@ from apps.core.errors import Failure
 AT_ONCE = 20
 TRIES_MAX = 3
 ASKED_FOR_MAX = timedelta(days=1)
+NEAR = timedelta(days=365)
 
 log = structlog.get_logger(__name__)
 
@@ -49,8 +50,11 @@ def ask(chain_id: str, numbers: Iterable[int]) -> None:
 def read_asked(nodes: Nodes, facts: block_records.WatchedChain, at: datetime) -> None:
     """Read what was asked for, the longest untried first. One that can't be read now keeps its row
     and holds up no other, until it is over."""
-    rows = BlockToRead.objects.filter(chain=facts.chain).order_by("tried_at", "number")
-    for row in rows[:AT_ONCE]:
+    asked = BlockToRead.objects.filter(chain=facts.chain)
+    near = at - NEAR, at + NEAR  # nobody can read a time that is none, and others wait behind it
+    rows = asked.filter(asked_at__range=near, tried_at__range=near)
+    asked.exclude(pk__in=rows.values("pk")).delete()
+    for row in rows.order_by("tried_at", "number")[:AT_ONCE]:
         try:
             read_again(nodes, facts, [row.number], at)
         except (RpcError, block_records.HeadMoved) as error:

@@ -1,7 +1,7 @@
 """Goes round the open addresses of a chain: every few blocks a bounded number of them is looked at,
 and whatever is still unexplained."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import models
 
@@ -12,6 +12,8 @@ from apps.chain.watching.holdings import HoldingsLook
 
 ADDRESSES_MAX = 1000
 UNEXPLAINED_MAX = 100
+# No payment is open for longer; what is no time at all nobody can read.
+WATCHED_MAX = timedelta(days=3650)
 
 
 class BalanceWatch:
@@ -35,7 +37,9 @@ class BalanceWatch:
 
     def _next(self, at: datetime) -> list[str]:
         open_ones = Address.objects.filter(
-            native_chain=self._facts.chain, watch_balance_until__gt=at
+            native_chain=self._facts.chain,
+            watch_balance_until__gt=at,
+            watch_balance_until__lt=at + WATCHED_MAX,
         )
         rest = open_ones
         if self._last is not None:

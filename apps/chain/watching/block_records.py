@@ -14,6 +14,7 @@ import structlog
 from django.db import connection, transaction
 
 from apps.assets.models import Asset, Chain
+from apps.chain.addresses import derived
 from apps.chain.models import (
     Address,
     AddressLook,
@@ -77,8 +78,9 @@ def facts_of(chain_id: str) -> WatchedChain:
 
 
 def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
-    """The transfers to our deposit addresses. One from an address of ours is our own doing; a
-    reverted one moved nothing. Where there are any, the header's root of receipts is compared."""
+    """The transfers to our deposit addresses. One from an address whose key is ours is our own
+    doing, and from one that is only listed as ours it isn't; a reverted one moved nothing. Where
+    there are any, the header's root of receipts is compared."""
     candidates = [
         (asset, transfer)
         for transfer in block.transfers
@@ -92,7 +94,8 @@ def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
     ]
     if arrivals:
         senders = {transfer.from_address for _, transfer in arrivals}
-        own = set(Address.objects.filter(address__in=senders).values_list("address", flat=True))
+        listed = Address.objects.filter(address__in=senders)
+        own = derived(listed.values_list("address", "mode", "index"))
         gas = _gas_of_sweeps({transfer.tx_hash for _, transfer in arrivals})
         arrivals = [
             (asset, transfer)

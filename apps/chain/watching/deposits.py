@@ -14,7 +14,7 @@ from django.db import connection, models
 from prometheus_client import Counter
 
 from apps.assets.models import Chain
-from apps.chain.addresses import derive
+from apps.chain.addresses import derived
 from apps.chain.models import Address, Deposit
 from apps.chain.watching.block_headers import BlockHeader
 from apps.chain.watching.blocks import NATIVE_LOG_INDEX, Transfer
@@ -132,12 +132,10 @@ def _at_own_addresses(
 ) -> list[tuple[str, Transfer]]:
     """Web and workers write addresses; what makes one ours is that the extended key derives it."""
     rows = Address.objects.filter(pk__in={transfer.to_address for _, transfer in transfers})
-    own = set()
-    for address, mode, index in rows.values_list("pk", "mode", "index"):
-        if derive(mode, index) == address:
-            own.add(address)
-        else:
-            log.error("address_not_derived", chain=chain.pk, address=address)
+    listed = list(rows.values_list("pk", "mode", "index"))
+    own = derived(listed)
+    for address in sorted({row[0] for row in listed} - own):
+        log.error("address_not_derived", chain=chain.pk, address=address)
     return [pair for pair in transfers if pair[1].to_address in own]
 
 

@@ -10,6 +10,8 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
+from django.db.models import Value
+from django.db.models.functions import Greatest, Least
 
 from apps.assets.models import Asset
 from apps.chain.models import Address, AddressLook, BalanceCheck, Block, Head, UnexplainedBalance
@@ -209,7 +211,9 @@ class HoldingsLook:
 
     def _find_token(self, asset: Asset, address: str, held: int) -> int:
         """Read the blocks again that have transfers which aren't booked; what is left."""
-        since = Address.objects.values_list("created_at", flat=True).get(pk=address)
+        since = Address.objects.values_list(
+            Least(Greatest("created_at", Value(block_records.NEVER)), Value(self._at)), flat=True
+        ).get(pk=address)
         numbers = untold_blocks(
             self._nodes, self._facts.chain, asset, address, since, self._head.number
         )

@@ -58,6 +58,8 @@ BEGIN
         wrong := CASE
             WHEN allowed IS NULL THEN 'the web posts no such movement'
             WHEN made.assets > 1 THEN 'it is of one asset'
+            WHEN NOT EXISTS (SELECT FROM ledger_movement WHERE id = made.id AND at BETWEEN '2000-01-01' AND '9000-01-01')
+                THEN 'it is at no time'
             WHEN allowed.subject IN ('service', 'withdrawal') AND made.owners IS NOT NULL THEN 'it is of the service alone'
             WHEN allowed.subject NOT IN ('service', 'withdrawal', 'correction') AND made.payer IS NULL
                 THEN 'it is of one store'
@@ -83,7 +85,7 @@ BEGIN
                     AND d.asset_id = made.asset_id AND d.amount_atomic = made.amount
                 ) THEN 'no chain has brought this' END
             -- The web simulates coins of test mode alone (chain_guard_deposit).
-            WHEN 'simulated' THEN CASE WHEN NOT EXISTS (
+            WHEN 'simulated' THEN CASE WHEN made.mode <> 'test' OR NOT EXISTS (
                 SELECT FROM chain_deposit d JOIN payments_paymentaddress w ON w.address_id = d.address_id
                 JOIN payments_payment p ON p.id = w.payment_id AND p.store_id = made.payer AND p.mode = made.mode
                 WHERE d.id = made.subject::uuid AND d.is_simulated AND d.asset_id = made.asset_id
@@ -92,7 +94,7 @@ BEGIN
             WHEN 'payout' THEN CASE WHEN coalesce((
                 SELECT sum(e.amount_atomic) FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
                 JOIN ledger_account a ON a.id = e.account_id
-                WHERE m.reference = made.reference AND a.kind = 'reserved' AND a.id = ANY (made.accounts)
+                WHERE m.reference = made.reference AND m.kind LIKE 'payout%' AND a.kind = 'reserved' AND a.id = ANY (made.accounts)
                 ), -1) < 0 OR NOT EXISTS (SELECT FROM ledger_movement WHERE reference = made.reference AND kind = 'payout_handed_over')
                 AND EXISTS (SELECT FROM chain_outgoingtransaction o WHERE o.purpose = 'payout' AND o.status <> 'failed'
                     AND o.reference >= made.subject || '-' AND o.reference < made.subject || '.')
