@@ -23,6 +23,7 @@ from tests.swaps.test_sweeps import paid_in
 __all__ = ["bakery", "place"]
 pytestmark = pytest.mark.chain
 ground = ground_of(open_moody)
+RECEIPT, ALL_RECEIPTS = "eth_getTransactionReceipt", "eth_getBlockReceipts"
 
 
 @pytest.fixture
@@ -112,6 +113,30 @@ class TestOneThatBeginsToLieOnceItIsSigned:
             call_command("sending", "unsent", str(sent(payout).pk))
         assert "The chain has it" in "".join(capsys.readouterr())
         assert (sent(payout).status, status(payout)) == ("review", "requires_review")
+
+    @pytest.mark.parametrize("method", [RECEIPT, ALL_RECEIPTS])
+    def test_nor_by_the_word_of_one_node(
+        self,
+        place: Venue,
+        bakery: Shop,
+        issuer: Issuer,
+        settings: Any,
+        capsys: pytest.CaptureFixture[str],
+        method: str,
+    ) -> None:
+        """The header of the block has the last one."""
+        payout = pay_out(bakery)
+        issuer.tax(100)
+        rounds(place, 1)
+        node = Proxy(place.chain.url)
+        settings.CHAIN_URLS = {"sepolia": [node.url]}
+        node.lie(RECEIPT, lambda receipt: receipt and {**receipt, "logs": []})
+        if method == ALL_RECEIPTS:
+            node.lie(ALL_RECEIPTS, lambda all_: [{**item, "logs": []} for item in all_])
+        with pytest.raises(SystemExit):
+            call_command("sending", "unsent", str(sent(payout).pk))
+        assert (sent(payout).status, status(payout)) == ("review", "requires_review")
+        node.close()
 
     def test_and_keeps_a_part_is_confirmed_only_by_a_person(
         self, place: Venue, bakery: Shop, issuer: Issuer

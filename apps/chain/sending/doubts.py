@@ -19,6 +19,7 @@ from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
 from apps.chain.sending import calls, hot_wallets
 from apps.chain.states import OUTGOING
+from apps.chain.watching.block_receipts import committed
 from apps.core import jobs
 from apps.core.machine import Step
 from apps.stores import audit
@@ -164,10 +165,9 @@ def _lift(wallet: HotWallet) -> None:
 
 
 def _has_moved_nothing(row: OutgoingTransaction, receipt: Any) -> bool:
-    """Whether a person looks at it for this alone: it was mined, and the token reports that nothing
-    left and nothing arrived."""
+    """Tell whether the token reports that nothing left and nothing arrived."""
     move = calls.move_of(row)
-    if move is None or row.reason_code != Reason.MOVED_OTHERWISE:
+    if move is None:
         return False
     return not calls.arrived(move, receipt) and not calls.taken(move, receipt)
 
@@ -178,8 +178,10 @@ def refuse_if_mined(row: OutgoingTransaction, nodes: Nodes) -> None:
         return
     receipts, in_blocks = ask_everyone([row], nodes)
     receipt = receipt_of(row, receipts)
-    if receipt is not None and _has_moved_nothing(row, receipt):
-        return
+    if receipt is not None and row.reason_code == Reason.MOVED_OTHERWISE:
+        receipt = committed(nodes, row.chain_id, receipt, {})
+        if _has_moved_nothing(row, receipt):
+            return
     if receipt is not None or in_blocks:
         tx_hash = receipt["transactionHash"] if receipt else sorted(in_blocks)[0]
         raise hot_wallets.ResolutionRefused(f"The chain has it: {tx_hash}")
