@@ -16,6 +16,7 @@ from apps.access.models import AgentCredential
 from apps.access.services import authenticate, create_agent_credential, create_api_key
 from apps.assets.services import accept_all_active
 from apps.core import clock
+from apps.stores import audit
 from apps.stores.models import Member, Role, Store, User
 from apps.stores.requests import StoreRequest
 from apps.stores.services import create_store
@@ -155,6 +156,13 @@ def shop_of(owner: User, name: str, **options: Any) -> Shop:
     return Shop(store, owner)
 
 
+def join(store: Store, user: User, role: str) -> Member:
+    """A person joins the store's team, as the audit log has it."""
+    member = Member.objects.create(store=store, user=user, role=role, created_at=clock.real_now())
+    audit.record("member.joined", store=store, target=user, name=user.email, details={"role": role})
+    return member
+
+
 @dataclass
 class Cast:
     """Everybody, with alice's and charlie's shops. Who isn't in a test is never made."""
@@ -165,9 +173,7 @@ class Cast:
     @cached_property
     def bob(self) -> User:
         bob = person("bob")
-        Member.objects.create(
-            store=self.bakery.store, user=bob, role=Role.DEVELOPER, created_at=clock.real_now()
-        )
+        join(self.bakery.store, bob, Role.DEVELOPER)
         return bob
 
     @cached_property

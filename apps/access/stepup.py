@@ -20,7 +20,7 @@ from apps.stores.models import User
 
 ACT_KEY = "stepup_act"
 Session = MutableMapping[str, Any]
-_RETRY_SECONDS = 5
+RETRY_SECONDS = 5
 
 
 class StepUpRequired(Failure):
@@ -96,7 +96,7 @@ def prove_by_header(
     except sign_in.TooManyAttempts as refusal:
         raise TooManyCodes(retry_after=refusal.retry_after) from None
     except (sign_in.Closed, OperationalError, InterfaceError):
-        raise CodeCheckUnavailable(retry_after=_RETRY_SECONDS) from None
+        raise CodeCheckUnavailable(retry_after=RETRY_SECONDS) from None
 
 
 def require_second_factor(user: User) -> None:
@@ -104,7 +104,7 @@ def require_second_factor(user: User) -> None:
     try:
         factor = second_factor.confirmed(user)
     except (OperationalError, InterfaceError):
-        raise FactorCheckUnavailable(retry_after=_RETRY_SECONDS) from None
+        raise FactorCheckUnavailable(retry_after=RETRY_SECONDS) from None
     if factor is None:
         raise SecondFactorRequired
 

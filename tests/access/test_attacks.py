@@ -16,12 +16,12 @@ from apps.ledger.selectors import balances
 from apps.payments.models import Refund
 from apps.payouts.models import Payout, Schedule
 from apps.payouts.services import runs
-from apps.stores.models import Member, Role
+from apps.stores.models import Role
 from apps.swaps.models import Swap
 from apps.webhooks.models import Endpoint
 from tests import make
 from tests.access.test_rights import HOOK, app_with, code_in, key_with, send
-from tests.cast import Api, Cast, person
+from tests.cast import Api, Cast, join, person
 from tests.contract.oauth.apps import BACK, App
 from tests.dashboard.browse import Browser, next_code
 
@@ -32,9 +32,7 @@ COINS = 10**18
 def signed_in(cast: Cast, role: str) -> Browser:
     """In live mode, with a code of a moment ago."""
     user = person(role)
-    Member.objects.create(
-        store=cast.bakery.store, user=user, role=role, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, user, role)
     browser = Browser(user).prove()
     browser.switch("live")
     return browser

@@ -15,7 +15,7 @@ from apps.stores.models import Member, Role
 from apps.swaps.models import AutoSwap, Swap
 from apps.webhooks.models import Endpoint
 from tests import make
-from tests.cast import Api, Cast, person
+from tests.cast import Api, Cast, join, person
 from tests.contract.oauth.apps import BACK, App
 from tests.dashboard.browse import Browser, code_of, next_code, text
 
@@ -46,9 +46,7 @@ def bob(cast: Cast) -> Browser:
 @pytest.fixture
 def viewer(cast: Cast) -> Browser:
     victor = person("victor")
-    Member.objects.create(
-        store=cast.bakery.store, user=victor, role=Role.VIEWER, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, victor, Role.VIEWER)
     return Browser(victor)
 
 

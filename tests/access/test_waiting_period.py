@@ -21,11 +21,11 @@ from apps.payouts.services import batches, runs, schedules
 from apps.payouts.services.create import create_payout
 from apps.payouts.services.destinations import add_wallet
 from apps.payouts.services.known_addresses import NotSaved
-from apps.stores.models import Member, Role
+from apps.stores.models import Role
 from apps.swaps.models import AutoSwap
 from apps.swaps.services.auto import set_auto_swap
 from tests import make
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser, text
 
 ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -153,9 +153,7 @@ def test_every_owner_gets_a_link_that_stops_it_once_without_signing_in(
     cast: Cast, owner: Access
 ) -> None:
     second = person("olga")
-    Member.objects.create(
-        store=cast.bakery.store, user=second, role=Role.OWNER, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, second, Role.OWNER)
     saved = wallet(cast, owner)
     sent = dict(links())
     assert set(sent) == {cast.alice.email, second.email}

@@ -49,6 +49,9 @@ def test_every_constraint_that_is_named_is_one_of_the_database() -> None:
                 named |= {node.args[0].value} if isinstance(node.args[0], ast.Constant) else set()
     assert len(named) > 10
     with connection.cursor() as cursor:
-        cursor.execute("SELECT indexname FROM pg_indexes WHERE schemaname = 'public'")
-        indexes = {name for (name,) in cursor.fetchall()}
-    assert named <= indexes
+        cursor.execute(
+            "SELECT indexname FROM pg_indexes WHERE schemaname = 'public'"
+            " UNION ALL SELECT tgname FROM pg_trigger WHERE NOT tgisinternal"
+        )
+        known = {name for (name,) in cursor.fetchall()}
+    assert named <= known

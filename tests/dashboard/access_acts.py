@@ -14,7 +14,7 @@ from apps.access.services import create_agent_credential, create_api_key
 from apps.core import clock
 from apps.platforms.models import OnboardingLink
 from apps.stores.models import Invitation, Member, Role, Store
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser
 
 Step = tuple[str, dict[str, Any]]
@@ -32,7 +32,7 @@ def lost(world: Cast, room: str) -> Step:
     """What a viewer made when they could do more."""
     victor = person("victor")
     store = world.bakery.store
-    Member.objects.create(store=store, user=victor, role=Role.VIEWER, created_at=clock.real_now())
+    join(store, victor, Role.VIEWER)
     make = create_api_key if room == "api-keys" else create_agent_credential
     row: Any = make(store, "test", scope_names=["payouts:write"])[0]
     type(row).objects.filter(pk=row.pk).update(user=victor)

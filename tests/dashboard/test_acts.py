@@ -31,10 +31,10 @@ from apps.payouts.requests import ScheduleRequest
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
 from apps.payouts.services.schedules import create_schedule
-from apps.stores.models import Member, Role, Store
+from apps.stores.models import Role, Store
 from apps.swaps.models import AutoSwap, Swap
 from tests import make
-from tests.cast import Cast, person, shop_of
+from tests.cast import Cast, join, person, shop_of
 from tests.dashboard import access_acts
 from tests.dashboard.browse import Browser, hidden_fields, next_code, text
 from tests.dashboard.conftest import with_coins
@@ -188,9 +188,7 @@ def a_waiting_payout(world: Cast, browser: Browser) -> Step:
 
 
 def a_second_person(world: Cast, browser: Browser) -> Step:
-    Member.objects.create(
-        store=world.bakery.store, user=person("adam"), role=Role.ADMIN, created_at=clock.real_now()
-    )
+    join(world.bakery.store, person("adam"), Role.ADMIN)
     return "settings/approvals", {"above": "100"}
 
 

@@ -27,8 +27,8 @@ from apps.payments.proceeds import proceeds_of
 from apps.payments.services.reconcile import reconcile_due
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import submit_verification
-from apps.stores.models import Member, Role, Store, User, Verification
-from tests.cast import Cast, Shop, person
+from apps.stores.models import Role, Store, User, Verification
+from tests.cast import Cast, Shop, join, person
 from tests.dashboard.browse import Browser, text
 from tests.make import advance, paid, payment, store_coins
 from tests.platforms.makers import VERIFICATION
@@ -300,9 +300,7 @@ def test_balances_have_their_worth_first_and_who_may_pays_them_out(cast: Cast) -
     shown = text(Browser(cast.alice).get())
     assert "≈ €1,800.00" in shown and 'href="/dashboard/payouts/new?asset=SETH"' in shown
     viewer = person("viewer")
-    Member.objects.create(
-        store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, viewer, Role.VIEWER)
     assert "payouts/new" not in text(Browser(viewer).get())
 
 
@@ -325,9 +323,7 @@ def test_a_new_key_comes_with_a_call_that_works(cast: Cast) -> None:
 def test_a_payout_destination_is_a_step_of_who_moves_money(cast: Cast) -> None:
     assert "Add a payout destination" in text(Browser(cast.alice).get())
     viewer = person("viewer")
-    Member.objects.create(
-        store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, viewer, Role.VIEWER)
     assert "Add a payout destination" not in text(Browser(viewer).get())
 
 

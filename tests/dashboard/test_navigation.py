@@ -6,12 +6,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from apps.access.services import create_agent_credential
-from apps.core import clock
 from apps.core.models import Mode
 from apps.dashboard.navigation import SECTIONS, menu_of
-from apps.stores.models import Member, Role
+from apps.stores.models import Role
 from apps.stores.services import change_store
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser, text
 
 UNUSED = {"approvals", "platform", "agents"}
@@ -96,9 +95,7 @@ def test_features_lead_to_what_the_side_bar_does_not_show_yet(cast: Cast) -> Non
     change_store(cast.bakery.store, is_platform=True)
     assert "View platform" in text(Browser(cast.alice).get("settings/features"))
     accountant = person("accountant")
-    Member.objects.create(
-        store=cast.bakery.store, user=accountant, role=Role.ACCOUNTANT, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, accountant, Role.ACCOUNTANT)
     assert "Set up agents" not in text(Browser(accountant).get("settings/features"))
 
 

@@ -12,8 +12,8 @@ from apps.access import oauth_tokens, oauth_validator, scopes
 from apps.access.models import AgentCredential, Application
 from apps.core import clock
 from apps.dashboard.oauth import MEANINGS
-from apps.stores.models import Member, Role
-from tests.cast import Api, Cast, person
+from apps.stores.models import Role
+from tests.cast import Api, Cast, join, person
 from tests.contract.oauth.apps import App, works
 from tests.dashboard.browse import Browser, text
 
@@ -182,9 +182,7 @@ def test_a_refresh_keeps_the_agent_and_the_end_of_the_grant_ends_it(app: App) ->
 def test_a_viewer_sees_apps_and_lets_none_out(cast: Cast, app: App) -> None:
     app.tokens()
     user = person("vera")
-    Member.objects.create(
-        store=cast.bakery.store, user=user, role=Role.VIEWER, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, user, Role.VIEWER)
     viewer = Browser(user)
     assert "Revoke access" not in text(viewer.get("apps"))
     assert viewer.post(f"apps/own/{app.id}", **FORM).status_code == 403

@@ -21,7 +21,7 @@ from apps.reports.requests import ReportRequest
 from apps.reports.services.request import request_report
 from apps.stores import customer_mail, roles
 from apps.stores.mail_models import TestLetter
-from apps.stores.models import Member, Role, User
+from apps.stores.models import Role, User
 from apps.stores.services import change_store
 from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
@@ -29,7 +29,7 @@ from apps.webhooks.services.deliveries import send_test
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import whole
 from tests.billing import records as billing
-from tests.cast import Api, Cast, assemble, person
+from tests.cast import Api, Cast, assemble, join, person
 from tests.contract.oauth.apps import App
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link
@@ -307,9 +307,7 @@ def is_turned_away(browser: Browser, path: str, method: str) -> bool:
 
 def joined(cast: Cast, role: str) -> User:
     user = person(role)
-    Member.objects.create(
-        store=cast.bakery.store, user=user, role=role, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, user, role)
     return user
 
 

@@ -11,7 +11,6 @@ from apps.access.models import ApiKey
 from apps.audit.grants import WEB
 from apps.billing.models import Invoice
 from apps.chain.models import Address, Deposit
-from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.searching import Term
 from apps.dashboard.search import GROUPS, PER_GROUP
@@ -19,14 +18,13 @@ from apps.dashboard.urls import PAGES
 from apps.payments.models import Payment, PaymentAddress, Refund
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import add_wallet
-from apps.stores import audit
-from apps.stores.models import Member, Role
+from apps.stores.models import Role
 from apps.swaps.models import Swap
 from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests.billing import records as billing
-from tests.cast import Cast, Shop, person
+from tests.cast import Cast, Shop, join, person
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link, send
 from tests.make import (
@@ -62,8 +60,7 @@ def hits(shop: Shop, group: str, typed: str) -> list[str]:
 def joined(cast: Cast, role: str) -> Browser:
     user = person(role)
     store = cast.bakery.store
-    Member.objects.create(store=store, user=user, role=role, created_at=clock.real_now())
-    audit.record("member.joined", store=store, target=user, name=user.email, details={"role": role})
+    join(store, user, role)
     return Browser(user)
 
 

@@ -16,7 +16,7 @@ from apps.assets.selectors import listed_assets
 from apps.core import buckets, clock, mail
 from apps.stores.models import AuditEntry, Member, Role, Store, User
 from apps.stores.requests import StoreRequest
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.console.test_commands import run
 from tests.dashboard.browse import Browser, text
 
@@ -307,9 +307,7 @@ def test_who_may_open_another_store_is_the_operators_choice(
 ) -> None:
     settings.SIGN_UP = policy
     bob = person("bob")
-    Member.objects.create(
-        store=cast.bakery.store, user=bob, role=Role.ADMIN, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, bob, Role.ADMIN)
     form = {"name": "Second", "settlement_currency": "EUR"}
     assert Browser(cast.alice).post("stores/new", **form).status_code == owner
     assert Browser(bob).post("stores/new", **form).status_code == member

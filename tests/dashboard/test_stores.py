@@ -11,7 +11,7 @@ from apps.platforms.services.verifications import submit_verification
 from apps.stores.models import Member, Role, Store
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_pages import joined
 from tests.make import (
@@ -45,9 +45,7 @@ def title(browser: Browser) -> str:
 
 
 def test_a_person_with_two_stores_switches_between_them(cast: Cast) -> None:
-    Member.objects.create(
-        store=cast.strangers.store, user=cast.alice, role=Role.VIEWER, created_at=clock.real_now()
-    )
+    join(cast.strangers.store, cast.alice, Role.VIEWER)
     browser = Browser(cast.alice)
     assert "Home · Alice&#x27;s Bakery (test)" in title(browser)
     assert (

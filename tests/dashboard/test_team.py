@@ -15,7 +15,7 @@ from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential
 from apps.core import clock, mail
 from apps.stores.models import AuditEntry, Invitation, Member, Role, User
-from tests.cast import PASSWORD, Cast, person
+from tests.cast import PASSWORD, Cast, join, person
 from tests.dashboard.browse import Browser, text
 
 NEW = "dora@example.com"
@@ -85,9 +85,7 @@ def test_an_accountant_is_invited_keeps_the_books_and_changes_nothing(
 
 def admin(cast: Cast) -> User:
     user = person("adam")
-    Member.objects.create(
-        store=cast.bakery.store, user=user, role=Role.ADMIN, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, user, Role.ADMIN)
     return user
 
 

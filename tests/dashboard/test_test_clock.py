@@ -4,9 +4,9 @@ alone."""
 import pytest
 from django.conf import settings
 
-from apps.core import buckets, clock
-from apps.stores.models import Member, Role, Store
-from tests.cast import Cast, person
+from apps.core import buckets
+from apps.stores.models import Role, Store
+from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser, field_errors, text
 from tests.make import advance
 
@@ -19,9 +19,7 @@ def offset(cast: Cast) -> int:
 
 def joined(cast: Cast, role: str) -> Browser:
     user = person(role)
-    Member.objects.create(
-        store=cast.bakery.store, user=user, role=role, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, user, role)
     return Browser(user)
 
 

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from django.core import mail as django_mail
 
-from apps.core import clock, mail
+from apps.core import mail
 from apps.platforms.services.verifications import approve_verification, reject_verification
-from apps.stores.models import AuditEntry, Member, Role, Store, Verification
+from apps.stores.models import AuditEntry, Role, Store, Verification
 from apps.webhooks.models import Event
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser, text
 
 FORM = {
@@ -105,8 +105,7 @@ def test_an_address_that_the_store_has_stays(cast: Cast) -> None:
 @pytest.mark.parametrize("role", [Role.DEVELOPER, Role.VIEWER, Role.ACCOUNTANT])
 def test_only_managers_submit(cast: Cast, role: str) -> None:
     colleague = person(role)
-    at = clock.real_now()
-    Member.objects.create(store=cast.bakery.store, user=colleague, role=role, created_at=at)
+    join(cast.bakery.store, colleague, role)
     browser = Browser(colleague)
     assert "Owners and admins can submit" in text(browser.get("verification"))
     assert browser.post("verification", **FORM).status_code == 403

@@ -19,9 +19,9 @@ from apps.access import pruning
 from apps.core import buckets, clock
 from apps.platforms.services.verifications import approve_verification, reject_verification
 from apps.stores import verification_documents as documents
-from apps.stores.models import AuditEntry, Member, Role, Verification, VerificationDocument
+from apps.stores.models import AuditEntry, Role, Verification, VerificationDocument
 from tests import make
-from tests.cast import Cast, Shop, person
+from tests.cast import Cast, Shop, join, person
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.papers import small_pdf
 from tests.dashboard.test_verification import FORM, submitted
@@ -252,9 +252,7 @@ def test_only_those_who_manage_a_store_add_and_nobody_removes_anothers(cast: Cas
     made = documents.add_document(cast.bakery.store, "a.pdf", PDF)
     for role in (Role.DEVELOPER, Role.VIEWER, Role.ACCOUNTANT):
         member = person(f"{role}-of-the-bakery")
-        Member.objects.create(
-            store=cast.bakery.store, user=member, role=role, created_at=clock.real_now()
-        )
+        join(cast.bakery.store, member, role)
         browser = Browser(member)
         assert add(browser, PDF).status_code == 403
         assert "a.pdf" not in text(browser.get("verification"))

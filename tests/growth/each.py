@@ -23,7 +23,7 @@ from apps.platforms.services.accounts import create_account
 from apps.platforms.services.verifications import submit_verification
 from apps.reports.requests import ReportRequest
 from apps.reports.services.request import request_report
-from apps.stores.models import Invitation, Member, Role, User
+from apps.stores.models import Invitation, Role, User
 from apps.stores.verification_documents import add_document
 from apps.swaps.services.progress import advance_swaps
 from apps.webhooks.requests import EndpointRequest
@@ -31,7 +31,7 @@ from apps.webhooks.services.deliveries import send_test
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
 from tests.billing import records as billing
-from tests.cast import Cast, person, shop_of
+from tests.cast import Cast, join, person, shop_of
 from tests.contract.oauth.apps import App
 from tests.dashboard.papers import small_pdf
 from tests.growth import world
@@ -127,12 +127,7 @@ def _staffed(place: World, number: int, parts: int) -> None:
     shop = place.shop
     at = clock.real_now()
     _member(place, Role.DEVELOPER)
-    Member.objects.create(
-        store=shop_of(person("other"), "Other").store,
-        user=shop.owner,
-        role=Role.VIEWER,
-        created_at=at,
-    )
+    join(shop_of(person("other"), "Other").store, shop.owner, Role.VIEWER)
     Invitation.objects.create(
         store=shop.store,
         email=f"new-{number}@example.com",
@@ -155,7 +150,7 @@ def _staffed(place: World, number: int, parts: int) -> None:
 def _member(place: World, role: str) -> User:
     """A person of the store, whom nobody has asked for a second factor."""
     user = person("helper")
-    Member.objects.create(store=place.shop.store, user=user, role=role, created_at=clock.real_now())
+    join(place.shop.store, user, role)
     return user
 
 

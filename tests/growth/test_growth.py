@@ -46,7 +46,8 @@ GROWING = (
     "webhooks_event",
 )
 # What copies can't keep: seals are of the rows as they were, numbers are drawn in one row, and
-# nobody has made the copies of keys or verified those of stores, so no line says who did.
+# nobody has made the copies of keys or verified those of stores, so no line says who did; lines
+# of the audit log are copied about keys that aren't.
 OF_COPIES = {
     "payments_sealed",
     "audit_log_sealed",
@@ -54,6 +55,7 @@ OF_COPIES = {
     "sent_once",
     "credentials_logged",
     "businesses_verified",
+    "settings_logged",
 }
 
 

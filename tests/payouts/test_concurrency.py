@@ -20,9 +20,9 @@ from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.progress import advance_payouts
 from apps.payouts.services.runs import run_by_hand
 from apps.payouts.services.schedules import create_schedule
-from apps.stores.models import Member, Role
+from apps.stores.models import Role
 from tests import make
-from tests.cast import Cast, person, signed_in
+from tests.cast import Cast, join, person, signed_in
 from tests.payouts.two_people import LITTLE, MUCH, held_of, two_people
 from tests.whole import usually
 
@@ -132,9 +132,7 @@ def test_several_workers_bring_a_payout_to_its_end_once(world: Cast) -> None:
 def test_two_approvers_at_once_let_it_go_once(world: Cast) -> None:
     two = two_people(world)
     olga = person("olga")
-    Member.objects.create(
-        store=world.bakery.store, user=olga, role=Role.ADMIN, created_at=clock.real_now()
-    )
+    join(world.bakery.store, olga, Role.ADMIN)
     held = held_of(make.payout(two.key, MUCH)["id"])
     people = [two.as_alice(), signed_in(olga, world.bakery.store, role=Role.ADMIN)]
     people *= CALLERS // 2

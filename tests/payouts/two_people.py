@@ -8,13 +8,11 @@ from typing import Any
 from apps.access.access import Access
 from apps.access.models import ApiKey
 from apps.access.services import authenticate, create_api_key
-from apps.core import clock
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services.approval_rules import change_rule
-from apps.stores import audit
-from apps.stores.models import Member, Role, User
+from apps.stores.models import Role, User
 from tests import make
-from tests.cast import Api, Cast, person, signed_in
+from tests.cast import Api, Cast, join, person, signed_in
 
 LITTLE, MUCH = 5 * 10**16, 10**17  # 90 and 180 euros
 ABOVE_CENTS = 100_00
@@ -56,9 +54,7 @@ def two_people(cast: Cast, mode: str = "test", asset_id: str = "SETH") -> Two:
     make.store_coins(cast.bakery.store, asset_id, 10**19)
     adam = person("adam")
     store = cast.bakery.store
-    Member.objects.create(store=store, user=adam, role=Role.ADMIN, created_at=clock.real_now())
-    details = {"role": Role.ADMIN}
-    audit.record("member.joined", store=store, target=adam, name=adam.email, details=details)
+    join(store, adam, Role.ADMIN)
     two = Two(cast, adam, mode)
     change_rule(two.as_alice(), ABOVE_CENTS)
     return two

@@ -13,11 +13,10 @@ from django.test import Client
 from apps.access.scopes import ALL
 from apps.access.services import create_api_key
 from apps.billing.invoices.payment_intents import InvoiceNotPayable, start_payment
-from apps.core import clock
 from apps.payments.models import Payment
-from apps.stores.models import Member, Role, Store
+from apps.stores.models import Role, Store
 from tests.billing import records as billing
-from tests.cast import Api, Cast
+from tests.cast import Api, Cast, join
 from tests.dashboard.browse import Browser, text
 from tests.platforms.conftest import platform_of
 from tests.platforms.makers import Platform, Sub, refusal
@@ -88,9 +87,7 @@ def test_a_link_made_at_the_dashboard_says_that_the_account_is_closed(
     platform: Platform, committed: Cast
 ) -> None:
     merchant = platform.sub()
-    Member.objects.create(
-        store=merchant.store, user=committed.bob, role=Role.OWNER, created_at=clock.real_now()
-    )
+    join(merchant.store, committed.bob, Role.OWNER)
     browser = Browser(committed.bob)
     assert browser.post("store", store_id=str(merchant.id)).status_code == 303
     given = browser.get("payments/new").context["form"].values

@@ -14,7 +14,7 @@ from apps.stores import four_eyes, terms
 from apps.stores.models import Member, Notification, Role, Store, Verification
 from apps.stores.services import change_store
 from tests import make
-from tests.cast import person
+from tests.cast import join, person
 from tests.dashboard.browse import Browser, text
 from tests.platforms.makers import Platform, Sub, refusal
 
@@ -29,9 +29,7 @@ def merchant(platform: Platform) -> Sub:
     Verification.objects.filter(store_id=made.id).update(
         status="approved", reviewed_at=clock.real_now()
     )
-    Member.objects.create(
-        store=made.store, user=person("viewer"), role=Role.VIEWER, created_at=clock.real_now()
-    )
+    join(made.store, person("viewer"), Role.VIEWER)
     return made
 
 

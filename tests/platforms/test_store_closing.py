@@ -12,7 +12,7 @@ from apps.payments.models import Payment
 from apps.stores.models import AuditEntry, Member, Role, Store
 from tests import make
 from tests.billing import records as billing
-from tests.cast import Cast
+from tests.cast import Cast, join
 from tests.dashboard.browse import Browser, text
 
 PAGE = "settings/store/close"
@@ -119,9 +119,7 @@ def test_a_subscription_stands_against_it_and_test_coins_do_not(cast: Cast) -> N
 
 def test_who_has_another_store_begins_in_that(cast: Cast) -> None:
     other = Store.objects.create(name="Second", created_at=clock.real_now())
-    Member.objects.create(
-        store=other, user=cast.alice, role=Role.OWNER, created_at=clock.real_now()
-    )
+    join(other, cast.alice, Role.OWNER)
     close(cast)
     assert "This store was closed" not in text(Browser(cast.alice).get())
     browser = Browser(cast.alice)

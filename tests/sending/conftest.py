@@ -12,6 +12,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction,
 from apps.chain.sending import sender, signing_rounds
 from apps.core import clock, local_chain
 from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+from apps.stores import audit
 from dev.demo.chain import DemoWallet
 from tests import postgres
 from tests.forks import Forks
@@ -136,6 +137,8 @@ def world(_django_db_helper: None) -> Iterator[World]:
     SignedTransaction.objects.all().delete()
     OutgoingTransaction.objects.all().delete()
     UnknownTransaction.objects.all().delete()
+    for wallet in HotWallet.objects.exclude(halted_at=None):
+        audit.record("hot_wallet.resumed", target=wallet, name=wallet.pk)
     HotWallet.objects.all().delete()
 
 

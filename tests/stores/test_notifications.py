@@ -30,7 +30,7 @@ from apps.stores.notification_kinds import KINDS
 from apps.stores.notifications import News
 from tests import make
 from tests.billing import records as billing
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser, text
 from tests.taken_out import committed_cast
 
@@ -58,8 +58,7 @@ def told(cast: Cast, *made: News) -> list[Any]:
 
 def colleague(cast: Cast, role: str) -> User:
     made = person(role)
-    at = clock.real_now()
-    Member.objects.create(store=cast.bakery.store, user=made, role=role, created_at=at)
+    join(cast.bakery.store, made, role)
     return made
 
 

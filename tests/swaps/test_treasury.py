@@ -15,12 +15,12 @@ from apps.assets import rates
 from apps.assets.models import Asset, Rate
 from apps.core import clock
 from apps.ledger.selectors import balances
-from apps.stores.models import Member, Role
+from apps.stores.models import Role
 from apps.stores.services import change_store
 from apps.swaps.models import Swap, SwapStep
 from apps.swaps.services.progress import advance_swaps
 from tests.assets.test_providers import GECKO_PRICES, KRAKEN_TRADES, gecko, kraken
-from tests.cast import Cast, Shop, shop_of
+from tests.cast import Cast, Shop, join, shop_of
 from tests.make import service_coins, store_coins
 from tests.payouts.conftest import _django_db_helper, committed, pytest_itemcollected
 
@@ -268,9 +268,7 @@ def test_of_two_swaps_at_once_in_two_stores_of_an_owner_one_fits_into_the_day(
     settings.SWAP_STORE_DAY_USD = 3000
     service_coins("ETH_USDC", 100_000 * DOLLAR)
     shops = [committed.bakery, committed.strangers]
-    Member.objects.create(
-        store=shops[1].store, user=committed.alice, role=Role.OWNER, created_at=clock.real_now()
-    )
+    join(shops[1].store, committed.alice, Role.OWNER)
     for shop in shops:
         store_coins(shop.store, "ETH", 10 * ETHER)
 

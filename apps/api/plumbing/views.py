@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
-from django.db import models
+from django.db import InterfaceError, OperationalError, models
 from django.http import HttpResponse
 from django.middleware.csrf import CsrfViewMiddleware
 from msgspec import Struct
@@ -146,7 +146,7 @@ class ApiView(APIView):
     def _authenticate(self, request: Request) -> Access:
         header = request.headers.get("Authorization", "")
         if not header and not self.for_agents:
-            session = access_of(request._request.user, request._request.session)
+            session = self._session_of(request)
             if session is not None:
                 self._check_csrf(request)
                 return session
@@ -157,6 +157,16 @@ class ApiView(APIView):
             if wait is not None:
                 raise TooManyFailures(retry_after=wait) from None
             raise self._unauthenticated(refusal) from None
+
+    def _session_of(self, request: Request) -> Access | None:
+        """The access of a session. What it reads has the second factor in it: where one is asked
+        for, an outage means that nobody can tell. Raises FactorCheckUnavailable there."""
+        try:
+            return access_of(request._request.user, request._request.session)
+        except (OperationalError, InterfaceError):
+            if self.asks_for_second_factor:
+                raise stepup.FactorCheckUnavailable(retry_after=stepup.RETRY_SECONDS) from None
+            raise
 
     @staticmethod
     def _on_behalf(request: Request, access: Access) -> Access:

@@ -17,13 +17,13 @@ from apps.payouts.models import ApprovalRule, Payout, PayoutApproval, Schedule
 from apps.payouts.services.approval_decisions import digest_of
 from apps.payouts.services.batches import open_batch
 from apps.payouts.services.destinations import add_wallet
-from apps.stores.models import Invitation, Member, Role, Store, User
+from apps.stores.models import Invitation, Role, Store, User
 from apps.stores.settings import write_settings
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
 from tests import make
 from tests.access.matrix.lines import ADDRESS, OTHER
-from tests.cast import Api, Cast, assemble, person
+from tests.cast import Api, Cast, assemble, join, person
 from tests.contract.oauth.apps import App
 from tests.dashboard.browse import Browser
 
@@ -120,7 +120,7 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
     make.store_coins(store, coin, 10**18)
     held = waiting(getattr(shop, mode), coin)
     viewer = person("victor")
-    Member.objects.create(store=store, user=viewer, role=Role.VIEWER, created_at=at)
+    join(store, viewer, Role.VIEWER)
     lost = create_api_key(store, mode, scope_names=["payouts:write"])[0]
     ApiKey.objects.filter(pk=lost.pk).update(user=viewer)
     lost_agent = create_agent_credential(store, mode, scope_names=["payouts:write"])[0]
@@ -202,11 +202,11 @@ def one_of_everything() -> World:
     for role in Role.values:
         for has_factor in (False, True):
             user = people[role, has_factor] = person(role)
-            Member.objects.create(store=store, user=user, role=role, created_at=at)
+            join(store, user, role)
             if has_factor:
                 second_factor.switch_on(user, SECRET)
     colleague = person("colleague")
-    Member.objects.create(store=store, user=colleague, role=Role.DEVELOPER, created_at=at)
+    join(store, colleague, Role.DEVELOPER)
     invitation = Invitation.objects.create(
         store=store,
         email="eve@example.com",

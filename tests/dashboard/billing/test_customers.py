@@ -1,10 +1,9 @@
 """Customers as a merchant adds, finds, bills and deletes them, without a script."""
 
 from apps.billing.models import Customer, Invoice, Subscription
-from apps.core import clock
-from apps.stores.models import Member, Role
+from apps.stores.models import Role
 from tests.billing import records as billing
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.dashboard.billing.forms import EMAIL, acts_of, draft_form, new, rows_of
 from tests.dashboard.browse import Browser, text
 
@@ -73,9 +72,7 @@ def test_only_who_may_bill_sees_the_link_to_a_customers_own_page(
 ) -> None:
     made = billing.customer(cast.bakery.test)
     viewer = person("viewer")
-    Member.objects.create(
-        store=cast.bakery.store, user=viewer, role=Role.VIEWER, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, viewer, Role.VIEWER)
     path = f"customers/{made['id']}"
     assert "/portal/" in text(browser.get(path))
     shown = text(Browser(viewer).get(path))

@@ -13,7 +13,7 @@ from apps.payouts.services.approval_rules import TooFewPeople, change_rule
 from apps.stores.models import Member, Role, Store
 from tests import make
 from tests.auditing import found_of
-from tests.cast import Cast, person
+from tests.cast import Cast, join, person
 from tests.payouts.approvals.acts import letters
 from tests.payouts.two_people import LITTLE, MUCH, Two, two_people
 
@@ -21,9 +21,7 @@ from tests.payouts.two_people import LITTLE, MUCH, Two, two_people
 def test_one_person_alone_cannot_turn_it_on(cast: Cast) -> None:
     with pytest.raises(TooFewPeople, match="Invite an owner or admin first"):
         change_rule(cast.bakery.owner_access(), 100_00)
-    Member.objects.create(
-        store=cast.bakery.store, user=cast.charlie, role=Role.ADMIN, created_at=clock.real_now()
-    )
+    join(cast.bakery.store, cast.charlie, Role.ADMIN)
     type(cast.charlie).objects.filter(pk=cast.charlie.pk).update(is_active=False)
     with pytest.raises(TooFewPeople):
         change_rule(cast.bakery.owner_access(), 100_00)
@@ -73,9 +71,7 @@ def test_another_currency_of_the_store_does_not_loosen_the_rule(two: Two) -> Non
 def test_the_last_approvers_going_is_foreseen(two: Two) -> None:
     assert approval_rules.leaves_too_few(Member.objects.get(user=two.adam))
     third = person("olga")
-    Member.objects.create(
-        store=two.cast.bakery.store, user=third, role=Role.ADMIN, created_at=clock.real_now()
-    )
+    join(two.cast.bakery.store, third, Role.ADMIN)
     assert not approval_rules.leaves_too_few(Member.objects.get(user=two.adam))
     assert not approval_rules.leaves_too_few(
         Member(store=two.cast.bakery.store, user=two.cast.bob, role=Role.DEVELOPER)

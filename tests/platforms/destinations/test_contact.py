@@ -10,10 +10,10 @@ from apps.payouts.models import Destination
 from apps.platforms.models import DestinationConfirmation
 from apps.platforms.services import confirmations
 from apps.platforms.services.verifications import reject_verification
-from apps.stores.models import AuditEntry, Member, Role, Store, Verification
+from apps.stores.models import AuditEntry, Role, Store, Verification
 from apps.stores.services import change_store
 from tests import make
-from tests.cast import person
+from tests.cast import join, person
 from tests.platforms.destinations.makers import (
     CONTACT,
     OTHER,
@@ -255,9 +255,7 @@ def test_an_account_without_a_contact_on_record_is_paid_nowhere_new(platform: Pl
 def test_an_address_of_the_platforms_own_people_is_no_contact(platform: Platform, own: str) -> None:
     if own == "member":
         olga = person("olga")
-        Member.objects.create(
-            store=platform.store, user=olga, role=Role.VIEWER, created_at=clock.real_now()
-        )
+        join(platform.store, olga, Role.VIEWER)
         email = olga.email.upper().replace("@", "+shop@")
     else:
         email = "help@platform.example"
