@@ -11,6 +11,7 @@ from prometheus_client import REGISTRY
 from apps.chain.encoding import bloom as blooms
 from apps.chain.encoding.receipts import outside_root
 from apps.chain.models import Deposit, Head
+from apps.chain.providers import jsonrpc
 from apps.chain.watching import again, block_receipts
 from apps.chain.watching.block_headers import EMPTY_ROOT, Inconsistent
 from apps.core import clock
@@ -429,3 +430,22 @@ def test_a_node_that_is_late_with_the_receipts_of_a_block_is_asked_again(
     is_refused(watcher, proxy, 1, 2, 3)
     assert results("contradicts") == contradictions
     assert proxy.calls.count(RECEIPT) <= 2
+
+
+def test_receipts_that_are_too_many_for_one_answer_are_asked_for_one_by_one(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one busy block, which would hold up all that come after it."""
+    chain.put(LOGGER, USDC)
+    watcher.read()
+    monkeypatch.setattr(jsonrpc, "ANSWER_BYTES_MAX", 20_000)
+    agreements = results("agrees")
+    proxy.lie(ALL_RECEIPTS, lambda receipts: [{**item, "note": "x" * 20_000} for item in receipts])
+    chain.log_transfers(USDC, (address, 5))
+    chain.pay(address, 10)
+    watcher.read()
+    assert amounts() == [5, 10] and results("agrees") == agreements + 2
+    lies_about_logs(proxy, raised)
+    chain.log_transfers(USDC, (address, 6))
+    with pytest.raises(Inconsistent):
+        watcher.read()

@@ -139,7 +139,10 @@ def _says_something(block: Any) -> bool:
 
 def _ask(nodes: Nodes, block_hash: str, listed: Sequence[str]) -> list[Any] | None:
     """All at once, or one by one where a node can't; None where it won't."""
-    [answer] = nodes.each([("eth_getBlockReceipts", [block_hash])])
+    try:
+        [answer] = nodes.each([("eth_getBlockReceipts", [block_hash])])
+    except RpcError:  # of a busy block they may be too much for one answer
+        answer = None
     if isinstance(answer, list):
         return answer
     if len(listed) > ALONE_MAX:
