@@ -83,6 +83,11 @@ class Asset(models.Model):
                 condition=models.Q(contract_address__isnull=False),
                 name="asset_contract_unique",
             ),
+            # No process can read an asset that has more, or NaN, which is above every number.
+            models.CheckConstraint(
+                condition=models.Q(min_withdrawal_atomic__gte=0, min_withdrawal_atomic__lt=10**60),
+                name="asset_minimum_is_a_number",
+            ),
         ]
 
     @property

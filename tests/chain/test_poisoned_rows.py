@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 
 from apps.audit.grants import WATCHER, WEB, WORKER
 from apps.chain.models import (
@@ -123,3 +123,19 @@ def test_an_address_asked_for_by_another_chains_asset_stops_no_look(
     assert not AddressToLook.objects.exists()
     assert list(AddressLook.objects.values_list("address_id", flat=True)) == [addresses[0]]
     assert Address.objects.count() == len(addresses)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE assets_asset SET min_withdrawal_atomic = 'NaN'",
+        "UPDATE assets_asset SET min_withdrawal_atomic = -1",
+        "INSERT INTO core_lease (turn, key, holder, until)"
+        " VALUES (11, 'sepolia', gen_random_uuid(), 'infinity')",
+        "DELETE FROM core_lease",
+    ],
+)
+def test_web_writes_nothing_that_every_process_waits_for(db: None, statement: str) -> None:
+    """An asset that none can read, and the turn of the watcher."""
+    with pytest.raises(DatabaseError, match=r"asset_minimum_is_a_number|permission denied"):
+        written(statement)

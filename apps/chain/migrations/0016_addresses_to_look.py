@@ -12,6 +12,7 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
         migrations.CreateModel(
             name="AddressToLook",
             fields=[

@@ -60,4 +60,7 @@ BEGIN
 class Migration(migrations.Migration):
     dependencies = [("ledger", "0004_fixed_search_path")]
 
-    operations = [migrations.RunSQL(FORWARD, BACKWARD)]
+    operations = [
+        migrations.RunSQL("SET LOCAL lock_timeout = '5s'", migrations.RunSQL.noop),
+        migrations.RunSQL(FORWARD, BACKWARD),
+    ]
