@@ -8,7 +8,6 @@ few cycles behind.
 
 import gc
 import os
-import re
 
 from django.core.wsgi import get_wsgi_application
 
@@ -18,13 +17,11 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 os.environ.update(shared_figures.shared_by(os.getppid()))  # the server, whose workers we all are
 
 from django.conf import settings
-from django.http import HttpRequest
 from django.urls import get_resolver
 
-from apps.core.web.middleware import client_address
 from config import memory
 from config.gateway import Gateway, Headers, Scope  # its lanes are settings
-from config.upload_shares import UploaderClaim
+from config.uploaders import uploader_of
 
 # Whoever waits for a row or a turn in a thread of the web server is told 503 after this long.
 # Behind a pooler the settings of its role say so.
@@ -49,23 +46,8 @@ def _headers_of(scope: Scope) -> Headers:
     ]
 
 
-_SESSION = re.compile(rf"(?:^|;\s*){re.escape(settings.SESSION_COOKIE_NAME)}=([^;]+)")
-
-
-def _uploader_of(scope: Scope) -> UploaderClaim:
-    """The session that a request brings, if any, and the client's address."""
-    headers = dict(scope["headers"])
-    match = _SESSION.search(headers.get(b"cookie", b"").decode("latin-1"))
-    request = HttpRequest()
-    request.META = {
-        "REMOTE_ADDR": (scope.get("client") or ("",))[0],
-        "HTTP_X_FORWARDED_FOR": headers.get(b"x-forwarded-for", b"").decode("latin-1"),
-    }
-    return UploaderClaim(match[1] if match else "", client_address(request))
-
-
 memory.share_heaps()
-application = Gateway(_threaded, _headers_of, _uploader_of)
+application = Gateway(_threaded, _headers_of, uploader_of)
 get_resolver().url_patterns  # noqa: B018  # all routes and what they load, which stays
 memory.freeze_loaded()
 gc.set_threshold(7_000, 10, 10)

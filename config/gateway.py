@@ -185,7 +185,7 @@ class Gateway:
         self, scope: Scope, body: _Body, send: Send, claim: UploaderClaim | None
     ) -> RequestRefusal | None:
         """Run the request in a thread of its lane; the refusal when none came free in time."""
-        environ = _environ(scope, b"".join(body.pieces))
+        environ = environ_of(scope, b"".join(body.pieces))
         lane = self._lanes[lane_of(environ["PATH_INFO"], body.content_type)]
         if not await lane.take():
             log.warning("no thread came free in time")
@@ -301,7 +301,7 @@ _FIXED: dict[str, Any] = {
 _SPENT = {"", "HTTP_TRANSFER_ENCODING", "HTTP_CONTENT_LENGTH", "HTTP_EXPECT"}
 
 
-def _environ(scope: Scope, body: bytes) -> dict[str, Any]:
+def environ_of(scope: Scope, body: bytes) -> dict[str, Any]:
     """The request as WSGI has it: text holds one character per byte."""
     server = scope.get("server") or ("localhost", 80)
     client = scope.get("client") or ("", 0)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from apps.core.web import variables
 from config import gateway
 from config.gateway import Gateway
 from config.lanes import UPLOADS
 from config.upload_shares import SHARE_MAX, UploaderClaim
+from config.uploaders import uploader_of
 from tests.web.wire import Web
 
 FILES = b"multipart/form-data; boundary=x"
@@ -281,3 +283,33 @@ def test_who_sends_files_slowly_to_the_server_itself_takes_no_place_of_others(we
     kept = statuses.count(408)  # its body didn't come in time
     assert 0 < kept <= SHARE_MAX * len(web.workers())
     assert statuses.count(503) == len(held) - kept
+
+
+@pytest.mark.parametrize(
+    "cookies",
+    [
+        (b"sessionid=known",),
+        (b"sessionid=another; sessionid=known",),
+        (b"sessionid=another", b"sessionid=known"),
+        (b'sessionid="known"',),
+        (b'sessionid="k\\156own"',),
+        (b"a=b ;sessionid = known ",),
+    ],
+)
+def test_a_session_is_the_one_that_the_application_reads(cookies: tuple[bytes, ...]) -> None:
+    """Else one store would pass for many, each time with another cookie in front."""
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/",
+        "raw_path": b"/",
+        "query_string": b"",
+        "http_version": "1.1",
+        "scheme": "http",
+        "client": ("192.0.2.1", 1),
+        "headers": [
+            (b"cookie", cookie.replace(b"sessionid", settings.SESSION_COOKIE_NAME.encode()))
+            for cookie in cookies
+        ],
+    }
+    assert uploader_of(scope) == UploaderClaim("known", "192.0.2.1")
