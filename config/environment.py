@@ -211,8 +211,8 @@ CHAIN_START_BLOCKS: dict[str, int] = {
 }
 CHAIN_TIP_MAX_AGE_SECONDS: int = env.int("CHAIN_TIP_MAX_AGE_SECONDS", 600 if IS_PRODUCTION else 0)
 CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
-# Chains whose receipts aren't compared with their headers.
-CHAIN_UNCOMPARED_RECEIPTS: list[str] = env.list("CHAIN_UNCOMPARED_RECEIPTS", default=[])
+# Chains whose transactions and receipts aren't compared with their headers.
+CHAIN_UNCOMPARED_ROOTS: list[str] = env.list("CHAIN_UNCOMPARED_ROOTS", default=[])
 # Without any chain only simulated coins come in, which is no way to run a service.
 CHAINS_ARE_OPTIONAL = not IS_PRODUCTION
 # A process of its own signs; tests that have none have the worker do it.

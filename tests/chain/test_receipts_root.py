@@ -12,7 +12,7 @@ from apps.chain.encoding import bloom as blooms
 from apps.chain.encoding.receipts import outside_root
 from apps.chain.models import Deposit, Head
 from apps.chain.providers import jsonrpc
-from apps.chain.watching import again, block_receipts
+from apps.chain.watching import again, block_receipts, block_roots
 from apps.chain.watching.block_headers import EMPTY_ROOT, Inconsistent
 from apps.core import clock
 from apps.core.evm import keccak
@@ -27,8 +27,8 @@ ALL_RECEIPTS, RECEIPT, LOGS = "eth_getBlockReceipts", "eth_getTransactionReceipt
 
 
 def results(result: str) -> float:
-    labels = {"chain": "sepolia", "result": result}
-    return REGISTRY.get_sample_value("tillgate_chain_receipts_compared_total", labels) or 0.0
+    labels = {"chain": "sepolia", "root": "receipts", "result": result}
+    return REGISTRY.get_sample_value("tillgate_chain_roots_compared_total", labels) or 0.0
 
 
 def raised(log: Any) -> Any:
@@ -253,7 +253,7 @@ def test_receipts_that_nobody_here_can_write_stop_nothing(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     chain.put(LOGGER, USDC)
-    block_receipts._silent.clear()
+    block_roots._silent.clear()
     before = results("not_compared")
     proxy.lie(ALL_RECEIPTS, told)
     for amount in (5, 6):
@@ -262,7 +262,7 @@ def test_receipts_that_nobody_here_can_write_stop_nothing(
     watcher.read()
     assert amounts() == [5, 5, 6, 6]
     assert results("not_compared") == before + 4
-    assert caplog.text.count("receipts_not_compared") == 1
+    assert caplog.text.count("root_not_compared") == 1
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ def test_an_operator_may_name_a_chain_that_goes_on_without(
     chain.log_transfers(USDC, (address, 5))
     with pytest.raises(Inconsistent):
         watcher.read()
-    settings.CHAIN_UNCOMPARED_RECEIPTS = ["sepolia"]
+    settings.CHAIN_UNCOMPARED_ROOTS = ["sepolia"]
     watcher.read()
     assert amounts() == [5]
 

@@ -8,27 +8,15 @@ be compared is believed as before, which the log says once.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import structlog
-from django.conf import settings
-from prometheus_client import Counter
-
 from apps.chain.encoding import receipts as encoding
 from apps.chain.encoding.receipts import Receipt
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.watching.block_headers import EMPTY_ROOT, Inconsistent, has_some, integer
+from apps.chain.watching.block_roots import MALFORMED, NotComparable, agreed
 
 # A node that can't tell all receipts of a block at once is asked for so many one by one.
 ALONE_MAX = 2000
 TRIES_MAX = 3
-_MALFORMED = (TypeError, KeyError, ValueError, AttributeError, OverflowError)
-
-log = structlog.get_logger(__name__)
-_compared = Counter(
-    "tillgate_chain_receipts_compared",
-    "Blocks whose receipts were to be compared with their header, by what came of it",
-    ["chain", "result"],
-)
-_silent: set[tuple[str, str]] = set()
 ByHash = Mapping[str, Receipt]
 # The blocks that were read before: their receipts, None where they can't be compared, or why they
 # aren't believed.
@@ -37,27 +25,11 @@ Blocks = dict[str, ByHash | Inconsistent | None]
 _FEES = ("effectiveGasPrice", "l1Fee")
 
 
-class NotComparable(Exception):
-    """The text says why nobody can say whether these are a block's receipts."""
-
-
 def read_receipts(nodes: Nodes, chain_id: str, block: Any) -> ByHash | None:
     """The receipts of a block as a node tells it, by their transaction; without those that no root
     has. None where they can't be compared with the header. Raises Inconsistent, or RpcError."""
-    try:
-        if chain_id in settings.CHAIN_UNCOMPARED_RECEIPTS:
-            raise NotComparable("CHAIN_UNCOMPARED_RECEIPTS names the chain")
-        inside, agrees = _compare(nodes, block)
-    except NotComparable as error:
-        _compared.labels(chain_id, "not_compared").inc()
-        if (chain_id, str(error)) not in _silent:
-            _silent.add((chain_id, str(error)))
-            log.info("receipts_not_compared", chain=chain_id, reason=str(error))
-        return None
-    _compared.labels(chain_id, "agrees" if agrees else "contradicts").inc()
-    if not agrees:
-        raise Inconsistent(f"block {integer(block['number'])} has receipts that its header denies")
-    return {_hash_of(item["transactionHash"]): item for item in inside}
+    inside = agreed(chain_id, "receipts", block, lambda: _compare(nodes, block))
+    return None if inside is None else {_hash_of(item["transactionHash"]): item for item in inside}
 
 
 def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
@@ -66,7 +38,7 @@ def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
     try:
         number, block_hash = integer(block["number"]), str(block["hash"]).lower()
         listed = [_hash_of(item) for item in block["transactions"]]
-    except _MALFORMED:
+    except MALFORMED:
         raise Inconsistent("a node's answer isn't a block") from None
     if not _says_something(block):
         raise NotComparable("the header has no root of receipts")
@@ -79,7 +51,7 @@ def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
     try:
         agrees = encoding.receipts_root(inside) == block["receiptsRoot"].lower()
         is_certain = agrees or encoding.is_certain(inside)
-    except _MALFORMED:
+    except MALFORMED:
         raise NotComparable("a receipt lacks what the root has") from None
     if not is_certain:
         raise NotComparable("a receipt is of an unknown kind")
@@ -101,7 +73,7 @@ def committed(nodes: Nodes, chain_id: str, receipt: Receipt, by_block: Blocks) -
     try:
         block_hash = str(receipt["blockHash"]).lower()
         tx_hash = _hash_of(receipt["transactionHash"])
-    except _MALFORMED:
+    except MALFORMED:
         raise Inconsistent("a node's answer isn't a receipt") from None
     if block_hash not in by_block:
         try:
@@ -172,7 +144,7 @@ def _inside(
         hashes = [_hash_of(item["transactionHash"]) for item in inside]
         are_listed = hashes == [item for item in listed if item != outside][: len(hashes)]
         is_here = all(str(item["blockHash"]).lower() == block_hash for item in inside)
-    except _MALFORMED:
+    except MALFORMED:
         raise Inconsistent("a node's answer isn't a receipt, or one is missing") from None
     if not are_listed or not is_here:
         raise Inconsistent(f"block {number} has other transactions than receipts")

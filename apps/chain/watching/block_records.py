@@ -28,6 +28,7 @@ from apps.chain.providers.base import Nodes
 from apps.chain.watching import deposits
 from apps.chain.watching.block_headers import BlockHeader
 from apps.chain.watching.block_receipts import read_receipts
+from apps.chain.watching.block_transactions import check_transactions
 from apps.chain.watching.blocks import BlockRead, Transfer, check_transfers, succeeded
 from apps.core import jobs
 
@@ -80,7 +81,7 @@ def facts_of(chain_id: str) -> WatchedChain:
 def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
     """The transfers to our deposit addresses. One from an address whose key is ours is our own
     doing, and from one that is only listed as ours it isn't; a reverted one moved nothing. Where
-    there are any, the header's root of receipts is compared."""
+    there are any, the header's roots are compared."""
     candidates = [
         (asset, transfer)
         for transfer in block.transfers
@@ -93,6 +94,8 @@ def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
         if transfer.to_address in deposit_addresses
     ]
     if arrivals:
+        paying = {transfer.tx_hash for _, transfer in arrivals if not transfer.contract}
+        check_transactions(facts.chain.pk, block.told, paying)
         senders = {transfer.from_address for _, transfer in arrivals}
         listed = Address.objects.filter(address__in=senders)
         own = derived(listed.values_list("address", "mode", "index"))

@@ -13,6 +13,7 @@ from apps.chain.providers.base import Nodes
 from apps.chain.sending import cold_storage
 from apps.chain.watching import blocks
 from apps.chain.watching.block_receipts import read_receipts
+from apps.chain.watching.block_transactions import check_transactions
 from apps.core.errors import Failure
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_COLD, CUSTODY_HOT
@@ -137,6 +138,7 @@ def _transfers_to(
     [block] = blocks.read_blocks(nodes, [number], contracts)
     if block.header.hash != str(receipt["blockHash"]).lower():
         raise NotFunding("The nodes disagree about the block that has it: try again later")
+    check_transactions(wallet.chain_id, block.told, [tx_hash])
     compared = read_receipts(nodes, wallet.chain_id, block.told)
     if compared is not None:
         blocks.check_transfers(block, compared, contracts)
