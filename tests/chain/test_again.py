@@ -46,6 +46,12 @@ def take_dollars(shop: Shop, contract: str) -> None:
     )
 
 
+def leave_out(proxy: Proxy) -> None:
+    """Blocks have no logs, and nothing in their headers' filters."""
+    proxy.lie("eth_getBlockByNumber", lambda block: block and {**block, "logsBloom": SILENT_BLOOM})
+    proxy.lie("eth_getLogs", lambda logs: [])
+
+
 @pytest.fixture
 def missed(
     chain: LocalChain, proxy: Proxy, watcher: Reader, bakery: Shop
@@ -55,8 +61,7 @@ def missed(
     payment = make.payment(bakery.test)
     way = entry(payment, "USDC_SETH")
     chain.put(LOGGER, USDC)
-    proxy.lie("eth_getBlockByNumber", lambda block: block and {**block, "logsBloom": SILENT_BLOOM})
-    proxy.lie("eth_getLogs", lambda logs: [])
+    leave_out(proxy)
     tx_hash = chain.log_transfers(USDC, (way["address"], int(way["crypto_amount_atomic"])))
     number = chain.height
     chain.mine(3)
@@ -162,6 +167,24 @@ def test_what_the_customer_names_has_its_block_read_again(
     assert find_transaction(payment, tx_hash).result == LookupResult.COUNTED
     payment.refresh_from_db()
     assert (payment.status, Deposit.objects.count()) == ("completed", 1)
+
+
+def test_a_node_that_leaves_it_out_again_is_not_believed(
+    chain: LocalChain, proxy: Proxy, watcher: Reader, missed: tuple[Payment, str, int]
+) -> None:
+    payment, tx_hash, number = missed
+    leave_out(proxy)
+    with pytest.raises(CommandError, match="receipts"):
+        again("sepolia", number, number)
+    find_transaction(payment, tx_hash)
+    for _ in range(2):
+        chain.mine()
+        watcher.read()
+        assert [row.number for row in BlockToRead.objects.all()] == [number]
+    proxy.changes.clear()
+    chain.mine()
+    watcher.read()
+    assert Deposit.objects.get().tx_hash == tx_hash and not BlockToRead.objects.exists()
 
 
 def test_a_block_that_can_not_be_read_holds_up_no_other(

@@ -56,7 +56,7 @@ def read_asked(nodes: Nodes, facts: block_records.WatchedChain, at: datetime) ->
     asked.exclude(pk__in=rows.values("pk")).delete()
     for row in rows.order_by("tried_at", "number")[:AT_ONCE]:
         try:
-            read_again(nodes, facts, [row.number], at)
+            read_again(nodes, facts, [row.number], at, compares_always=True)
         except (RpcError, block_records.HeadMoved) as error:
             is_silent = isinstance(error, RpcError) and not (
                 isinstance(error, Inconsistent) or error.is_refusal
@@ -95,10 +95,16 @@ def _is_over(row: BlockToRead, at: datetime) -> bool:
 
 
 def read_again(
-    nodes: Nodes, facts: block_records.WatchedChain, numbers: Sequence[int], at: datetime
+    nodes: Nodes,
+    facts: block_records.WatchedChain,
+    numbers: Sequence[int],
+    at: datetime,
+    *,
+    compares_always: bool = False,
 ) -> list[Deposit]:
     """Book what blocks that were read before have and the books don't; the deposits that are new.
-    Raises RpcError, NotRead, or HeadMoved."""
+    With `compares_always` a node that leaves something out again isn't believed. Raises RpcError,
+    NotRead, or HeadMoved."""
     hashes = dict(
         Block.objects.filter(
             chain=facts.chain, is_canonical=True, number__in=list(numbers)
@@ -111,7 +117,9 @@ def read_again(
     for block in read_blocks(nodes, numbers, facts.contracts):
         if block.header.hash != hashes[block.header.number]:
             raise NotRead(f"{facts.chain.pk}: the node has another block {block.header.number}")
-        matched = _without_explained(block_records.match(nodes, facts, block))
+        matched = _without_explained(
+            block_records.match(nodes, facts, block, compares_always=compares_always)
+        )
         if matched.transfers:
             added += block_records.record_more(facts, matched.header, matched.transfers, at)
     rows = Deposit.objects.filter(pk__in=[str(pk) for pk in added])
@@ -177,10 +185,10 @@ def _insist(
 ) -> list[Deposit]:
     for _ in range(TRIES_MAX - 1):
         try:
-            return read_again(nodes, facts, numbers, real_now())
+            return read_again(nodes, facts, numbers, real_now(), compares_always=True)
         except Inconsistent:
             nodes.doubt()
-    return read_again(nodes, facts, numbers, real_now())
+    return read_again(nodes, facts, numbers, real_now(), compares_always=True)
 
 
 def _without_explained(block: block_records.MatchedBlock) -> block_records.MatchedBlock:

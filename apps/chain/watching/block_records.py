@@ -78,10 +78,12 @@ def facts_of(chain_id: str) -> WatchedChain:
     )
 
 
-def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
+def match(
+    nodes: Nodes, facts: WatchedChain, block: BlockRead, *, compares_always: bool = False
+) -> MatchedBlock:
     """The transfers to our deposit addresses. One from an address whose key is ours is our own
     doing, and from one that is only listed as ours it isn't; a reverted one moved nothing. Where
-    there are any, the header's roots are compared."""
+    there are any, or always, the header's roots are compared."""
     candidates = [
         (asset, transfer)
         for transfer in block.transfers
@@ -93,7 +95,7 @@ def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
         for asset, transfer in candidates
         if transfer.to_address in deposit_addresses
     ]
-    if arrivals:
+    if arrivals or compares_always:
         paying = {transfer.tx_hash for _, transfer in arrivals if not transfer.contract}
         check_transactions(facts.chain.pk, block.told, paying)
         senders = {transfer.from_address for _, transfer in arrivals}
@@ -105,7 +107,7 @@ def match(nodes: Nodes, facts: WatchedChain, block: BlockRead) -> MatchedBlock:
             for asset, transfer in arrivals
             if transfer.from_address not in own and transfer.tx_hash not in gas
         ]
-    if not arrivals:
+    if not arrivals and not compares_always:
         return MatchedBlock(block.header, [])
     receipts = read_receipts(nodes, facts.chain.pk, block.told)
     if receipts is not None:
