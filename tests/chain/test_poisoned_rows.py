@@ -1,6 +1,7 @@
 """Rows that web's or the workers' role writes so that the watcher stumbles over them: it reads on,
 and nobody else's coins wait or get lost."""
 
+import uuid
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +20,8 @@ from apps.chain.models import (
 from apps.chain.watching import address_looks
 from apps.core import clock
 from apps.core.db import tenancy
+from apps.core.db.locks import Turn
+from apps.core.models import Lease
 from tests import make
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import LocalChain
@@ -125,6 +128,12 @@ def test_an_address_asked_for_by_another_chains_asset_stops_no_look(
     assert Address.objects.count() == len(addresses)
 
 
+def held() -> None:
+    """The turn of a network's watcher."""
+    values = {"holder": uuid.uuid4(), "until": clock.real_now() + timedelta(minutes=1)}
+    Lease.objects.update_or_create(turn=Turn.CHAIN_WATCHER, key="base", defaults=values)
+
+
 @pytest.mark.parametrize(
     "statement",
     [
@@ -133,9 +142,25 @@ def test_an_address_asked_for_by_another_chains_asset_stops_no_look(
         "INSERT INTO core_lease (turn, key, holder, until)"
         " VALUES (11, 'sepolia', gen_random_uuid(), 'infinity')",
         "DELETE FROM core_lease",
+        "UPDATE core_lease SET until = 'infinity'",
+        "INSERT INTO core_lease (turn, key, holder, until)"
+        " VALUES (8, 'sepolia', gen_random_uuid(), 'infinity')",
     ],
 )
 def test_web_writes_nothing_that_every_process_waits_for(db: None, statement: str) -> None:
     """An asset that none can read, and the turn of the watcher."""
+    held()
     with pytest.raises(DatabaseError, match=r"asset_minimum_is_a_number|permission denied"):
         written(statement)
+
+
+def test_the_turn_of_a_network_is_the_watchers_alone(db: None) -> None:
+    for take in (
+        "INSERT INTO core_lease (turn, key, holder, until)"
+        " VALUES (11, 'sepolia', gen_random_uuid(), 'infinity')",
+        "DELETE FROM core_lease WHERE turn = 11",
+    ):
+        held()
+        with pytest.raises(DatabaseError, match="permission denied for turns"):
+            written(take, role=WORKER)
+    written("DELETE FROM core_lease WHERE turn = 11", role=WATCHER)
