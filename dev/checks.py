@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import source_hash
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import FrameType
 
 from dev import descendants, embedded, keeper, pytest_turns, running
@@ -188,7 +189,10 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
                     cwd=ROOT,
                     env={**os.environ, pytest_turns.AFTER: str(turn)},
                 )
-                is_ok = _pytest(["-m", "alone", *_alone()]) == 0
+                # The other run's start takes from its own folders what a server of another user
+                # needs to come through.
+                with TemporaryDirectory(prefix="pytest-alone-") as place:
+                    is_ok = _pytest(["-m", "alone", *_alone()], PYTEST_DEBUG_TEMPROOT=place) == 0
                 failed = [] if is_ok else ["tests that run alone"]
             if rest.wait():
                 failed.append("tests")
@@ -240,6 +244,8 @@ def _check(title: str, command: list[str]) -> Check:
     )
 
 
-def _pytest(arguments: list[str]) -> int:
+def _pytest(arguments: list[str], **environment: str) -> int:
     # Who waits for it by `run` kills it a quarter of a second after Ctrl-C.
-    return subprocess.Popen([*PYTEST, *arguments], cwd=ROOT).wait()
+    return subprocess.Popen(
+        [*PYTEST, *arguments], cwd=ROOT, env={**os.environ, **environment}
+    ).wait()

@@ -103,7 +103,7 @@ LINES = (
     api(T.SHORTFALL, "POST", "payments/{payment}/accept_shortfall"),
     page(T.SHORTFALL, "payments/{payment}/shortfall"),
     page(T.TRANSFER_ACCEPT, "transfers/{transfer}/accept", reference="{reference}"),
-    page(T.TRANSFER_RETURN, "transfers/{other_transfer}/return"),
+    page(T.TRANSFER_RETURN, "transfers/{other_transfer}/return", destination_address=ADDRESS),
     api(T.SWAP, "POST", "balance_swaps", SOLD),
     Line(
         T.SWAP, "page", "swaps/new", "POST", SWAP_PAGE, ("test",)

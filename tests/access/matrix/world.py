@@ -11,6 +11,7 @@ from apps.access.oauth_validator import checksum
 from apps.access.services import create_agent_credential, create_api_key
 from apps.agents.models import Mandate
 from apps.assets.models import Asset
+from apps.chain.models import Block, Deposit, Head, UnmatchedTransfer
 from apps.core import clock
 from apps.core.models import OutgoingMail
 from apps.payouts.models import ApprovalRule, Payout, PayoutApproval, Schedule
@@ -111,6 +112,29 @@ def mandate_of(here: dict[str, Any], agent: AgentCredential, coin: str) -> Manda
     )
 
 
+def stray_transfer(payment_id: str, mode: str, number: int) -> int:
+    """Coins of another asset than was meant; in live mode a block has brought them."""
+    transfer_id = make.stray_transfer(payment_id, DOLLARS[mode])
+    if mode == "live":
+        deposit = Deposit.objects.get(tx_hash=UnmatchedTransfer.objects.get(pk=transfer_id).tx_hash)
+        at = clock.real_now()
+        block = Block.objects.create(
+            chain_id=deposit.chain_id,
+            number=number,
+            hash=f"0x{number:064x}",
+            parent_hash=f"0x{number - 1:064x}",
+            mined_at=at,
+            scanned_at=at,
+        )
+        head = {"number": block.number + 99, "hash": "0x" + "f" * 64, "genesis_hash": "0x0"}
+        head |= {"block_time": at, "synced_at": at}
+        Head.objects.update_or_create(chain_id=block.chain_id, defaults=head)
+        deposit.is_simulated, deposit.mined_at = False, at
+        deposit.block_number, deposit.block_hash = block.number, block.hash
+        deposit.save()
+    return transfer_id
+
+
 def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
     shop = cast.bakery
     at = clock.real_now()
@@ -151,9 +175,9 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
         "schedule": schedule.pk,
         "batch": batch.pk,
         "digest": batch.digest,
-        "transfer": make.stray_transfer(stray["id"], DOLLARS[mode]),
+        "transfer": stray_transfer(stray["id"], mode, 1),
         "reference": stray["reference"],
-        "other_transfer": make.stray_transfer(other_stray["id"], DOLLARS[mode]),
+        "other_transfer": stray_transfer(other_stray["id"], mode, 2),
         "payment": make.payment(getattr(shop, mode))["id"],
         "ended": ended,
         "deposit": deposit,
