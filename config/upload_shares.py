@@ -1,4 +1,4 @@
-"""Who may have how many uploads in progress, so that one store leaves the lane to others
+"""The number of uploads in progress by store, so that one store leaves the lane to others
 (decision 661).
 
 A request brings a session before anybody has looked whose it is: until an answer has told the
@@ -15,7 +15,7 @@ KNOWN_MAX = 10_000
 
 
 class UploaderClaim(NamedTuple):
-    """What a request says of itself: the session, and the client's address."""
+    """The session and the address that a request comes from."""
 
     session: str
     address: str

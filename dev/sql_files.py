@@ -46,7 +46,7 @@ class Difference(NamedTuple):
 
 
 def of_database() -> dict[Path, str]:
-    """What the database has, by the file it belongs in, without the sentence on top."""
+    """The definitions in the database, by the file each belongs in, without the sentence on top."""
     definitions: dict[str, list[str]] = defaultdict(list)
     relations: dict[str, set[str]] = defaultdict(set)
     with connection.cursor() as cursor:
@@ -63,7 +63,7 @@ def of_database() -> dict[Path, str]:
 
 
 def of_files() -> dict[Path, str]:
-    """What the files have, without the sentence on top."""
+    """The definitions in the files, without the sentence on top."""
     return {path: parts_of(path.read_text())[1] for path in _paths()}
 
 

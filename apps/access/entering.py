@@ -1,4 +1,4 @@
-"""What a request of a signed-in person asks about them first, by one statement: whether the session
+"""The first facts about the signed-in person of a request, by one statement: whether the session
 is open, the membership, the second factor and whether there are passkeys.
 
 The person of a request carries the answer, so that whoever asks for a part of it reads nothing.
@@ -42,7 +42,7 @@ LEFT JOIN stores_store s ON s.id = m.store_id
 
 @dataclass
 class EntryFacts:
-    """What was read as a session's person came in. `store_id` is the store that the session had
+    """The facts read as a session's person came in. `store_id` is the store that the session had
     chosen."""
 
     store_id: str | None

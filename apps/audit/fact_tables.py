@@ -1,4 +1,4 @@
-"""What a run keeps of one table: the columns that nothing changes, and what compares the others."""
+"""The facts that a run keeps of one table: columns that never change, and comparisons of others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

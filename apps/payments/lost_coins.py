@@ -21,14 +21,14 @@ class LostCoins:
 
 
 def lost_coins_of(payment: Payment) -> LostCoins | None:
-    """What whoever comes back to a payment that isn't paid is told; one statement."""
+    """The lost coins to show on a payment that isn't paid; one statement."""
     return lost_coins_in(
         payment, PaymentEvent.objects.filter(payment=payment, event_type=LOST_EVENT)
     )
 
 
 def lost_coins_in(payment: Payment, history: Iterable[PaymentEvent]) -> LostCoins | None:
-    """The same in a history that has been read."""
+    """The lost coins in a history that has been read."""
     if payment.status in _PAID:
         return None
     payload = next((item.payload for item in history if item.event_type == LOST_EVENT), None)

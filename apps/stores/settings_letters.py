@@ -1,4 +1,4 @@
-"""What a store's owners are told when staff have changed what decides about its money."""
+"""The emails to a store's owners when staff have changed a setting that decides about its money."""
 
 from apps.core.models import Mode
 from apps.stores import account_emails, notification_kinds

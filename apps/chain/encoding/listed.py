@@ -70,7 +70,7 @@ def _signer(transaction: Listed) -> str:
 
 
 def _stand_in(address: str) -> str:
-    """Who signs on ganache for an account whose key it doesn't have."""
+    """The signer that ganache uses for an account whose key it doesn't have."""
     start = _data(address)
     return SigningKey(start + start[:12]).address
 
@@ -86,7 +86,7 @@ def _typed(kind: int, fields: list[Item]) -> bytes:
 
 
 def _fields(transaction: Listed, kind: int) -> list[Item]:
-    """What is signed, but for the chain of a legacy one."""
+    """The signed fields, without the chain of a legacy transaction."""
 
     def numbers(*names: str) -> list[Item]:
         return [_number(transaction[name]) for name in names]

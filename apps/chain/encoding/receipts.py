@@ -62,7 +62,7 @@ def _written(receipt: Receipt) -> bytes:
 
 
 def _end(receipt: Receipt) -> bytes | int:
-    """Whether it succeeded; before Byzantium the root of the state after it."""
+    """Its status, 1 for success; before Byzantium the root of the state after it."""
     status = receipt.get("status")
     if status is not None:
         return _number(status)

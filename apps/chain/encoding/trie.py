@@ -43,7 +43,7 @@ def _below(leaves: _Leaves, letter: str) -> _Leaves:
 
 
 def _shared(leaves: _Leaves) -> str:
-    """How all paths begin: as the first and the last of them do."""
+    """The common prefix of all paths: that of the first and the last."""
     first, last = min(leaves), max(leaves)
     length = next(
         (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b),

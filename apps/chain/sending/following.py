@@ -38,7 +38,7 @@ IN_REVIEW = "We check what became of it. There’s nothing for you to do."
 
 @dataclass(frozen=True)
 class TransferOrder:
-    """What is to be sent for a record. The reference is the record's key unless it says another."""
+    """The transfer to ask for. The reference is the record's key unless it says another."""
 
     asset: Asset
     to: str
@@ -48,7 +48,7 @@ class TransferOrder:
 
 
 class TransferFollower(Generic[RowT]):
-    """What one purpose is to the runner. The methods from `order` on run in a transaction, under
+    """One purpose, as the runner sees it. The methods from `order` on run in a transaction, under
     the lock of the record; `at` is the time by its store's clock.
 
     `noun` and `notification` are how a store's people are told of a failure or a review, and what
@@ -98,11 +98,11 @@ class TransferFollower(Generic[RowT]):
         return f"/dashboard/{self.page}/{key}" if key else ""
 
     def reference(self, row: Any) -> str:
-        """What the present attempt is known by."""
+        """The reference of the present attempt."""
         return str(row.pk)
 
     def order(self, row: RowT, at: datetime) -> TransferOrder | None:
-        """What is to be sent; None when nothing is to be asked for now."""
+        """The transfer to ask for; None when nothing is to be asked for now."""
         raise NotImplementedError
 
     def attempt_failed(self, transfer: OutgoingTransaction, at: datetime) -> None:
@@ -181,7 +181,7 @@ class TransferFollower(Generic[RowT]):
     def transfer(
         self, row: Any, order: TransferOrder, reference: str, real: datetime
     ) -> OutgoingTransaction:
-        """What is asked for, not yet written."""
+        """The transfer of an order, not yet written."""
         return OutgoingTransaction(
             mode=row.mode,
             store_id=getattr(row, "store_id", None),
@@ -197,8 +197,8 @@ class TransferFollower(Generic[RowT]):
         )
 
     def follow(self, row: RowT, transfer: OutgoingTransaction, at: datetime) -> None:
-        """What the transfer says, once: its end is ticked off in the same transaction. A review of
-        what was booked before changes nothing."""
+        """Act on the status of the transfer, once: its end is ticked off in the same transaction.
+        A review of one that was booked before changes nothing."""
         if transfer.status in (_Sent.SUBMITTED, _Sent.CONFIRMED):
             self.submitted(row, transfer, at)
         if transfer.status == _Sent.CONFIRMED:
@@ -327,7 +327,7 @@ def shown_in_review() -> list[str]:
 
 
 def place_of(transfer: OutgoingTransaction) -> tuple[str, str]:
-    """What the record of a transfer is called, and its page; the inbox where nobody knows it."""
+    """The noun of a transfer's record, and its page; the inbox where no record is known."""
     for follower in followers():
         if follower.purpose == transfer.purpose and (path := follower.path(transfer.reference)):
             return follower.noun, path

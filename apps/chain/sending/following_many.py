@@ -67,7 +67,7 @@ class BatchFollower(TransferFollower[RowT]):
         """Ask outside what has to be known before they are sent. Not inside a transaction."""
 
     def is_ready(self, row: RowT) -> bool:
-        """Whether it may be asked for, now that it is locked."""
+        """Tell whether the locked record may be asked for."""
         raise NotImplementedError
 
     def submitted_many(self, sent: Sequence[SentRow]) -> None:

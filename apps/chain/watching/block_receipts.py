@@ -59,7 +59,7 @@ def _compare(nodes: Nodes, block: Any) -> tuple[list[Receipt], bool]:
 
 
 def receipts_at(nodes: Nodes, chain_id: str, block_hash: str) -> ByHash | None:
-    """The same of a block by its hash."""
+    """The receipts of a block by its hash, as `read_receipts`."""
     [block] = nodes.each([("eth_getBlockByHash", [block_hash, False])])
     if not isinstance(block, dict) or str(block.get("hash")).lower() != block_hash:
         raise Inconsistent("a node doesn't know a block that it named")

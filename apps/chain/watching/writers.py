@@ -1,11 +1,11 @@
-"""Who may write what the chains have brought: the watcher's database role, and an owner who uses
+"""The writers of blocks and deposits: the watcher's database role, and an owner who uses
 one role for everything."""
 
 from django.db import connection
 
 
 def may_write() -> bool:
-    """Whether this session may."""
+    """Tell whether this session is one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT has_table_privilege('chain_block', 'INSERT')")
         return bool(cursor.fetchone()[0])

@@ -1,4 +1,4 @@
-"""What a store knows of an address: whether it was paid or saved before, and which known address
+"""A store's knowledge of an address: whether it was paid or saved before, and which known address
 only looks like it. One statement."""
 
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def lookalike_of(viewer: Viewer, address: str) -> str | None:
 
 
 def ends_of(address: str) -> tuple[str, str]:
-    """What people compare of an address."""
+    """The characters of an address that people compare."""
     return address[2:_PREFIX], address[-COMPARED:]
 
 

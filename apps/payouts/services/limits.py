@@ -21,7 +21,7 @@ Limits = Mapping[str, int | None]
 def split(
     cap: StorePayoutCap, limits: Limits
 ) -> tuple[dict[str, int | None], dict[str, int | None]]:
-    """What one changes alone of these, and what takes two: None is no limit."""
+    """The changes that one person makes alone, and those that take two: None is no limit."""
     alone: dict[str, int | None] = {}
     for_two: dict[str, int | None] = {}
     for column, after in limits.items():

@@ -1,4 +1,4 @@
-"""What staff and the store have set about payouts of an asset, and what happened before: one
+"""The settings of staff and the store about payouts of an asset, and earlier payouts: one
 statement, for the form, its review and the payout itself."""
 
 from dataclasses import dataclass
