@@ -26,6 +26,7 @@ from apps.stores.test_clock import ClockBackwards, ClockInvalid
 READY = "ready"
 ADVANCING = "advancing"
 WAIT_SECONDS = 25.0
+BRIEF_WAIT_SECONDS = 1.0  # while another call of the process waits
 LOOK_SECONDS = 0.05
 _seat = threading.BoundedSemaphore(1)
 
@@ -125,10 +126,10 @@ class Advance(ClockView):
         return Response(self.told())
 
     def _wait(self, store: Store) -> bool:
-        """Whether it got there while this call waited; one call of a web process waits, the others
-        are told to look again."""
+        """Tell whether it got there while this call waited. One call of a web process waits for
+        long, the others briefly."""
         is_seated = _seat.acquire(blocking=False)
-        deadline = time.monotonic() + (WAIT_SECONDS if is_seated else 0)
+        deadline = time.monotonic() + (WAIT_SECONDS if is_seated else BRIEF_WAIT_SECONDS)
         try:
             while True:
                 store.refresh_from_db(fields=["test_offset_seconds", "test_clock_target_seconds"])

@@ -22,6 +22,10 @@ def worker_is_away(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(test_clock, "WAIT_SECONDS", 0.2)
 
 
+def advance(shop: Shop) -> Any:
+    return shop.test.post("/test_clock/advance", {"seconds": 60})
+
+
 def target_of(shop: Shop) -> int | None:
     return Store.objects.get(pk=shop.store.pk).test_clock_target_seconds
 
@@ -41,22 +45,35 @@ def test_a_call_that_waited_in_vain_is_202_and_the_clock_says_when_it_is_there(
     assert (now["status"], now["offset_seconds"]) == ("ready", 3 * 86400)
 
 
-def test_a_call_waits_for_its_job_and_one_more_of_the_process_does_not(
+def test_a_call_waits_for_its_job(
     worker_is_away: None, shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(test_clock, "WAIT_SECONDS", 30.0)
     heard: list[int] = []
-    caller = threading.Thread(
-        target=lambda: heard.append(
-            shop.test.post("/test_clock/advance", {"seconds": 60}).status_code
-        )
-    )
+    caller = threading.Thread(target=lambda: heard.append(advance(shop).status_code))
     caller.start()
     wait_for(lambda: target_of(shop), lambda target: target == 60)
     assert not test_clock._seat.acquire(blocking=False)
     advance_test_clocks([str(shop.store.pk)])
     caller.join(20)
     assert heard == [200]
+
+
+def test_a_call_beside_one_that_waits_waits_briefly(
+    worker_is_away: None, shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(test_clock, "BRIEF_WAIT_SECONDS", 10.0)
+    heard: list[int] = []
+    caller = threading.Thread(target=lambda: heard.append(advance(shop).status_code))
+    with test_clock._seat:
+        caller.start()
+        wait_for(lambda: target_of(shop), lambda target: target == 60)
+        advance_test_clocks([str(shop.store.pk)])
+        caller.join(20)
+        assert heard == [200]
+        monkeypatch.setattr(test_clock, "BRIEF_WAIT_SECONDS", 0.1)
+        told = advance(shop)
+        assert (told.status_code, told.json()["status"]) == (202, "advancing")
 
 
 def test_a_clock_that_another_job_moves_is_left_to_it(worker_is_away: None, shop: Shop) -> None:
