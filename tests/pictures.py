@@ -368,7 +368,9 @@ def main() -> None:
     parser.add_argument("--looks", default="", help="such as 390-light,1280-dark")
     options = parser.parse_args()
     looks = [
-        (int(look.split("-")[0]), look.split("-")[1]) for look in options.looks.split(",") if look
+        (int(look.split("-")[0]), "dark" if look.endswith("-dark") else "light")
+        for look in options.looks.split(",")
+        if look
     ]
     demo = json.loads((embedded.var_folder(embedded.DEMO) / "demo.json").read_text())
     folder = bootstrap.ROOT / "var" / "pictures"
