@@ -12,6 +12,7 @@ from apps.core import clock
 from apps.core.models import RowFailure
 from apps.staff.approval_forms import FORMS
 from apps.staff.queues import Queue
+from apps.stores import audit
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.judging import TURNED_TO
 from tests.browser.test_staff_requests import enter, member
@@ -57,6 +58,7 @@ def pages(cast: Cast) -> list[str]:
             "not_before": clock.real_now(),
         },
     )
+    audit.record("subscription.cancellation_scheduled", store=cast.bakery.store, name=UGLY)
     found = [
         "",
         "proxies/",
