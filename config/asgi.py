@@ -1,5 +1,5 @@
-"""What the web server runs: the application behind its gateway, with what it begins with taken out
-of the garbage collector's sight.
+"""The web server's application behind its gateway, with its first objects taken out of the garbage
+collector's sight.
 
 A collection looks at every object that is alive, and most of those are modules that stay for ever:
 requests would pay for that again and again. Afterwards it runs a tenth as often; a request leaves
@@ -32,7 +32,7 @@ _threaded = get_wsgi_application()
 
 
 def _headers_of(scope: Scope) -> Headers:
-    """What lets a shop's page read why it was refused."""
+    """Headers that let a shop's page read why it was refused."""
     from apps.api.plumbing import cors  # with all routes, once they are needed
 
     headers = {name: value.decode("latin-1") for name, value in scope["headers"]}

@@ -10,7 +10,7 @@ from celery.beat import PersistentScheduler, ScheduleEntry, SchedulingError
 from celery.signals import beat_init
 from kombu.exceptions import OperationalError
 
-from apps.core.liveness import Liveness
+from apps.core.process.liveness import Liveness
 from config.environment import ALIVE_FILE
 
 log = structlog.get_logger(__name__)
@@ -58,7 +58,7 @@ class Scheduler(PersistentScheduler):
         return self.connection.ensure_connection(lambda error, _: self._tell_outage(error), retries)
 
     def _outages(self) -> tuple[type[BaseException], ...]:
-        """What the broker's client says when nobody answers it, and what kombu makes of that."""
+        """Exceptions of the broker's client and of kombu for an unreachable broker."""
         return (*self.connection.recoverable_connection_errors, OperationalError)
 
     def _tell_outage(self, error: BaseException) -> None:

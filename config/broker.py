@@ -1,11 +1,11 @@
-"""How Celery reaches Redis: kombu has forms of its own for a unix socket and for sentinels."""
+"""Celery's connection to Redis: kombu has forms of its own for a Unix socket and for sentinels."""
 
 from typing import NamedTuple
 from urllib.parse import quote
 
 from kombu.transport import TRANSPORT_ALIASES
 
-from apps.core.redis_address import SentinelAddress, is_by_sentinel, parse_sentinel
+from apps.core.redis.address import SentinelAddress, is_by_sentinel, parse_sentinel
 
 # Loaded when somebody connects.
 TRANSPORT_ALIASES.update(
@@ -30,7 +30,7 @@ def broker_of(url: str) -> Broker:
     if not is_by_sentinel(url):
         unix = (url or "redis://").replace("unix://", "redis+socket://", 1)
         return Broker(unix, _OPTIONS)
-    from apps.core.redis_sentinel import sentinel_options
+    from apps.core.redis.sentinel import sentinel_options
 
     address = parse_sentinel(url)
     options = {

@@ -10,8 +10,8 @@ from celery import Celery
 from celery.signals import celeryd_after_setup, task_postrun, worker_before_create_process
 from kombu import Exchange, Queue
 
-from apps.core.heartbeats import BEAT_SECONDS
 from apps.core.jobs import OWN_QUEUES, QUEUES
+from apps.core.process.heartbeats import BEAT_SECONDS
 from config import memory
 from config.broker import broker_of
 from config.environment import METRICS_PORT, REDIS_URL, VAR_DIR
@@ -97,8 +97,7 @@ def _refuse_to_work_without_keys(instance: Any, **_: Any) -> None:
 
 @worker_before_create_process.connect
 def _share_memory_with_children(**_: Any) -> None:
-    """What the worker has loaded is in the memory of each child, and stays one copy while neither
-    writes to it."""
+    """Shares the worker's loaded memory with its children, one copy while neither writes to it."""
     memory.share_heaps()
     memory.freeze_loaded()
 
@@ -139,6 +138,8 @@ PERIODIC: dict[str, float] = {
     "chain.sweep": 5 * MINUTE,
     "chain.look_at_tokens": MINUTE,
     "chain.watch_outflow": MINUTE,
+    "payments.collect_own_fees": 60 * MINUTE,
+    "chain.start_wallets": MINUTE,
     "payments.book_sweeps": 10 * SECOND,
     "payments.advance_treasury": 10 * SECOND,
     "payments.move_to_cold": 5 * MINUTE,
@@ -151,12 +152,14 @@ PERIODIC: dict[str, float] = {
     "payouts.run_schedules": 10 * SECOND,
     "payouts.release_lines": 5 * SECOND,
     "payouts.expire_approvals": MINUTE,
+    "payouts.hand_back": MINUTE,
     "payouts.end_stops": 20 * SECOND,
     "reports.generate": 10 * SECOND,
     "reports.sum_bookings": MINUTE,
     "documents.draw": 5 * SECOND,
     "documents.redraw": MINUTE,
     "test_clocks.advance": 10 * SECOND,
+    "platforms.put_test_data_away": 15 * SECOND,
     "agents.advance_settlements": 3 * SECOND,
     "agents.advance_x402": 3 * SECOND,
     "agents.expire_mandates": MINUTE,

@@ -1,5 +1,5 @@
-"""What workers and beat count, and where they are scraped: a worker's processes count together, and
-the one that makes the others answers for all.
+"""Counters of workers and beat, and their scraping: a worker's processes count together, and the
+parent answers for all.
 
 Loaded only with METRICS_PORT. Nothing here asks the database.
 """
@@ -73,7 +73,7 @@ def _count_failure(sender: Any, **_: Any) -> None:
 
 @worker_process_shutdown.connect
 def _leave(pid: int, **_: Any) -> None:
-    """What a child has counted stays; what it was is no longer so."""
+    """Keeps a child's counters, and drops its gauges."""
     from prometheus_client.multiprocess import mark_process_dead
 
     mark_process_dead(pid)

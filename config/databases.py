@@ -1,4 +1,4 @@
-"""How this process reaches PostgreSQL: through a pooler or directly.
+"""This process's connection to PostgreSQL: through a pooler or directly.
 
 Through a pooler nothing is asked of a connection that outlives its transaction. Importing this
 connects to nothing.
@@ -38,7 +38,7 @@ CONSOLE = "pgbouncer"
 
 
 class DatabaseAddress(NamedTuple):
-    """Where PostgreSQL is, and whether a pooler stands between."""
+    """Address of PostgreSQL, and whether a pooler is between."""
 
     url: str
     is_pooled: bool
@@ -57,7 +57,7 @@ def address_of(
 
 
 def console_of(address: DatabaseAddress, *, may_read: bool) -> str:
-    """Where PgBouncer is asked about itself: a database of its own, with the same role."""
+    """Address of PgBouncer's console: a database of its own, with the same role."""
     if not (address.is_pooled and may_read):
         return ""
     return urlsplit(address.url)._replace(path=f"/{CONSOLE}").geturl()

@@ -1,9 +1,10 @@
-"""What the environment says, read once, here alone. What production never starts with stands in
+"""The environment's variables, read once, here alone. What production never starts with stands in
 config/refusals.py.
 
 Nothing is started from here: services are only addresses.
 """
 
+import base64
 import ipaddress
 import os
 import re
@@ -13,11 +14,15 @@ from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.core import published_secrets
+from apps.chain.networks import catalog
+from apps.core.process import published_secrets
 from config import databases, refusals
 from config.reader import Reader
 
 SIGNER_LANES_MAX = 16
+PICTURE_BYTES_MAX = 32 * 1024
+PICTURES = {".svg": "image/svg+xml", ".png": "image/png"}
+_CHAIN_NAME = re.compile(r"[a-z][a-z0-9_]{0,19}")
 _SHARD = re.compile(r"[0-9A-HJKMNP-TV-Z]{2}")
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = Reader()
@@ -57,6 +62,15 @@ def url_of(host: str) -> str:
     )
 
 
+def networks_added_from_env(name: str) -> list[str]:
+    """Names of networks that the catalog doesn't have."""
+    names = [text.strip() for text in env.list(name, default=[])]
+    if any(not _CHAIN_NAME.fullmatch(text) for text in names):
+        env.unreadable.append(f"{name} can't be read")
+        return []
+    return [text for text in names if catalog.network_in_catalog(text) is None]
+
+
 def networks_from_env(name: str) -> list[str]:
     """Addresses or networks, such as 10.0.0.0/8."""
     value: list[str] = env.list(name, default=[])
@@ -76,6 +90,24 @@ def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
         else None
     )
     return network if mapped is None else ipaddress.IPv4Network((mapped, network.prefixlen - 96))
+
+
+def picture_from_env(name: str) -> str:
+    """The address of a picture's bytes (`data:`), of the small file that the variable names."""
+    value: str = env.str(name, "").strip()
+    if not value:
+        return ""
+    kind = PICTURES.get(Path(value).suffix.lower())
+    try:
+        content = Path(value).read_bytes()
+    except OSError:
+        content = b""
+    if kind is None or not 0 < len(content) <= PICTURE_BYTES_MAX:
+        env.unreadable.append(
+            f"{name} needs a readable file that ends in .svg or .png, up to 32 KiB, not {value!r}"
+        )
+        return ""
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
 def pairs_from_env(name: str) -> dict[str, str]:
@@ -116,7 +148,7 @@ def redis_from_env(name: str) -> str:
     url: str = env.str(name, "")
     if "sentinel://" not in url:
         return url
-    from apps.core import redis_address  # which few deployments need
+    from apps.core.redis import address as redis_address
 
     url = redis_address.canonical(url)
     try:
@@ -135,6 +167,15 @@ APPROVAL_KEYS: list[str] = [
     key for key in secret("APPROVAL_KEYS").split(",") if key not in ("", "none")
 ]
 DEPOSIT_XPUBS = {"live": secret("DEPOSIT_XPUB_LIVE"), "test": secret("DEPOSIT_XPUB_TEST")}
+# By coin and mode, of networks with coins; empty where a network isn't offered.
+COIN_XPUBS: dict[str, dict[str, str]] = {
+    coin: {
+        mode: env.str(name := f"DEPOSIT_XPUB_{coin}_{mode}".upper(), "")
+        or ("" if IS_PRODUCTION else published_secrets.COIN_XPUBS[name])
+        for mode in ("live", "test")
+    }
+    for coin in ("bitcoin", "litecoin")
+}
 # What this server's keys, references, tokens and ids tell a router before several servers
 # (apps/core/ids.py); empty: nothing.
 SHARD: str = shard_from_env("SHARD")
@@ -189,20 +230,30 @@ ALLOWED_HOSTS += [
 ADMIN_NETWORKS: list[str] = networks_from_env("ADMIN_NETWORKS")
 # Who may create an account and open a store: anybody, whom the operator has invited, or nobody.
 SIGN_UP: str = env.str("SIGN_UP", "invitation" if IS_PRODUCTION else "open")
+# What the bare address says to strangers: the front page, or the sign-in.
+FRONT_PAGE: bool = env.bool("FRONT_PAGE", True)
+OPERATOR_NAME: str = env.str("OPERATOR_NAME", "")
+OPERATOR_URL: str = env.str("OPERATOR_URL", "")
+OPERATOR_LOGO: str = picture_from_env("OPERATOR_LOGO")
 TRUSTED_PROXY_HOPS: int = env.int("TRUSTED_PROXY_HOPS", 0)
 DNS_SERVERS: list[str] = env.list("DNS_SERVERS", default=[])
 WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
+# The registry of VAT numbers that live mode asks.
+VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api")
 RATE_PROVIDERS: list[str] = env.list(
-    "RATE_PROVIDERS", default=["coingecko", "kraken"] if IS_PRODUCTION else ["fixed"]
+    "RATE_PROVIDERS", default=["coingecko", "kraken", "coinbase"] if IS_PRODUCTION else ["fixed"]
 )
 RATE_MAX_AGE_SECONDS: int = env.int("RATE_MAX_AGE_SECONDS", 300)
 COINGECKO_API_KEY: str = env.str("COINGECKO_API_KEY", "")
 COINGECKO_URL: str = env.str("COINGECKO_URL", "https://api.coingecko.com/api/v3")
+COINBASE_URL: str = env.str("COINBASE_URL", "https://api.coinbase.com/v2")
 KRAKEN_URL: str = env.str("KRAKEN_URL", "https://api.kraken.com/0/public")
 CHAIN_POLL_SECONDS: float = env.float("CHAIN_POLL_SECONDS", 4.0 if IS_PRODUCTION else 0.5)
+# Networks that were added with add_network: what else begins with CHAIN_ is a typing error.
+CHAIN_NETWORKS: list[str] = networks_added_from_env("CHAIN_NETWORKS")
 CHAIN_URLS: dict[str, list[str]] = {
     chain: env.list(f"CHAIN_{chain.upper()}_URL", default=[])
-    for chain in ("ethereum", "sepolia", "base", "arbitrum", "polygon")
+    for chain in (*catalog.network_ids(), *CHAIN_NETWORKS)
 }
 CHAIN_START_BLOCKS: dict[str, int] = {
     chain: env.int(f"CHAIN_START_BLOCK_{chain.upper()}")
@@ -210,7 +261,11 @@ CHAIN_START_BLOCKS: dict[str, int] = {
     if env.str(f"CHAIN_START_BLOCK_{chain.upper()}", "")
 }
 CHAIN_TIP_MAX_AGE_SECONDS: int = env.int("CHAIN_TIP_MAX_AGE_SECONDS", 600 if IS_PRODUCTION else 0)
-CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 10)
+# What contracts have paid is looked for once in so long; or in so many blocks, of any length.
+CHAIN_BALANCE_CHECK_SECONDS: int = env.int("CHAIN_BALANCE_CHECK_SECONDS", 120)
+CHAIN_BALANCE_CHECK_BLOCKS: int = env.int("CHAIN_BALANCE_CHECK_BLOCKS", 0)
+# From so many coins on a deposit counts only once a second node has named its block.
+SECOND_NODE_FROM: list[str] = env.list("SECOND_NODE_FROM", default=[])
 # Chains whose transactions and receipts aren't compared with their headers.
 CHAIN_UNCOMPARED_ROOTS: list[str] = env.list("CHAIN_UNCOMPARED_ROOTS", default=[])
 # Without any chain only simulated coins come in, which is no way to run a service.
@@ -220,48 +275,20 @@ SIGNER_INLINE = TILLGATE_ENV == "test"
 # Tests have no worker: there the caller does at once what a job would do, and nobody waits.
 WORK_INLINE = TILLGATE_ENV == "test"
 SIGNER_MAX_FEE_GWEI: int = env.int("SIGNER_MAX_FEE_GWEI", 300)
+# The same of single networks, in gwei.
+SIGNER_FEE_CEILINGS: list[str] = env.list("SIGNER_FEE_CEILINGS", default=catalog.fee_ceilings())
+# What is offered beyond the base fee at least, in gwei, where a network takes nothing below it.
+SIGNER_TIP_FLOORS: list[str] = env.list("SIGNER_TIP_FLOORS", default=catalog.tip_floors())
+# How much above a node's estimate gas limits are, in percent, where what is estimated rises from
+# block to block.
+SIGNER_GAS_MARGINS: list[str] = env.list("SIGNER_GAS_MARGINS", default=catalog.gas_margins())
 SIGNER_STUCK_SECONDS: int = env.int("SIGNER_STUCK_SECONDS", 180)
-SIGNER_CAPS: list[str] = env.list(
-    "SIGNER_CAPS",
-    default=[
-        "ETH=10:100",
-        "SETH=10:100",
-        "BASE_ETH=10:100",
-        "ARB_ETH=10:100",
-        "POL=50000:500000",
-        *(
-            "ETH_USDC=50000:500000",
-            "ETH_USDT=50000:500000",
-            "USDC_SETH=50000:500000",
-            "USDT_SETH=50000:500000",
-        ),
-        "POL_USDC=50000:500000",
-        "POL_USDT=50000:500000",
-        "BASE_USDC=50000:500000",
-        "ARB_USDC=50000:500000",
-        "ARB_USDT=50000:500000",
-    ],
-)
+SIGNER_CAPS: list[str] = env.list("SIGNER_CAPS", default=catalog.caps())
 # Of what came in for a store in 24 hours so much may leave in them, whatever its room is.
 SIGNER_INFLOW_PERCENT: int = env.int("SIGNER_INFLOW_PERCENT", 100)
 # How much of an asset may leave in 24 hours for all stores together before somebody is called; it
 # stops nothing.
-SIGNER_ALARMS: list[str] = env.list(
-    "SIGNER_ALARMS",
-    default=[
-        *(
-            "ETH=500",
-            "POL=2500000",
-            "ETH_USDC=2500000",
-            "ETH_USDT=2500000",
-            "POL_USDC=2500000",
-            "POL_USDT=2500000",
-        ),
-        "BASE_USDC=2500000",
-        "ARB_USDC=2500000",
-        "ARB_USDT=2500000",
-    ],
-)
+SIGNER_ALARMS: list[str] = env.list("SIGNER_ALARMS", default=catalog.alarms())
 # A live payout is at least so many times the gas of the moment, and the asset's own minimum.
 PAYOUT_MINIMUM_GAS_TIMES: int = env.int("PAYOUT_MINIMUM_GAS_TIMES", 2)
 # A store's payouts to one destination may fail on the chain so often in a day.
@@ -269,35 +296,13 @@ PAYOUT_FAILURES_MAX: int = env.int("PAYOUT_FAILURES_MAX", 3)
 # The gas that a contract is given when native coins are sent to it.
 SIGNER_CONTRACT_GAS: int = env.int("SIGNER_CONTRACT_GAS", 120_000)
 # Below so many coins a hot wallet of the chain should be given more for gas, in its native coin.
-SIGNER_GAS_FLOORS: list[str] = env.list(
-    "SIGNER_GAS_FLOORS", default=["ETH=0.5", "BASE_ETH=0.05", "ARB_ETH=0.05", "POL=200"]
-)
+SIGNER_GAS_FLOORS: list[str] = env.list("SIGNER_GAS_FLOORS", default=catalog.fee_floors())
 # The most of an amount, in percent, that bringing it to the hot wallet may cost in gas. What is
 # dearer waits.
 SWEEP_COST_PERCENT: int = env.int("SWEEP_COST_PERCENT", 10)
 # Deposits of an asset are brought to the hot wallet from this many coins on; an asset without a
 # line stays where it is.
-SWEEP_MINIMUMS: list[str] = env.list(
-    "SWEEP_MINIMUMS",
-    default=[
-        *(
-            "ETH=0.05",
-            "SETH=0.05",
-            "BASE_ETH=0.01",
-            "ARB_ETH=0.01",
-            "POL=50",
-            "ETH_USDC=50",
-            "ETH_USDT=50",
-            "USDC_SETH=50",
-            "USDT_SETH=50",
-        ),
-        "POL_USDC=10",
-        "POL_USDT=10",
-        "BASE_USDC=10",
-        "ARB_USDC=10",
-        "ARB_USDT=10",
-    ],
-)
+SWEEP_MINIMUMS: list[str] = env.list("SWEEP_MINIMUMS", default=catalog.sweep_minimums())
 # Cold storage, by asset: what stays in the hot wallet and from how much on the rest is moved (twice
 # as much when left out), in coins; and where it goes, a fixed address or an xpub that gives each
 # transfer an address of its own.
@@ -308,6 +313,13 @@ WITHDRAWAL_ADDRESSES: list[str] = env.list("WITHDRAWAL_ADDRESSES", default=[])
 # A payout in review that is worth more, in cents of its store's currency, takes two members of
 # staff.
 STAFF_FOUR_EYES_ABOVE_CENTS: int = env.int("STAFF_FOUR_EYES_ABOVE_CENTS", 1_000_000)
+# How long a worker waits in live mode before it books what staff decided on the staff site and no
+# record proves (corrections, coins back from an off-ramp). One member of staff stops it until then.
+# How long whoever is in test mode has to end, before its records are put away and once more after.
+TEST_RESET_SECONDS: int = env.int("TEST_RESET_SECONDS", 30)
+WORKER_ORDER_MINUTES: int = env.int("WORKER_ORDER_MINUTES", 60)
+# What such corrections may credit to live stores in 24 hours, all together, in cents of EUR.
+CORRECTIONS_DAY_CENTS: int = env.int("CORRECTIONS_DAY_CENTS", 1_000_000)
 # The exchange of a chain: its router (Uniswap V2 or one with its interface) and the contract of the
 # wrapped coin.
 SWAP_ROUTERS: list[str] = env.list(

@@ -76,7 +76,7 @@ class _Threads:
 
     @property
     def is_full(self) -> bool:
-        """Whether another request would be turned away."""
+        """True if another request would be turned away."""
         return self.free.locked() and self._waiting >= self._waiting_max
 
     async def take(self) -> bool:
@@ -95,7 +95,7 @@ class _Threads:
 
 
 class _Body:
-    """What has been received of one request."""
+    """Received part of one request."""
 
     def __init__(self, content_type: str) -> None:
         self.content_type = content_type
@@ -106,8 +106,8 @@ class _Body:
 
 
 class Gateway:
-    """One per process. `headers_of` says what an answer of the application to a request would carry
-    besides, and `uploader_of` who brings files."""
+    """The gateway, one per process. `headers_of` says what an answer of the application to a
+    request would carry besides, and `uploader_of` who brings files."""
 
     def __init__(
         self,
@@ -260,7 +260,7 @@ def _closing(answer: Any) -> AbstractContextManager[Any]:
 
 
 def _length(headers: Sequence[tuple[bytes, bytes]]) -> float:
-    """What the answer says of its length; one that says nothing may be endless."""
+    """Announced length of the answer; without one it may be endless."""
     return next(
         (int(value) for name, value in headers if name.lower() == b"content-length"), float("inf")
     )

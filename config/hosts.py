@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from apps.core.web.homes import HOMES
 from apps.core.web.middleware import exact_address
+from apps.docs import front as front_page
 
 
 class OwnHosts:
@@ -43,7 +44,7 @@ def _is_home(request: HttpRequest) -> bool:
 
 
 def _is_let_in(request: HttpRequest) -> bool:
-    """Whether the staff site may be asked for from where this comes."""
+    """True if the staff site may be asked for from where this comes."""
     if not settings.ADMIN_NETWORKS or not request.path.startswith("/admin"):
         return True
     address = exact_address(request)
@@ -53,8 +54,17 @@ def _is_let_in(request: HttpRequest) -> bool:
     return any(client in ipaddress.ip_network(network) for network in settings.ADMIN_NETWORKS)
 
 
+def _is_public(request: HttpRequest) -> bool:
+    host, _ = split_domain_port(request.get_host())
+    others = {settings.API_HOST, settings.DASHBOARD_HOST, settings.ADMIN_HOST}
+    return host == settings.PUBLIC_HOST or host not in others
+
+
 def front(request: HttpRequest) -> HttpResponse:
-    """The bare address leads to the dashboard, wherever that is."""
+    """To strangers what the service is; who is signed in, and the bare address of another host than
+    the public one, goes on to the dashboard, wherever that is."""
+    if settings.FRONT_PAGE and _is_public(request) and not request.user.is_authenticated:
+        return front_page.show(request)
     return HttpResponseRedirect(
         (settings.DASHBOARD_URL if settings.DASHBOARD_HOST else "") + reverse("dashboard:home")
     )

@@ -33,7 +33,11 @@ LANES = (
     Lane("alive", 1, r"/healthz$"),
     Lane("ready", 1, r"/(?:readyz(?:/web|/chains)?|metrics)$"),
     # One more than may wait: it tells the next caller that the outcome isn't known yet.
-    Lane("settlements", settings.X402_WAITING_MAX + 1, r"/api/v2/x402/settle$"),
+    Lane(
+        "settlements",
+        settings.X402_WAITING_MAX + 1,
+        r"/api/v2/x402/settle$|/(?:pay/)?[A-Z0-9]{16}/x402$",
+    ),
     Lane(
         "documents",
         2,
@@ -51,7 +55,7 @@ _LANE = re.compile("|".join(f"({lane.paths})" for lane in LANES))
 
 
 def brings_files(content_type: str) -> bool:
-    """Whether Django would read the body as a form with files."""
+    """True if Django would read the body as a form with files."""
     return content_type.strip().lower().startswith(_FILES)
 
 

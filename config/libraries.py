@@ -1,7 +1,7 @@
 """Libraries whose tables every process knows, and whose cryptography only few: they are loaded
 without it."""
 
-from apps.core.imports import postponed
+from apps.core.process.imports import postponed
 
 # What the models name of WebAuthn; of signed tokens, of which ours are none; of the OAuth server,
 # which web alone is; and a pattern that takes longer to compile than all others together.

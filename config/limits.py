@@ -1,5 +1,5 @@
-"""How much is let through: tokens per minute and the burst, per policy and mode; and letters to one
-person in a day."""
+"""Limits: tokens per minute and the burst, per policy and mode; and emails to one person in a
+day."""
 
 from typing import NamedTuple
 
@@ -40,6 +40,10 @@ LIMITS: dict[str, dict[str, tuple[int, int]]] = {
     "redeliveries_host": {"live": (600, 300), "test": (600, 300)},
     "sign_in": {"live": (10, 5), "test": (10, 5)},
     "agentic": {"live": (600, 100), "test": (120, 40)},
+    # Of one payment's x402_url.
+    "x402_signatures": {"live": (30, 10), "test": (30, 10)},
+    # Prices that are looked at, which leave nothing behind.
+    "x402_offers": {"live": (1200, 200), "test": (300, 100)},
     "x402": {"live": (1200, 200), "test": (300, 100)},
     "market_data": {"live": (30, 10), "test": (30, 10)},
     "onramp_methods": {"live": (20, 10), "test": (20, 10)},
@@ -63,9 +67,9 @@ READ_TOKENS_MAX = 60
 PDF_TOKENS_PER_DRAWING = 10
 
 
-class LetterLimit(NamedTuple):
-    """Letters of these templates to one mailbox in 24 hours: in one store's name, and in all. Of
-    one that `is_never_silent`, a letter an hour comes even then."""
+class EmailLimit(NamedTuple):
+    """Emails of these templates to one mailbox in 24 hours: in one store's name, and in all. Of
+    one that `is_never_silent`, an email an hour comes even then."""
 
     templates: tuple[str, ...]
     by_store: int
@@ -73,21 +77,21 @@ class LetterLimit(NamedTuple):
     is_never_silent: bool = False
 
 
-# What others can have sent to an address. A letter that stands in no line, such as a notice about
+# What others can have sent to an address. An email that stands in no line, such as a notice about
 # an account, is never dropped.
-LETTER_LIMITS: dict[str, LetterLimit] = {
-    "password_reset": LetterLimit(("password_reset",), 10, 10, is_never_silent=True),
-    "email_change": LetterLimit(("email_change",), 10, 10, is_never_silent=True),
-    "invitation": LetterLimit(("invitation",), 10, 10, is_never_silent=True),
-    "sign_up": LetterLimit(
+EMAIL_LIMITS: dict[str, EmailLimit] = {
+    "password_reset": EmailLimit(("password_reset",), 10, 10, is_never_silent=True),
+    "email_change": EmailLimit(("email_change",), 10, 10, is_never_silent=True),
+    "invitation": EmailLimit(("invitation",), 10, 10, is_never_silent=True),
+    "sign_up": EmailLimit(
         ("sign_up_code", "sign_up_known", "sign_up_invitation"), 10, 10, is_never_silent=True
     ),
-    "destination_named": LetterLimit(("destination_named",), 20, 20, is_never_silent=True),
-    "new_sign_in": LetterLimit(("new_sign_in",), 20, 20),
-    "notification": LetterLimit(("notification", "daily_summary"), 100, 200),
-    "platform_fee_raised": LetterLimit(("platform_fee_raised",), 100, 100),
-    "refund_address": LetterLimit(("refund_address",), 5, 20),
-    "customer": LetterLimit(
+    "destination_named": EmailLimit(("destination_named",), 20, 20, is_never_silent=True),
+    "new_sign_in": EmailLimit(("new_sign_in",), 20, 20),
+    "notification": EmailLimit(("notification", "daily_summary"), 100, 200),
+    "platform_fee_raised": EmailLimit(("platform_fee_raised",), 100, 100),
+    "refund_address": EmailLimit(("refund_address",), 5, 20),
+    "customer": EmailLimit(
         (
             "invoice_open",
             "invoice_due_soon",
@@ -101,16 +105,14 @@ LETTER_LIMITS: dict[str, LetterLimit] = {
         30,
         100,
     ),
-    "payment_receipt": LetterLimit(("payment_receipt",), 10, 20),
+    "payment_receipt": EmailLimit(("payment_receipt",), 10, 20),
 }
-# Beside what stores send in their name: these leave after letters about accounts.
-BULK_LETTERS = frozenset(
-    {"notification", "daily_summary", "webhook_endpoint_off", "review_outcome"}
-)
+# Beside what stores send in their name: these leave after emails about accounts.
+BULK_EMAILS = frozenset({"notification", "daily_summary", "webhook_endpoint_off", "review_outcome"})
 
 
-class StoreLetters(NamedTuple):
-    """Live letters in a store's name that leave in a day: of a store that opened today, more for
+class StoreEmails(NamedTuple):
+    """Live emails in a store's name that leave in a day: of a store that opened today, more for
     each day of its age, at most."""
 
     first: int
@@ -119,11 +121,11 @@ class StoreLetters(NamedTuple):
 
 
 # By whether the business was verified. More wait, up to a week of them.
-STORE_LETTERS: dict[bool, StoreLetters] = {
-    False: StoreLetters(50, 10, 500),
-    True: StoreLetters(1000, 200, 20_000),
+STORE_EMAILS: dict[bool, StoreEmails] = {
+    False: StoreEmails(50, 10, 500),
+    True: StoreEmails(1000, 200, 20_000),
 }
-STORE_LETTERS_PER_MINUTE = 60
-STORE_LETTERS_DAYS_AHEAD = 7
-# Letters of a store's test mode in a day, sent or shown.
-TEST_LETTERS_PER_DAY = 500
+STORE_EMAILS_PER_MINUTE = 60
+STORE_EMAILS_DAYS_AHEAD = 7
+# Emails of a store's test mode in a day, sent or shown.
+TEST_EMAILS_PER_DAY = 500

@@ -1,5 +1,5 @@
-"""How a process that lives long treats its memory: what it has loaded stays, and what was only
-needed for that goes back to the machine."""
+"""Memory of a long-lived process: loaded code stays, and memory needed only for loading goes back
+to the machine."""
 
 import contextlib
 import ctypes

@@ -7,7 +7,7 @@ from django.views.decorators.csrf import csrf_exempt, csrf_protect
 
 from apps.api.oauth import discovery
 from apps.api.urls import OAUTH_ROUTES
-from apps.dashboard.oauth import consent_page
+from apps.dashboard.developers.oauth import consent_page
 
 _doors = {route.path: route.view.as_view(route=route) for route in OAUTH_ROUTES}
 _page = csrf_protect(consent_page)

@@ -6,6 +6,7 @@ from typing import Any
 from config.environment import (
     CARD_DEADLINE_SECONDS,
     CARD_NETWORKS,
+    COINBASE_URL,
     COINGECKO_API_KEY,
     COINGECKO_URL,
     DNS_SERVERS,
@@ -25,6 +26,7 @@ from config.environment import (
     SWAP_ONE_SOURCE_USD,
     SWAP_PROVIDER,
     SWAP_SPREAD_BPS,
+    VIES_URL,
 )
 
 _RATE_BACKENDS = {
@@ -32,6 +34,10 @@ _RATE_BACKENDS = {
     "coingecko": {
         "BACKEND": "apps.assets.providers.coingecko.CoinGecko",
         "OPTIONS": {"base_url": COINGECKO_URL, "api_key": COINGECKO_API_KEY},
+    },
+    "coinbase": {
+        "BACKEND": "apps.assets.providers.coinbase.Coinbase",
+        "OPTIONS": {"base_url": COINBASE_URL},
     },
     "kraken": {
         "BACKEND": "apps.assets.providers.kraken.Kraken",
@@ -91,6 +97,10 @@ _KEYSTORES: dict[str, dict[str, Any]] = {
     },
     "kms": {"BACKEND": "apps.chain.providers.kms.AwsKms", "OPTIONS": _KEPT},
 }
+_LOCAL_NUMBERS: dict[str, Any] = {
+    "BACKEND": "apps.billing.providers.local.LocalRegistry",
+    "OPTIONS": {},
+}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     # Networks of card providers; their secrets are rows that staff write.
     "onramp": {
@@ -105,8 +115,21 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
             else {"BACKEND": "apps.stores.providers.local.Local", "OPTIONS": {}}
         ]
     },
+    # Of VAT numbers. Test mode asks nobody.
+    "vat_numbers": {
+        "live": [
+            {"BACKEND": "apps.billing.providers.vies.Vies", "OPTIONS": {"base_url": VIES_URL}}
+            if IS_PRODUCTION
+            else _LOCAL_NUMBERS
+        ],
+        "test": [_LOCAL_NUMBERS],
+    },
     "chain": {
         mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}]
+        for mode in ("live", "test")
+    },
+    "coin_chain": {
+        mode: [{"BACKEND": "apps.chain.providers.bitcoind.BitcoinNodes", "OPTIONS": {}}]
         for mode in ("live", "test")
     },
     # One keystore has the keys of both modes; only the signer asks it.
@@ -143,11 +166,18 @@ AUTHORIZERS = {
     "http": "apps.agents.providers.http.HttpPolicy",
 }
 
+# What the search knows a network's texts by: each gives the spelling that is stored, or nothing.
+SEARCHED_FORMS = {
+    "address": "apps.chain.networks.families.address_in",
+    "tx_hash": "apps.chain.networks.families.hash_of",
+}
+
 # Who makes the object of a test delivery, by family of events: the app that records the real ones.
 EVENT_SAMPLES = {
     "payment_intent": "apps.payments.samples.intent",
     "transaction": "apps.payments.samples.transaction",
     "invoice": "apps.billing.samples.invoice",
+    "credit_note": "apps.billing.samples.credit_note",
     "subscription": "apps.billing.samples.subscription",
     "store.verification": "apps.platforms.samples.verification",
     "store": "apps.platforms.samples.deleted",

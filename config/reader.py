@@ -47,6 +47,7 @@ PREFIXES = (
         "APPROVAL_",
         "CARD_",
         "CHAIN_",
+        "COINBASE_",
         "COINGECKO_",
         "COLD_",
         "DEPOSIT_",

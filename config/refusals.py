@@ -18,7 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
-from apps.core.published_secrets import PUBLISHED, SIGNER_PASSPHRASE
+from apps.core.process.published_secrets import COIN_XPUBS, PUBLISHED, SIGNER_PASSPHRASE
 from config import reader
 
 # create_wallet makes the extended public keys, rotate_encryption_key replaces a weak key, sending
@@ -60,7 +60,7 @@ RATE_AGE_SECONDS_MAX = 3600
 REPLICA_LAG_SECONDS_MAX = 300
 CHOICES = {
     "SIGN_UP": ("open", "invitation", "closed"),
-    "RATE_PROVIDERS": ("coingecko", "kraken", "fixed"),
+    "RATE_PROVIDERS": ("coingecko", "kraken", "coinbase", "fixed"),
     "SWAP_PROVIDER": ("treasury", "uniswap"),
     "OFFRAMP_PROVIDER": ("http", "sandbox"),
     "SIGNER_KEYSTORE": ("file", "pkcs11", "kms"),
@@ -123,7 +123,7 @@ def _missing(configuration: Configuration) -> Iterator[str]:
 
 
 def _published(configuration: Configuration) -> Iterator[str]:
-    published = {**PUBLISHED, "SIGNER_PASSPHRASE": SIGNER_PASSPHRASE}
+    published = {**PUBLISHED, **COIN_XPUBS, "SIGNER_PASSPHRASE": SIGNER_PASSPHRASE}
     yield from (
         f"{name} contains the published demo value"
         for name, value in published.items()
@@ -154,7 +154,7 @@ def _encryption_keys(configuration: Configuration) -> Iterator[str]:
 
 
 def _approval_keys(configuration: Configuration) -> Iterator[str]:
-    """Who only serves people has none."""
+    """Keys of approval; a process that only serves people has none."""
     if configuration.text("APPROVAL_KEYS") != "none":
         yield from _keys("APPROVAL_KEYS", configuration)
 
@@ -379,7 +379,7 @@ def violations(configuration: Configuration) -> list[tuple[Rule, str]]:
 
 
 def is_mending(arguments: Sequence[str]) -> bool:
-    """Whether this process is one of the commands that put right what is refused."""
+    """True if this process is one of the commands that put right what is refused."""
     return len(arguments) > 1 and Path(arguments[0]).name == "manage.py" and arguments[1] in MENDING
 
 

@@ -135,7 +135,7 @@ CACHES = {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",
         "LOCATION": [REDIS_URL or "redis://"],  # a list: sentinels have commas between them
         "OPTIONS": (
-            {"pool_class": "apps.core.redis_sentinel.SentinelPool"}
+            {"pool_class": "apps.core.redis.sentinel.SentinelPool"}
             if REDIS_URL.startswith("sentinel://")
             else {}
         ),
@@ -144,7 +144,7 @@ CACHES = {
 SESSION_ENGINE = "apps.access.signed_in"
 SESSION_COOKIE_NAME = "__Host-session" if IS_PRODUCTION else "session"
 SESSION_COOKIE_AGE = 12 * 3600
-DEVICE_COOKIE_NAME = "__Host-device" if IS_PRODUCTION else "device"  # apps.access.sign_in
+DEVICE_COOKIE_NAME = "__Host-device" if IS_PRODUCTION else "device"  # apps.access.person.sign_in
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = IS_PRODUCTION
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_NAME = "__Host-csrf" if IS_PRODUCTION else "csrftoken"
@@ -165,8 +165,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "/dashboard/sign-in"
 PASSWORD_RESET_TIMEOUT = 3600
 LANGUAGE_CODE = "en"
-# What customers can read, each by its own name. Merchants and staff read English
-# (apps/hosted/languages.py says who is a customer).
+# What customers can read, each by its own name (apps/hosted/languages.py says who is a customer).
+# Staff and the API speak English.
 LANGUAGES = [
     ("en", "English"),
     ("de", "Deutsch"),
@@ -182,7 +182,8 @@ LANGUAGES = [
     ("ko", "한국어"),
     ("ar", "العربية"),
 ]
-DASHBOARD_LANGUAGES = LANGUAGES[:1]
+# What merchants can read; what of it isn't translated is English (apps/core/web/languages.py).
+DASHBOARD_LANGUAGES = LANGUAGES[:4]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = "UTC"
 FORMAT_MODULE_PATH = "config.formats"
@@ -196,8 +197,8 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 
 
 def _storage(folder: str, on_this_machine: str) -> dict[str, Any]:
-    """Where uploads (`default`) and what only a link opens (`private`) are kept: a folder here or,
-    with a bucket, S3."""
+    """Storage of uploads (`default`) and of files behind links (`private`): a folder here or, with
+    a bucket, S3."""
     if not S3_BUCKET:
         return {"BACKEND": on_this_machine, "OPTIONS": {"location": str(VAR_DIR / folder)}}
     options: dict[str, Any] = {
@@ -242,7 +243,7 @@ OTP_WEBAUTHN_ALLOWED_ORIGINS = list(
         for url in (PUBLIC_URL, DASHBOARD_URL, ADMIN_URL)
     )
 )
-OTP_WEBAUTHN_HELPER_CLASS = "apps.access.ceremonies.Ceremonies"
+OTP_WEBAUTHN_HELPER_CLASS = "apps.access.factors.ceremonies.Ceremonies"
 
 # --- browser headers -----------------------------------------------------------------------------
 
@@ -333,7 +334,7 @@ OAUTH2_PROVIDER = {
     "COMPLIANT_BCP_RFC9700_PASSWORD_GRANT": True,
     "COMPLIANT_BCP_RFC9700_PKCE_METHOD": True,
     # A token counts in the Authorization header alone (apps/access/services.py), and answers say
-    # who gives them (apps/access/oauth.py).
+    # who gives them (apps/access/authorization/server.py).
     "COMPLIANT_BCP_RFC9700_ACCESS_TOKEN_TRANSPORT": True,
     "COMPLIANT_BCP_RFC9700_AUTHZ_RESPONSE_ISS": True,
     "COMPLIANT_BCP_RFC9700_TOKEN_STORAGE": True,
@@ -346,10 +347,10 @@ OAUTH2_PROVIDER = {
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "apps.core.logs.JsonFormatter"}},
+    "formatters": {"json": {"()": "apps.core.process.logs.JsonFormatter"}},
     "filters": {
-        "redact": {"()": "apps.core.logs.Redact"},
-        "without_probes": {"()": "apps.core.logs.WithoutProbes"},
+        "redact": {"()": "apps.core.process.logs.Redact"},
+        "without_probes": {"()": "apps.core.process.logs.WithoutProbes"},
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["redact"]}

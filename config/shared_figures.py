@@ -15,8 +15,8 @@ _STARTED_AT = 19  # of the fields of /proc/<id>/stat behind the command's name
 
 
 def shared_by(server: int) -> dict[str, str]:
-    """What the environment has to say for us to count together with the other processes of this
-    server, by its process ID."""
+    """Environment in which we count together with the other processes of this server, by its
+    process ID."""
     if "prometheus_client" in sys.modules:
         return {}
     folder = METRICS_FOLDER / _name_of(server)

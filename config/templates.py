@@ -1,4 +1,4 @@
-"""Where the product's pages are read from: without the indentation of their source.
+"""Loader of the product's pages, without the indentation of their source.
 
 A template is laid out for the people who edit it; what only indents would be sent with every page.
 Line breaks stay, so words that are apart on a page stay apart and errors name the right line.

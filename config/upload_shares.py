@@ -29,7 +29,7 @@ class UploadShares:
         self._stores: OrderedDict[bytes, str] = OrderedDict()
 
     def take(self, claim: UploaderClaim) -> str | None:
-        """Whose place it is; None when they have their share already."""
+        """Takes a place, and returns its owner; None when they have their share already."""
         store = self._stores.get(_digest(claim.session)) if claim.session else None
         share = f"store {store}" if store else f"address {claim.address}"
         if self._counts[share] >= SHARE_MAX:

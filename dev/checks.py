@@ -122,7 +122,7 @@ def _workers() -> int:
 
 @dataclass(frozen=True)
 class Check:
-    """How one went."""
+    """Result of a check."""
 
     title: str
     is_ok: bool
@@ -139,8 +139,8 @@ class Check:
 
 
 def _collecting() -> "subprocess.Popen[bytes] | None":
-    """What pytest writes of the tests' files is there, then, when all workers read them at once.
-    None when it is there already, or may not be written."""
+    """Starts pytest's collection, so that its cache of the tests' files exists when all workers
+    read them at once. None when it is there already, or may not be written."""
     changed = [str(path) for path in not_rewritten(ROOT / "tests")]
     if not changed or sys.dont_write_bytecode:
         return None

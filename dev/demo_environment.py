@@ -1,4 +1,4 @@
-"""What `manage.py demo` needs before Django reads its settings: a free port, its own folder, the
+"""Needs of `manage.py demo` before Django reads its settings: a free port, its own folder, the
 services, their addresses.
 
 One demo per folder; `--fresh` throws away what an earlier one kept.
@@ -57,8 +57,8 @@ def is_interrupted() -> bool:
 
 
 def read(arguments: list[str]) -> argparse.Namespace:
-    """What the demo was asked for, read before anything is installed or started. Exits with one
-    line for what it doesn't know."""
+    """Arguments of the demo, read before anything is installed or started. Exits with one line for
+    what it doesn't know."""
     parser = argparse.ArgumentParser(prog="manage.py demo", usage="manage.py demo [options]")
     add_arguments(parser)
     # Of every command of Django's.
@@ -155,7 +155,7 @@ def is_made(path: Path) -> None:
 
 
 def _end_rest(path: Path) -> None:
-    """What an earlier demo and its keeper, both killed, have left."""
+    """Ends the rest of an earlier demo that was killed with its keeper."""
     with (path / keeper.USERS).open("a+") as handle:
         fcntl.flock(handle, fcntl.LOCK_SH)  # a keeper at work is waited for
         with contextlib.suppress(BlockingIOError):

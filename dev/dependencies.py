@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Tillgate is made of, and what is known against it.
+"""Dependencies of Tillgate, and their known vulnerabilities.
 
 `lock` writes the lock files again for every Python that Tillgate runs on, with the versions that
 they have; it needs the project's environment. `sbom` writes a bill of materials (CycloneDX 1.6,
@@ -28,6 +28,7 @@ LOCKS = {
     "base": "requirements/base.txt",
     "dev": "requirements/dev.txt",
     "charts": "requirements/charts.txt",
+    "accounting": "requirements/accounting.txt",
 }
 TOOL_LOCK = "requirements/audit.txt"
 # Of each lock file what of pyproject.toml it is made from, as uv is told.
@@ -36,6 +37,7 @@ MADE_FROM = {
     "requirements/base.txt": ["pyproject.toml"],
     "requirements/redis.txt": ["--no-deps", "--group", "redis"],
     "requirements/charts.txt": ["--group", "charts"],
+    "requirements/accounting.txt": ["--group", "accounting"],
     "requirements/audit.txt": ["--group", "audit"],
 }
 

@@ -1,5 +1,5 @@
-"""What a process has started, and what that has started: ended together, in sessions of its own as
-well. Standard library only."""
+"""A process's descendants: ended together, in sessions of their own as well. Standard library
+only."""
 
 import contextlib
 import ctypes

@@ -1,5 +1,5 @@
-"""PostgreSQL, Redis and two local EVM chains for a machine that has none: `ensure` starts or
-attaches to them.
+"""PostgreSQL, Redis and local chains, two of the EVM and Litecoin's, for a machine that has none:
+`ensure` starts or attaches to them.
 
 A service whose address is in the environment is left alone. Each started service belongs to its
 users together: every process holds a shared lock on its folder, and the last to leave stops what
@@ -26,10 +26,25 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from apps.core import local_chain
-from apps.core.local_chain import CHAIN_IDS, ETHEREUM, NAMES_VARIABLE, SEPOLIA, local_chains
-from dev import anvil, keeper, processes, running, scratch, short_paths, template_database, waiting
-from dev.ports import free_port
+from apps.core.local_chain import (
+    CHAIN_IDS,
+    ETHEREUM,
+    LITECOIN,
+    NAMES_VARIABLE,
+    SEPOLIA,
+    local_chains,
+)
+from dev import (
+    anvil,
+    keeper,
+    litecoind,
+    processes,
+    running,
+    scratch,
+    short_paths,
+    template_database,
+    waiting,
+)
 from dev.redis_program import redis_server
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,17 +52,17 @@ DEMO = "demo"
 TEST = "test"
 POSTGRES = "DATABASE_URL"
 REDIS = "REDIS_URL"
-SERVICES = (POSTGRES, REDIS, ETHEREUM, SEPOLIA)
+SERVICES = (POSTGRES, REDIS, ETHEREUM, SEPOLIA, LITECOIN)
+# Tests that need one start it for themselves.
+OF_DEMO_ALONE = (LITECOIN,)
 TITLES = {
     POSTGRES: "PostgreSQL",
     REDIS: "Redis",
     ETHEREUM: "local Ethereum",
     SEPOLIA: "local Sepolia",
+    LITECOIN: litecoind.TITLE,
 }
-BLOCK_SECONDS = 2
-FURTHER_BLOCKS = 40  # deeper than anything is confirmed
 INTERRUPTED_SECONDS = 0.6
-GENESIS_SECONDS = 1767225600  # 2026-01-01
 # Names in the environment what this machine can't bring, so that child processes don't try again.
 WITHOUT = "TILLGATE_WITHOUT"
 
@@ -104,12 +119,12 @@ def test_worker() -> str:
 
 
 def has_workers(arguments: Iterable[str]) -> bool:
-    """Whether pytest shares its tests among workers, each of which starts services of its own."""
+    """True if pytest shares its tests among workers, each of which starts services of its own."""
     return any(argument.startswith(("-n", "--numprocesses")) for argument in arguments)
 
 
 def var_folder(mode: str) -> Path:
-    """Where this machine's data lie: tests, and each of their workers, have a folder of their own
+    """Folder of this machine's data: tests, and each of their workers, have a folder of their own
     inside."""
     base = Path(os.environ.get("TILLGATE_VAR") or ROOT / "var").resolve()
     own = f"{TEST}-{test_worker()}" if test_worker() else TEST
@@ -126,6 +141,8 @@ def ensure(
     program stays without an address.
     """
     without = os.environ.get(WITHOUT, "").split(",")
+    if mode == TEST:
+        without += OF_DEMO_ALONE
     missing = [name for name in services if not os.environ.get(name) and name not in without]
     if os.environ.get("TILLGATE_ENV") == "production":
         return
@@ -149,7 +166,7 @@ def ensure(
                 say(
                     f"{TITLES[name]} ready in {seconds:.1f} s"
                     if url
-                    else f"{TITLES[name]} skipped: anvil is missing"
+                    else f"{TITLES[name]} skipped: {_PROGRAMS[name]} is missing"
                 )
     os.environ[WITHOUT] = ",".join(name for name in services if not os.environ.get(name))
 
@@ -227,7 +244,7 @@ def _wait_for_other_run(handle: TextIO) -> None:
 
 @contextlib.contextmanager
 def _starting(path: Path) -> Iterator[None]:
-    """One process at a time starts services in a folder."""
+    """Lock under which one process at a time starts services in a folder."""
     with (path / ".starting").open("a+") as handle:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -260,13 +277,13 @@ def _postgres(folder: ServicesFolder, name: str) -> str:
 
 
 def _may_go_on(data: Path) -> bool:
-    """Whether tests may use what earlier ones left. In memory nothing is left but by those that
+    """True if tests may use what earlier ones left. In memory nothing is left but by those that
     were killed, who may have been in the middle of removing it."""
     return not scratch.is_in_memory(data) and template_database.is_of_this_state(data)
 
 
 def _postgres_sockets(folder: ServicesFolder, data: Path, _: Path) -> Path:
-    """Where a server's socket is: with its data, unless that can't be."""
+    """Folder of a server's socket: with its data, unless that can't be."""
     if short_paths.is_short(data / ".s.PGSQL.5432"):
         return data
     return short_paths.make(folder.path, short_paths.digest(data))
@@ -364,7 +381,7 @@ def _make_database(uri: str, mode: str) -> None:
 
 @contextlib.contextmanager
 def _locale(name: str) -> Iterator[None]:
-    """The same sort order on every machine, whatever the person's language."""
+    """Fixes the sort order on every machine, for every language."""
     before = os.environ.get("LC_ALL")
     os.environ["LC_ALL"] = name
     try:
@@ -430,70 +447,28 @@ def _redis_answers(path: str) -> bool:
 
 
 def chain_state(path: Path, name: str) -> Path:
-    """Where a chain that is kept writes what it holds, every few seconds and when it stops."""
+    """File in which a persistent chain writes its state, every few seconds and when it stops."""
     return path / f"{name.removesuffix('_URL').lower()}.json"
 
 
 def _chain(folder: ServicesFolder, name: str) -> str | None:
-    program = anvil.anvil_program()
-    if program is None:
-        return None
     if folder.mode == TEST:
         processes.stop(folder.path, name)
     folder.stops.append(lambda: processes.stop(folder.path, name))
-    published = processes.published(folder.path, name)
-    if published.get("url") and local_chain.is_chain(published["url"], CHAIN_IDS[name]):
-        return str(published["url"])
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    command = [
-        program,
-        "--host",
-        "127.0.0.1",
-        "--port",
-        str(port),
-        "--chain-id",
-        str(CHAIN_IDS[name]),
-        "--quiet",
-    ]
-    is_kept = False
-    if folder.mode == DEMO:
-        state = chain_state(folder.path, name)
-        is_kept = state.exists()
-        if not is_kept and processes.log_of(folder.path, name).exists():
-            raise processes.StartFailed(
-                f"{state} is gone, but the database knows that chain: start again with --fresh"
-            )
-        command += [
-            "--block-time",
-            str(BLOCK_SECONDS),
-            "--state",
-            str(state),
-            "--state-interval",
-            "5",
-        ]
-        # anvil makes a first block at every start and would keep them all; of one time they are one
-        # block.
-        command += ["--timestamp", str(GENESIS_SECONDS)]
-    process = processes.spawn(folder.path, name, command, url=url)
-    processes.wait_until(
-        lambda: local_chain.is_chain(url, CHAIN_IDS[name]),
-        process,
-        f"anvil, the {TITLES[name]}",
-        processes.log_of(folder.path, name),
-    )
-    now = int(time.time())
-    if folder.mode == DEMO and is_kept:
-        # It kept its blocks and no state of theirs, which is asked for as deep as confirmations go.
-        local_chain.call(url, "evm_setTime", now - FURTHER_BLOCKS)
-        local_chain.call(url, "anvil_mine", hex(FURTHER_BLOCKS), "0x1")
-    local_chain.call(url, "evm_setTime", now)
-    return url
+    state = chain_state(folder.path, name) if folder.mode == DEMO else None
+    return anvil.ensure(folder.path, name, TITLES[name], state)
 
 
+def _litecoin(folder: ServicesFolder, name: str) -> str | None:
+    folder.stops.append(lambda: litecoind.stop(folder.path, name))
+    return litecoind.ensure(folder.path, name)
+
+
+_PROGRAMS = {ETHEREUM: "anvil", SEPOLIA: "anvil", LITECOIN: "litecoind"}
 _START: dict[str, Callable[[ServicesFolder, str], str | None]] = {
     POSTGRES: _postgres,
     REDIS: _redis,
     ETHEREUM: _chain,
     SEPOLIA: _chain,
+    LITECOIN: _litecoin,
 }

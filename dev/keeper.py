@@ -26,7 +26,7 @@ _OF_POSTGRES = ("postgres", "initdb", "pg_ctl")
 
 
 def start(folder: Path) -> None:
-    """One for the folder, while the caller shares its lock."""
+    """Starts the folder's keeper, while the caller shares its lock."""
     if not processes.published(folder, NAME):
         program = str(Path(__file__).resolve())
         short = str(short_paths.folder_of(folder))

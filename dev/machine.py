@@ -1,5 +1,4 @@
-"""What the machine lends: libraries, fonts and programs of Debian's packages. Standard library
-only.
+"""Libraries, fonts and programs of Debian's packages. Standard library only.
 
 Where this user may, they are installed. Else they are unpacked below .tools, which takes no root
 and starts nothing: that serves the demo and the tests as well.
@@ -55,11 +54,13 @@ class Need(NamedTuple):
 
 
 def needs(command: str) -> list[Need]:
-    """What the command uses of the system; all but the first it can do without."""
+    """The command's needs of the system; all but the first are optional."""
     purposes = [
         Need("a Python environment", missing_for_environment),
         Need("PDF documents", missing_for_pdf),
     ]
+    if command in ("demo", "test"):
+        purposes.append(Need("the local Litecoin", lambda: [] if litecoind() else ["litecoind"]))
     if command == "test":
         purposes += [
             Need("drawing Japanese and emoji", missing_fonts),
@@ -71,6 +72,7 @@ def needs(command: str) -> list[Need]:
             Need("the tests behind a pooler", lambda: [] if pgbouncer() else ["pgbouncer"], False),
             Need("the tests with a token", lambda: [] if softhsm() else ["softhsm2"], False),
             Need("the tests of a router", lambda: [] if nginx() else ["nginx"]),
+            Need("the tests of the books", missing_for_books),
         ]
     return purposes
 
@@ -80,7 +82,7 @@ def packages(needs_now: Iterable[Need]) -> list[str]:
 
 
 def line(names: Iterable[str]) -> str:
-    """What a person pastes to have them."""
+    """Line for a person to paste."""
     return f"sudo apt-get install -y --no-install-recommends {' '.join(names)}"
 
 
@@ -89,7 +91,7 @@ def line(names: Iterable[str]) -> str:
 
 @functools.cache
 def _root() -> list[str] | None:
-    """What makes a command run as root, without asking for a password; None when nothing does."""
+    """Command by which a command runs as root, without a password; None when nothing does."""
     if shutil.which("apt-get") is None:
         return None
     if os.geteuid() == 0:
@@ -173,7 +175,7 @@ def _own_lists() -> list[str]:
 
 
 def environment() -> dict[str, str]:
-    """What a process needs in its environment to find what is unpacked; empty when nothing is."""
+    """Environment by which a process finds unpacked packages; empty without any."""
     folders = sorted(str(path.parent) for path in UNPACKED.glob("*/lib/*/*.so.*"))
     folders += sorted(str(path.parent) for path in UNPACKED.glob("lib/*/*.so.*"))
     if not folders:
@@ -213,6 +215,16 @@ def pip_wheel(python: str) -> Path | None:
         if wheels := sorted(Path(folder).glob("pip-*.whl")):
             return wheels[-1]
     return None
+
+
+def missing_for_books() -> list[str]:
+    return [name for name in ("hledger", "ledger") if accounting(name) is None]
+
+
+def accounting(name: str) -> str | None:
+    """A program that reads journals: hledger or Ledger."""
+    unpacked = UNPACKED / "usr" / "bin" / name
+    return shutil.which(name) or (str(unpacked) if unpacked.exists() else None)
 
 
 def missing_for_environment() -> list[str]:
@@ -288,3 +300,11 @@ def postgres_with_fdw() -> Path | None:
     folders = [path.parent.parent / "bin" for path in libraries]
     whole = [folder for folder in folders if (folder / "initdb").exists()]
     return max(whole, key=lambda folder: int(folder.parent.name), default=None)
+
+
+def litecoind() -> str | None:
+    """Litecoin's node. Debian's command of that name is a script that writes into the home folder:
+    what it starts is taken."""
+    program = "usr/lib/litecoin/litecoind"
+    found = (str(path) for path in (Path("/") / program, UNPACKED / program) if path.exists())
+    return os.environ.get("TILLGATE_LITECOIND") or next(found, None)

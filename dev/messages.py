@@ -1,21 +1,26 @@
-"""Collects what customers read into locale/<code>/LC_MESSAGES/django.po and compiles it; needs no
-gettext.
+"""Collects what customers and merchants read into locale/<code>/LC_MESSAGES/django.po and compiles
+it; needs no gettext. Customers read every language, merchants those of `DASHBOARD_LANGUAGES`.
 
 `python -m dev.messages` collects and compiles; after a conflict in locale/ it joins both sides.
 `export de` prints what is still to be translated as JSON, `import de < file.json` takes the same
 with translations. Catalogs are sorted and hold nothing that depends on when or where.
 """
 
+import ast
 import json
 import os
+import pkgutil
 import re
 import struct
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCALE = ROOT / "locale"
@@ -51,16 +56,49 @@ PYTHON = (
     "apps/hosted/*.py",
     "apps/payments/documents/invoice.py",
 )
-KEYWORDS: dict[str, tuple[int, ...] | None] = {
-    **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop")),
-    **dict.fromkeys(("ngettext", "ngettext_lazy"), (1, 2)),
+# THE list of what is said to merchants; refusals of services are collected by themselves.
+MERCHANT_TEMPLATES = ("dashboard/**/*.html", "front/*.html")
+MERCHANT_PYTHON = ("apps/**/*.py",)
+# Packages whose refusals no page of the dashboard shows.
+NOT_SHOWN = (
+    "apps.agents.requests.",
+    "apps.agents.services.x402",
+    "apps.api.",
+    "apps.audit.",
+    "apps.chain.",
+    "apps.console.",
+    "apps.ledger.",
+    "apps.mcp.",
+    "apps.onramp.",
+    "apps.payments.services.coin_search",
+    "apps.payments.services.corrections",
+    "apps.payments.services.treasury",
+    "apps.payments.services.undecided",
+    "apps.payments.services.withdrawals",
+    "apps.staff.",
+    "apps.stores.staff.",
+    "apps.stores.staff_roles",
+)
+# Those within them that pages show.
+SHOWN = ("apps.chain.addresses", "apps.chain.own.")
+# Functions that are given messages, and how many texts each.
+KEYWORDS = {
+    **dict.fromkeys(("_", "gettext", "gettext_lazy", "gettext_noop", "Worded"), 1),
+    **dict.fromkeys(("ngettext", "ngettext_lazy"), 2),
 }
+_CONSTANT = re.compile(r"""_\((?:"([^"]+)"|'([^']+)')\)""")
+_TABLE = re.compile(r"\{% table (.*?) %\}")
+_TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}")
+_RECORDED = re.compile(r"""\b_?(?:record|note\w*)\((?:\s*\w+,)*\s*"([a-z_]+\.[a-z_]+)\"""")
+_HEADING = re.compile(r'(yesno:)?"([^"]+)"')
+# Between the context of a message, where it has one, and its text, as gettext has it.
+_OF_CONTEXT = "\x04"
 Id = tuple[str, str]  # what is said of one, and of several (empty without a plural)
 
 
 @dataclass
 class Catalog:
-    """One language's translations by message; a message without any has empty texts."""
+    """A language's translations by message; a message without any has empty texts."""
 
     language: str
     texts: dict[Id, tuple[str, ...]] = field(default_factory=dict)
@@ -118,34 +156,167 @@ def languages() -> list[str]:
     return [code for code, _ in settings.LANGUAGES if code != settings.LANGUAGE_CODE]
 
 
-def collect() -> set[Id]:
-    """Every message that customers' templates and code can say."""
-    return {*_of_templates(), *_of_python()}
+def merchants_languages() -> list[str]:
+    from django.conf import settings
+
+    return [code for code, _ in settings.DASHBOARD_LANGUAGES if code != settings.LANGUAGE_CODE]
 
 
-def _of_templates() -> Iterator[Id]:
-    from django.template import Node, engines
+def collect(language: str = "") -> set[Id]:
+    """Every message that is said in a language; without one, those of customers, which are said in
+    all."""
+    customers = {*_of_templates(TEMPLATES), *_of_python(PYTHON)}
+    return customers | (collect_for_merchants() if language in merchants_languages() else set())
+
+
+@cache
+def collect_for_merchants() -> frozenset[Id]:
+    """Every message that the dashboard can say."""
+    return frozenset(
+        {
+            *_of_templates(MERCHANT_TEMPLATES),
+            *_of_arguments(MERCHANT_TEMPLATES),
+            *_of_python(MERCHANT_PYTHON),
+            *_of_refusals(),
+            *_of_tables(),
+        }
+    )
+
+
+def _nodes(nodes: Iterable[Any]) -> Iterator[Any]:
+    """Nodes with those inside them; of a tag's block Django itself doesn't tell."""
+    from django.template.library import SimpleBlockNode
+
+    for node in nodes:
+        yield node
+        lists = ("nodelist",) if isinstance(node, SimpleBlockNode) else node.child_nodelists
+        for name in lists:
+            yield from _nodes(getattr(node, name, None) or ())
+
+
+def _of_templates(patterns: Iterable[str]) -> Iterator[Id]:
+    from django.template import engines
     from django.templatetags.i18n import BlockTranslateNode, TranslateNode
 
-    for path in _files(ROOT / "templates", TEMPLATES):
+    for path in _files(ROOT / "templates", patterns):
         template = engines["django"].get_template(str(path.relative_to(ROOT / "templates")))
-        for node in template.template.nodelist.get_nodes_by_type(Node):  # type: ignore[attr-defined]  # Django's own engine
+        for node in _nodes(template.template.nodelist):  # type: ignore[attr-defined]  # Django's own engine
             if isinstance(node, TranslateNode):
-                yield node.filter_expression.var.literal, ""
+                # As Django looks it up.
+                literal = str(node.filter_expression.var.literal).replace("%", "%%")
+                yield _in_context(node.message_context, literal), ""
             elif isinstance(node, BlockTranslateNode):
                 singular, _ = node.render_token_list(node.singular)
                 plural = node.render_token_list(node.plural)[0] if node.plural else ""
-                yield singular, plural
+                yield _in_context(node.message_context, singular), plural
 
 
-def _of_python() -> Iterator[Id]:
-    from babel.messages.extract import extract
+def _in_context(context: Any, text: str) -> str:
+    return f"{context.var}{_OF_CONTEXT}{text}" if context is not None else text
 
-    for path in _files(ROOT, PYTHON):
-        for _, message, _, _ in extract(
-            "python", BytesIO(path.read_bytes()), keywords=KEYWORDS, options={"encoding": "utf-8"}
-        ):
-            yield (message[0], message[1]) if isinstance(message, tuple) else (message, "")
+
+def _of_arguments(patterns: Iterable[str]) -> Iterator[Id]:
+    """Words that tags are given: `_("…")`, and the headings of tables."""
+    for path in _files(ROOT / "templates", patterns):
+        text = path.read_text("utf-8")
+        for tag in _TAG.findall(text):
+            for double, single in _CONSTANT.findall(tag):
+                yield (double or single).replace("%", "%%"), ""
+        for headings in _TABLE.findall(text):
+            for is_choice, heading in _HEADING.findall(headings):
+                for words in heading.split(",") if is_choice else [heading]:
+                    yield words.partition(":")[0], ""
+
+
+def _is_shown(name: str) -> bool:
+    """Tell whether pages of the dashboard show what a module refuses."""
+    return name.startswith(SHOWN) or not name.startswith(NOT_SHOWN)
+
+
+def _of_refusals() -> Iterator[Id]:
+    """Sentences of failures, of their classes and where they are raised, and of broken rules."""
+    from apps.core.errors import Failure
+    from apps.core.messages.invalid import SENTENCES
+
+    for module in pkgutil.walk_packages([str(ROOT / "apps")], "apps."):
+        if _is_shown(module.name) and ".migrations" not in module.name:
+            import_module(module.name)
+    kinds = {
+        kind
+        for kind in _subclasses(Failure)
+        if kind.__module__.startswith("apps.") and _is_shown(kind.__module__)
+    }
+    yield from ((kind.message, "") for kind in kinds if " " in kind.message)  # else a code
+    yield from ((sentence, "") for sentence in SENTENCES.values())
+    names = {kind.__name__ for kind in kinds} | {Failure.__name__}
+    for path in _files(ROOT, MERCHANT_PYTHON):
+        if _is_shown(".".join(path.relative_to(ROOT).parts)):
+            yield from _raised(path, names)
+
+
+def _of_tables() -> Iterator[Id]:
+    """Words of tables that are in English for programs and emails: choices of models, kinds of
+    notifications, and what the audit log says."""
+    from django.db.models import TextChoices
+
+    from apps.assets.audit_details import LABELS
+    from apps.audit.logged import SETTINGS as LOGGED
+    from apps.stores.audit_words import action_words
+    from apps.stores.notices.kinds import CHOICES, KINDS
+    from apps.stores.settings import labels_of_settings
+
+    for kind in _subclasses(TextChoices):
+        if kind.__module__.startswith("apps.") and not kind.__module__.startswith(NOT_SHOWN):
+            yield from ((str(label), "") for label in kind.labels if label)
+    for notice in KINDS.values():
+        yield from ((text, "") for text in (notice.label, notice.says, notice.always) if text)
+    yield from ((text, "") for text in CHOICES.values())
+    yield from ((text, "") for text in (*LABELS.values(), *labels_of_settings().values()))
+    actions = {action for settings in LOGGED for action in settings.actions}
+    for path in _files(ROOT, MERCHANT_PYTHON):
+        actions |= {*_RECORDED.findall(path.read_text("utf-8"))}
+    yield from ((action_words(action), "") for action in actions)
+
+
+def _subclasses(kind: type) -> Iterator[Any]:
+    own: list[type] = kind.__subclasses__()
+    for one in own:
+        yield one
+        yield from _subclasses(one)
+
+
+def _raised(path: Path, names: set[str]) -> Iterator[Id]:
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+            name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+            first = node.args[0] if node.args else None
+            if name in names and isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield first.value, ""
+
+
+def _of_python(patterns: Iterable[str]) -> Iterator[Id]:
+    """What is said inside f-strings is found as well, which Babel reads as one text."""
+    for path in _files(ROOT, patterns):
+        content = path.read_text("utf-8")
+        if "gettext" in content or "Worded(" in content:
+            yield from _called(content)
+
+
+def _called(content: str) -> Iterator[Id]:
+    for node in ast.walk(ast.parse(content)):
+        if isinstance(node, ast.Call) and _name_of(node) in KEYWORDS:
+            count = KEYWORDS[_name_of(node)]
+            texts = [
+                part.value
+                for part in node.args[:count]
+                if isinstance(part, ast.Constant) and isinstance(part.value, str)
+            ]
+            if len(texts) == count and texts[0]:
+                yield texts[0], texts[1] if count > 1 else ""
+
+
+def _name_of(call: ast.Call) -> str:
+    return getattr(call.func, "id", getattr(call.func, "attr", ""))
 
 
 def _files(root: Path, patterns: Iterable[str]) -> list[Path]:
@@ -153,8 +324,8 @@ def _files(root: Path, patterns: Iterable[str]) -> list[Path]:
 
 
 def read(language: str) -> Catalog:
-    """What stands in the file; nothing without one. Of a conflict both sides, so that no
-    translation of either is lost."""
+    """Catalog of the file; empty without one. Of a conflict both sides, so that no translation of
+    either is lost."""
     catalog = Catalog(language)
     if not catalog.path.exists():
         return catalog
@@ -179,9 +350,12 @@ def _parsed(content: bytes) -> Iterator[tuple[Id, tuple[str, ...]]]:
 
     for message in read_po(BytesIO(content), charset="utf-8"):
         if message.id:
-            id = (message.id, "") if isinstance(message.id, str) else (message.id[0], message.id[1])
+            one, several = (
+                (message.id, "") if isinstance(message.id, str) else (message.id[0], message.id[1])
+            )
+            context = f"{message.context}{_OF_CONTEXT}" if message.context else ""
             yield (
-                id,
+                (f"{context}{one}", several),
                 (message.string,)
                 if isinstance(message.string, str)
                 else tuple(message.string or ()),
@@ -206,7 +380,10 @@ def po_text(catalog: Catalog) -> str:
 def _entry(id: Id, texts: tuple[str, ...]) -> str:
     is_formatted = "python-format" if re.search(r"%[(ds]", "".join(id)) else ""
     lines = [f"#, {is_formatted}"] if is_formatted else []
-    lines.append(f"msgid {_quoted(id[0])}")
+    context, _, one = id[0].rpartition(_OF_CONTEXT)
+    if context:
+        lines.append(f"msgctxt {_quoted(context)}")
+    lines.append(f"msgid {_quoted(one)}")
     if id[1]:
         lines += [
             f"msgid_plural {_quoted(id[1])}",
@@ -290,13 +467,15 @@ def imported(catalog: Catalog, text: str) -> int:
 
 def main(arguments: list[str]) -> None:
     set_up()
-    messages = collect()
     if arguments[:1] == ["export"]:
         sys.stdout.write(
-            exported(update(read(arguments[1]), messages), is_whole="--all" in arguments)
+            exported(
+                update(read(arguments[1]), collect(arguments[1])), is_whole="--all" in arguments
+            )
         )
         return
     for language in languages():
+        messages = collect(language)
         catalog = update(read(language), messages)
         if arguments == ["import", language]:
             sys.stderr.write(f"{imported(catalog, sys.stdin.read())} taken\n")

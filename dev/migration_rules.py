@@ -1,4 +1,4 @@
-"""What a migration may do while the previous release still runs: judged by squawk, which parses the
+"""Rules for a migration while the previous release still runs: judged by squawk, which parses the
 SQL as PostgreSQL does, for every migration but squashed ones, which run in an empty database alone
 (decision 334).
 
@@ -18,6 +18,7 @@ from django.db import connection
 from django.db.migrations import Migration
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.state import ProjectState
+from django.db.models import ForeignKey
 
 ROOT = Path(__file__).resolve().parent.parent
 SQUAWK = Path(sys.prefix) / "bin" / "squawk"
@@ -90,7 +91,7 @@ _TYPE = re.compile(r'^ALTER TABLE "(\w+)" ALTER COLUMN "(\w+)" TYPE varchar\((\d
 
 @dataclass(frozen=True)
 class MigrationFinding:
-    """What a rule refuses, at a statement of a migration."""
+    """A rule's refusal of a statement in a migration."""
 
     migration: str
     rule: str
@@ -103,7 +104,7 @@ class MigrationFinding:
 
 
 def refused() -> list[MigrationFinding]:
-    """What the rules refuse in the migrations that run beside old code."""
+    """Refusals in the migrations that run beside old code."""
     loader = MigrationLoader(None)
     findings = []
     for migration in _judged(loader):
@@ -120,7 +121,7 @@ def _judged(loader: MigrationLoader) -> Iterable[Migration]:
 
 
 def refused_of(migration: Migration, state: ProjectState) -> list[MigrationFinding]:
-    """What the rules refuse in one migration, which begins from the state of the models."""
+    """Refusals in one migration, which begins from the state of the models."""
     title = f"{migration.app_label} {migration.name}"
     release = getattr(migration, "unused_since", "")
     findings = []
@@ -152,7 +153,7 @@ def _outside_of_indexes(sql: str) -> list[str]:
 
 
 def _is_harmless(finding: MigrationFinding, created: set[str]) -> bool:
-    """Whether nobody waits: the table is of this migration, the column has no values yet, or the
+    """True if nobody waits: the table is of this migration, the column has no values yet, or the
     lock lets others read and write while it is waited for."""
     if finding.rule == "require-lock-timeout":
         return " INDEX CONCURRENTLY " in finding.statement
@@ -170,7 +171,7 @@ def _is_harmless(finding: MigrationFinding, created: set[str]) -> bool:
 
 
 def _is_wider(finding: MigrationFinding, state: ProjectState) -> bool:
-    """Whether a text may only get longer, which rewrites nothing and breaks no code."""
+    """True if a text may only get longer, which rewrites nothing and breaks no code."""
     change = _TYPE.match(finding.statement)
     if finding.rule != "changing-column-type" or change is None:
         return False
@@ -178,7 +179,8 @@ def _is_wider(finding: MigrationFinding, state: ProjectState) -> bool:
     for model in state.apps.get_models():
         if model._meta.db_table == table:
             field = next(row for row in model._meta.fields if row.column == column)
-            return field.max_length is not None and field.max_length <= int(length)
+            told = field.target_field if isinstance(field, ForeignKey) else field
+            return told.max_length is not None and told.max_length <= int(length)
     return False
 
 
@@ -197,7 +199,7 @@ def _sql_of(migration: Migration, state: ProjectState) -> str:
 
 
 def _judged_sql(title: str, sql: str, *, is_atomic: bool) -> list[MigrationFinding]:
-    """What squawk says of a migration's SQL."""
+    """squawk's verdict on a migration's SQL."""
     command = [
         str(SQUAWK),
         "--pg-version",

@@ -1,4 +1,4 @@
-"""What pip is configured to use on this machine, in uv's words: uv reads none of pip's files."""
+"""pip's configuration on this machine in uv's words: uv reads none of pip's files."""
 
 
 def for_uv(configuration: str) -> dict[str, str]:

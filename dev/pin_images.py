@@ -46,7 +46,7 @@ def references(text: str) -> Iterator[re.Match[str]]:
 
 
 def digest_of(image: str, tag: str, registry: str) -> str:
-    """What the tag is today: the digest of its index of platforms. Raises Unreachable."""
+    """Digest of the tag today: of its index of platforms. Raises Unreachable."""
     name = image if "/" in image else f"library/{image}"
     url = f"{registry}/v2/{name}/manifests/{urllib.parse.quote(tag)}"
     try:
@@ -88,7 +88,7 @@ def _token(challenge: str, registry: str) -> str:
 
 
 def pin(root: Path, registry: str, *, is_check: bool) -> list[str]:
-    """What was not as the registry has it, after it has been written. Raises Unreachable before
+    """Images that differed from the registry, after they were written. Raises Unreachable before
     anything is."""
     written: dict[Path, str] = {}
     lines = []

@@ -37,12 +37,12 @@ def version() -> tuple[int, int]:
 
 
 def prepares() -> bool:
-    """Whether statements may be prepared through it."""
+    """True if statements may be prepared through it."""
     return version() >= PREPARES_FROM
 
 
 class Pooler:
-    """One PgBouncer before the server of an address, for each of its databases and `roles`."""
+    """A PgBouncer before the server of an address, for each of its databases and `roles`."""
 
     def __init__(
         self, url: str, roles: Iterable[str] = (), *, pool: int = POOL, first: str = "SELECT 1"
@@ -81,7 +81,7 @@ class Pooler:
         return f"postgresql://{user}@127.0.0.1:{self.port}/{database}?sslmode=disable"
 
     def environment(self, database: str) -> dict[str, str]:
-        """What a process is told that comes in through it."""
+        """Environment of a process that connects through the pooler."""
         return {
             "DATABASE_URL": self.url(database),
             "DATABASE_POOLER": "true",

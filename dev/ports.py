@@ -18,8 +18,8 @@ _claims = list[socket.socket]()
 
 
 def free_port() -> int:
-    """One that nobody listens at; claimed until this process ends, whatever becomes of its
-    server. Raises RuntimeError when every port is claimed or taken."""
+    """A port without a listener; claimed until this process ends, whatever becomes of its server.
+    Raises RuntimeError when every port is claimed or taken."""
     for port in itertools.islice(_upcoming, len(PORTS)):
         if _claim(port):
             return port
@@ -27,7 +27,7 @@ def free_port() -> int:
 
 
 def _claim(port: int) -> bool:
-    """Whether this process is the first to claim the port, and nobody listens there."""
+    """True if this process is the first to claim the port, and nobody listens there."""
     # A name that only one process can have, and that goes with it however it ends. It is no file.
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     try:

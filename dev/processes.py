@@ -46,7 +46,7 @@ def _record(path: Path, name: str, kind: str = SERVICE) -> Path:
 
 
 def published(path: Path, name: str, kind: str = SERVICE) -> dict[str, Any]:
-    """What is known of a running service: its process and address; empty when there is none."""
+    """Published facts of a running service: its process and address; empty without one."""
     try:
         record: dict[str, Any] = json.loads(_record(path, name, kind).read_text())
     except (OSError, ValueError):

@@ -1,5 +1,5 @@
-"""How far something that takes long is: on a terminal a bar with the seconds left, elsewhere a line
-now and then. Standard library only."""
+"""Progress of a long task: on a terminal a bar with the seconds left, elsewhere a line now and
+then. Standard library only."""
 
 import contextlib
 import shutil
@@ -37,12 +37,12 @@ class ProgressBar:
         """Called before each drawing, for what moves by itself."""
 
     def line(self) -> str:
-        """What is told: title, percent, seconds left."""
+        """The line: title, percent, seconds left."""
         percent = f"{self.share:.0%}"
         return f"{self.title}: {percent}{self._left()}"
 
     def bar(self, columns: int) -> str:
-        """What is drawn, no wider than the terminal."""
+        """The bar, no wider than the terminal."""
         filled = round(self.share * WIDTH)
         drawn = f"[{'#' * filled}{'.' * (WIDTH - filled)}] {self.share:4.0%}"
         return f"{drawn}{self._left()}  {self.title}"[: columns - 1]

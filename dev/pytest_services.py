@@ -33,6 +33,8 @@ def missing() -> dict[str, str]:
         messages["pooler"] = "no pooler: sudo apt-get install -y pgbouncer"
     if not machine.nginx():
         messages["router"] = "no router: sudo apt-get install -y nginx-light"
+    if not machine.litecoind():
+        messages["litecoin"] = "no Litecoin: sudo apt-get install -y litecoind"
     if not machine.postgres_with_fdw():
         messages["federated"] = "no postgres_fdw: sudo apt-get install -y postgresql"
     if not machine.softhsm():

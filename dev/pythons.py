@@ -19,7 +19,7 @@ _ASKED = (
 
 
 def is_supported():  # type: ignore[no-untyped-def]
-    """Whether this is one of them."""
+    """True if this Python is supported."""
     return sys.version_info[:2] in SUPPORTED
 
 
@@ -37,7 +37,7 @@ def hand_over(arguments):  # type: ignore[no-untyped-def]
 
 
 def packages():  # type: ignore[no-untyped-def]
-    """What to install: the system's own Python, or the first beside one that is too old."""
+    """Packages to install: the system's own Python, or the first beside one that is too old."""
     own = os.path.join(SYSTEM, "python3")
     if not os.path.exists(own) or described(own)[0] in SUPPORTED:
         return "python3 python3-venv"

@@ -1,4 +1,4 @@
-"""How the set-up runs other programs and speaks to the person. Standard library only.
+"""The set-up's way of running other programs and of speaking to the person. Standard library only.
 
 Each program is in a process group of its own: it ends when this process does, however that ends,
 and at once when it is interrupted.

@@ -1,4 +1,4 @@
-"""Where what is made for a run and gone after it lies: in memory, on a machine with plenty of it.
+"""Place of files of one run: in memory, on a machine with plenty of it.
 
 A database is a thousand files, and tests make many: a file system on disk takes half a minute of
 the processor to create them.
@@ -15,7 +15,7 @@ FREE_MIN_BYTES = 8 * 2**30
 
 @cache
 def place() -> Path:
-    """The same for as long as the process lives."""
+    """The place, the same for as long as the process lives."""
     return MEMORY if has_room(FREE_MIN_BYTES) else DISK
 
 

@@ -68,7 +68,7 @@ def of_files() -> dict[Path, str]:
 
 
 def differences(database: Mapping[Path, str]) -> list[Difference]:
-    """Where files and database differ, and the files that have no sentence."""
+    """Differences between files and database, and files without a sentence."""
     files = of_files()
     return [
         *(Difference(path, "it is missing") for path in sorted(database.keys() - files.keys())),

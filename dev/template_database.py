@@ -49,7 +49,7 @@ def state() -> str:
 
 
 def is_of_this_state(data: Path) -> bool:
-    """Whether the folder of a server was copied from what the migrations make now."""
+    """True if the folder of a server was copied from what the migrations make now."""
     try:
         return (data / STATE).read_text() == state()
     except OSError:
@@ -117,7 +117,7 @@ def _migrate(server: Any, folder: Path) -> None:
         **addresses,
         **services,
         "PYTHONUNBUFFERED": "1",
-        "TILLGATE_WITHOUT": "CHAIN_ETHEREUM_URL,CHAIN_SEPOLIA_URL",
+        "TILLGATE_WITHOUT": "CHAIN_ETHEREUM_URL,CHAIN_SEPOLIA_URL,CHAIN_LITECOIN_URL",
         "TILLGATE_VAR": str(folder),
     }
     command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--skip-checks"]
@@ -149,7 +149,7 @@ class AppliedMigrations:
 
 
 def _migrations_of(label: str) -> int:
-    """How many files an app has, ours or a library's."""
+    """Number of an app's migration files, ours or a library's."""
     libraries = Path(sysconfig.get_path("purelib"))
     places = (ROOT / "apps" / label, libraries / "django" / "contrib" / label, libraries / label)
     return sum(1 for place in places for _ in place.glob("migrations/0*.py"))

@@ -23,16 +23,16 @@ _TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class NothingMoves(TimeoutError):
-    """What was waited for didn't come, and nothing moved any more; the message says both."""
+    """Timeout without progress; the message says what was awaited and that nothing moved."""
 
 
 class SignsOfProgress(Protocol):
-    """What shows that somebody is still at it."""
+    """Signs of another process's progress."""
 
     stillness: str  # what it is called when nothing moves: "no new block"
 
     def has_moved(self) -> bool:
-        """Whether anything did since this was asked last."""
+        """True if anything did since this was asked last."""
 
 
 class ChangingReading:

@@ -7,7 +7,7 @@ import pytest
 from django.conf import settings
 from django.db import connection, transaction
 
-from apps.audit import custody, guards, kept, points, senders, touched, verify
+from apps.audit import custody, guards, kept, own_receipts, points, senders, touched, verify
 from apps.audit.facts import FACTS
 from apps.audit.invariants import INVARIANTS, parameters, product_parameters
 from apps.audit.models import VerifiedPoint
@@ -40,6 +40,7 @@ def breaches(check_chain: bool = False, *, has_migrated: bool = False) -> list[F
         for name, checked in (
             (custody.COLD_NAME, custody.compare_cold(books)),
             (senders.NAME, senders.compare(None)),
+            (own_receipts.NAME, own_receipts.compare(None)),
             (custody.NAME, custody.compare(books)),
         ):
             found += [

@@ -43,7 +43,7 @@ def running(
     commands: dict[str, list[str]], folder: Path, environments: dict[str, dict[str, str]]
 ) -> Iterator[None]:
     """Each command by its name, with what its environment has besides; no chain is read."""
-    chains = (local_chain.ETHEREUM, local_chain.SEPOLIA)
+    chains = (local_chain.ETHEREUM, local_chain.SEPOLIA, local_chain.LITECOIN)
     environment = {
         **{key: value for key, value in os.environ.items() if key not in chains},
         **postgres.environment(),

@@ -10,13 +10,14 @@ from typing import Any
 from django.contrib.auth.hashers import make_password
 from django.test import Client
 
-from apps.access import credentials, second_factor
+from apps.access import credentials
 from apps.access.access import ACT, Access
+from apps.access.factors import second_factor
 from apps.access.models import AgentCredential
 from apps.access.services import authenticate, create_agent_credential, create_api_key
 from apps.assets.services import accept_all_active
 from apps.core import clock
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Member, Role, Store, User
 from apps.stores.requests import StoreRequest
 from apps.stores.services import create_store

@@ -1,3 +1,4 @@
+import math
 import sys
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -16,9 +17,13 @@ from apps.assets.models import Chain
 from apps.assets.rates import refresh
 from apps.audit import grants
 from apps.chain import selectors
-from apps.core import acting, buckets
+from apps.chain.providers import jsonrpc
+from apps.chain.rpc import batches
+from apps.chain.sending import costs
+from apps.core import acting
 from apps.core.db import locks, tenancy
 from apps.core.documents import process
+from apps.core.redis import buckets
 from apps.ledger import posting
 from apps.stores.models import User
 from dev import embedded, template_database
@@ -121,6 +126,11 @@ def _full_buckets() -> Iterator[None]:
     yield
     request_log.forget()
     locks._keeper._held.clear()
+    buckets._absence.until = -math.inf  # of an outage that another test has made
+    # Memories of nodes: another test's node had the same name, or gets the same port.
+    costs._prices.clear()
+    jsonrpc._lacking.clear()
+    batches._sizes.clear()
     buckets.client().flushdb()
 
 

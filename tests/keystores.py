@@ -24,7 +24,7 @@ from moto.server import ThreadedMotoServer
 
 from apps.chain.keys import keystores
 from apps.chain.keys.seeds import write_key_file
-from apps.core.published_secrets import DEMO_MNEMONIC
+from apps.core.process.published_secrets import DEMO_MNEMONIC
 from dev.machine import softhsm
 
 PIN = "2468"

@@ -20,8 +20,8 @@ from apps.payments.selectors import addresses_of
 from apps.payments.services.corrections import CORRECTION, Correction, request_correction
 from apps.payments.services.settle import settle_payment
 from apps.payments.services.treasury import funding_key
-from apps.stores.four_eyes import approve
 from apps.stores.models import Store, User
+from apps.stores.staff.four_eyes import approve
 from apps.stores.staff_roles import StaffRole
 from tests.cast import Api, Shop
 
@@ -201,7 +201,7 @@ def _correct(
     staff: User,
     reason: str = "A test begins",
 ) -> None:
-    """By two, of whose letters nobody's mailbox is full: the second comes when the first has asked,
+    """By two, of whose emails nobody's mailbox is full: the second comes when the first has asked,
     and isn't written to about that."""
     asset = Asset.objects.select_related("chain").get(pk=asset_id)
     store = Store.objects.get(pk=store_id) if store_id else None

@@ -82,23 +82,23 @@ class Walk:
     pictures: int = 0
     complaints: list[str] = field(default_factory=list)
 
-    def see(self, page: Page, name: str, *, is_letter: bool = False) -> None:
+    def see(self, page: Page, name: str, *, is_email: bool = False) -> None:
         for number, (width, scheme) in enumerate(self.looks):
             page.set_viewport_size({"width": width, "height": HEIGHT})
             page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
-            if not is_letter:
+            if not is_email:
                 page.wait_for_function(IN_SCHEME, arg=scheme)
             here = f"{name} at {width} {scheme}"
             wide = page.evaluate(OVERFLOW)
             if wide > 0:
                 self.complain(f"{here}: {wide} px too wide")
-            if number in (0, len(self.looks) - 1) and not is_letter:
+            if number in (0, len(self.looks) - 1) and not is_email:
                 page.evaluate(AXE)
                 for violation in page.evaluate(JUDGED, {"tags": WCAG}):
                     self.complain(f"{here}: {violation['id']} {violation['nodes'][0]['target']}")
             tall = min(page.evaluate("document.documentElement.scrollHeight"), HEIGHT_MAX)
             page.set_viewport_size({"width": width, "height": max(tall, HEIGHT)})
-            if is_letter:  # no script runs in it, and nothing moves
+            if is_email:  # no script runs in it, and nothing moves
                 page.wait_for_timeout(100)
             else:
                 page.evaluate(PAINTED)
@@ -138,7 +138,7 @@ class Walk:
         if status not in (200, 403, 404):
             self.complain(f"{item.name}: {status} at {item.url}")
         item.act(page)
-        self.see(page, item.name, is_letter=item.is_letter)
+        self.see(page, item.name, is_email=item.is_email)
 
     def complain(self, words: str) -> None:
         print(words, flush=True)
@@ -296,7 +296,7 @@ def visitors(walk: Walk, browser: Browser, base: str) -> None:
     for item in public_pages.visitor_pages(base):
         walk.meet(browser.new_context(locale="en-US").new_page(), item)
     page = browser.new_context(locale="en-US").new_page()
-    for item in list(public_pages.letter_pages(page, base)):
+    for item in list(public_pages.email_pages(page, base)):
         walk.meet(page, item)
 
 

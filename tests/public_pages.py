@@ -15,7 +15,7 @@ from playwright.sync_api import Page
 
 from tests.ugly import ARABIC, LONG, Filler, mail_address
 
-LETTER_SECONDS = 60
+EMAIL_SECONDS = 60
 EXPIRES_IN_SECONDS = 300
 BY_CARD = "2499.90"  # the card sandbox takes no million
 ACCOUNT = "sign-up/code"
@@ -36,7 +36,7 @@ class PublicPage:
     name: str
     url: str
     act: Act = stay
-    is_letter: bool = False  # whose ground is the mail program's
+    is_email: bool = False  # whose ground is the mail program's
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def choose_last_method(page: Page) -> None:
 
 def await_refund(page: Page) -> None:
     """The stage once the worker has sent it back."""
-    ends_at = time.monotonic() + LETTER_SECONDS
+    ends_at = time.monotonic() + EMAIL_SECONDS
     while not page.get_by_text("Refunded").count() and time.monotonic() < ends_at:
         time.sleep(2)
         page.reload()
@@ -242,9 +242,9 @@ def link_pages(page: Page, base: str, kind: str) -> Iterator[PublicPage]:
 # --- visitors -------------------------------------------------------------------------------------
 
 
-def letter_with(page: Page, base: str, begins: str) -> str:
+def email_with(page: Page, base: str, begins: str) -> str:
     """The newest link in an email of the demo's mailbox that begins so; empty when none came."""
-    ends_at = time.monotonic() + LETTER_SECONDS
+    ends_at = time.monotonic() + EMAIL_SECONDS
     while time.monotonic() < ends_at:
         page.goto(f"{base}/dev/mailbox")
         for name in page.locator("tbody th a").evaluate_all("all => all.map(one => one.href)")[:20]:
@@ -271,14 +271,14 @@ def with_code(page: Page) -> None:
     base = page.url.partition("/dashboard")[0]
     email = sign_up(page)
     there = page.url
-    letter = page.locator("tbody tr", has_text=email).locator("th a")
-    ends_at = time.monotonic() + LETTER_SECONDS
+    message = page.locator("tbody tr", has_text=email).locator("th a")
+    ends_at = time.monotonic() + EMAIL_SECONDS
     while True:
         page.goto(f"{base}/dev/mailbox")
-        if letter.count() or time.monotonic() > ends_at:
+        if message.count() or time.monotonic() > ends_at:
             break
         time.sleep(2)
-    letter.first.click()
+    message.first.click()
     found = re.search(r"^\s*(\d{6})\s*$", page.locator("main .card").inner_text(), re.M)
     text = found.group(1) if found else ""
     page.goto(there)
@@ -325,6 +325,7 @@ def visitor_pages(base: str) -> Iterator[PublicPage]:
         "portal-over": (f"{base}/portal/{'0' * 32}.a.a", stay),
         "pay-missing": (f"{base}/pay/AAAAAAAAAAAAAAAA", stay),
         "missing": (f"{base}/nothing", stay),
+        "front": (f"{base}/", stay),
     }
     for name, (url, act) in acts.items():
         yield PublicPage(f"visitor-{name}", url, act)
@@ -332,7 +333,7 @@ def visitor_pages(base: str) -> Iterator[PublicPage]:
         yield PublicPage(f"docs-{re.sub('[^a-z]+', '-', path) or 'home'}", f"{base}/docs/{path}")
 
 
-def letter_pages(page: Page, base: str) -> Iterator[PublicPage]:
+def email_pages(page: Page, base: str) -> Iterator[PublicPage]:
     """One email of each subject, numbers apart."""
     page.goto(f"{base}/dev/mailbox")
     seen = set()
@@ -343,4 +344,4 @@ def letter_pages(page: Page, base: str) -> Iterator[PublicPage]:
             seen.add(subject)
             name = re.sub(r"[^a-z]+", "-", subject.lower()).strip("-")
             href = rows.nth(number).get_attribute("href")
-            yield PublicPage(f"letter-{name}", f"{base}{href}/html", is_letter=True)
+            yield PublicPage(f"email-{name}", f"{base}{href}/html", is_email=True)

@@ -34,9 +34,13 @@ def acting_as(role: str) -> Iterator[None]:
         return
     driver = connection.connection
     before, _ = ask(driver, f"SELECT current_setting('role'), set_config('role', '{role}', false)")
+    wrapper: Any = connections[DEFAULT_DB_ALIAS]
+    acted = wrapper.role
+    wrapper.role = role
     try:
         yield
     finally:
+        wrapper.role = acted
         # In a transaction that has failed the end of the transaction does it.
         with contextlib.suppress(psycopg.Error, AttributeError):
             ask(connection.connection, f"SELECT set_config('role', '{before}', false)")

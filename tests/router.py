@@ -99,7 +99,7 @@ class Router:
     def _is_listening(self) -> bool:
         assert self.process.poll() is None, (self.folder / "stderr").read_text()
         try:
-            requests.get(f"{self.base_url}/nothing", timeout=5)
+            requests.get(f"{self.base_url}/nothing", timeout=60)
         except requests.ConnectionError:
             return False
         return True
@@ -129,6 +129,6 @@ class Router:
 
     def close(self) -> None:
         self.process.terminate()
-        self.process.wait(10)
+        self.process.wait(30)
         self._errors.close()
         shutil.rmtree(self.folder)

@@ -21,7 +21,14 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from dev import bootstrap, embedded, machine
 from tests.browser.judging import FLAGS
-from tests.pictures import choose_store, enter, enter_as_staff, open_store, store_called
+from tests.pictures import (
+    choose_mode,
+    choose_store,
+    enter,
+    enter_as_staff,
+    open_store,
+    store_called,
+)
 
 FOLDER = bootstrap.ROOT / "docs" / "screens"
 KB_MAX = 200
@@ -94,7 +101,7 @@ def _type_a_payout(page: Page) -> None:
 
 def _type_a_price(page: Page) -> None:
     for key in ("4", ".", "8", "0"):
-        page.get_by_role("button", name=key, exact=True).click()
+        page.locator(f"[data-key='{key}']").click()
 
 
 def _open_the_link(page: Page) -> None:
@@ -176,6 +183,7 @@ def signed_in(browser: Browser, demo: Demo, who: str) -> Page:
         person = demo.told["dashboard"]
         enter(page, demo.base, person["email"], person["password"], person.get("totp_secret"))
         choose_store(page, demo.base, store_called(page, demo.told["store"]["store"]["name"]))
+        choose_mode(page, demo.base, "test")  # a store that is live opens live
     return page
 
 

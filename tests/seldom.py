@@ -60,7 +60,7 @@ def main() -> None:
 
 
 def _people(store: "Store") -> None:
-    from apps.access import second_factor
+    from apps.access.factors import second_factor
     from apps.core import clock
     from apps.stores.models import Member, User
     from apps.stores.services import create_user
@@ -80,8 +80,8 @@ def _people(store: "Store") -> None:
 
 def _of_payouts(store: "Store") -> Iterator[SeldomPage]:
     """Under review, and approvals that wait and that are over."""
-    from apps.payouts.approval_models import PayoutApproval
     from apps.payouts.models import Payout
+    from apps.payouts.models.approvals import PayoutApproval
 
     if not PayoutApproval.objects.filter(store=store).exists():
         _decide_payouts(store)
@@ -105,7 +105,7 @@ def _decide_payouts(store: "Store") -> None:
     """Three that need a second approval: one gets it, one is rejected, one waits."""
     from apps.access.access import ACT, Access
     from apps.ledger.selectors import balances
-    from apps.payouts.approval_models import PayoutApproval
+    from apps.payouts.models.approvals import PayoutApproval
     from apps.payouts.requests import PayoutRequest, RawAddress
     from apps.payouts.services import approval_decisions, approval_rules
     from apps.payouts.services.approvals import maker_of
@@ -131,7 +131,7 @@ def _of_staff(store: "Store") -> Iterator[SeldomPage]:
     from apps.payouts.models import StorePayoutCap
     from apps.platforms.models import DestinationConfirmation
     from apps.stores.models import StaffRequest, Store
-    from apps.stores.staffing import ROLES
+    from apps.stores.staff.staffing import ROLES
 
     makers: dict[Any, Callable[[Store], None]] = {
         StaffRequest: _request_things,
@@ -162,9 +162,9 @@ def _of_staff(store: "Store") -> Iterator[SeldomPage]:
 def _request_things(store: "Store") -> None:
     """One request waits, one was rejected, one withdrawn."""
     from apps.core import clock
-    from apps.stores import four_eyes, staffing
-    from apps.stores.dispatch import request_dispatch
     from apps.stores.models import User
+    from apps.stores.staff import four_eyes, staffing
+    from apps.stores.staff.dispatch import request_dispatch
     from dev.demo.people import COLLEAGUE
     from dev.demo.people import STAFF as MEMBER
 

@@ -8,8 +8,9 @@ from typing import Any, Generic, TypeVar
 
 from django.db import Error, connection, transaction
 
-from apps.core import acting, buckets
+from apps.core import acting
 from apps.core.db import tenancy
+from apps.core.redis import buckets
 from tests.cast import Cast, assemble
 
 T = TypeVar("T")

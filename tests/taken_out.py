@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.db import connection
+from django.db.models import Q
 
 from apps.chain.models import Deposit
 from apps.stores.models import Store
@@ -52,7 +53,8 @@ def committed_cast() -> Iterator[Cast]:
     cast = assemble()
     yield cast
     own = [cast.bakery.store.pk, cast.strangers.store.pk]
-    stores = [*own, *Store.objects.filter(platform__in=own).values_list("pk", flat=True)]
+    theirs = Q(platform__in=own) | Q(archive_of__in=own) | Q(archive_of__platform__in=own)
+    stores = [*own, *Store.objects.filter(theirs).values_list("pk", flat=True)]
     with connection.cursor() as cursor:
         cursor.execute(_OF_STORES)
         references = cursor.fetchall()
@@ -68,7 +70,7 @@ def committed_cast() -> Iterator[Cast]:
                 f"DELETE FROM {table} t WHERE NOT EXISTS"
                 f" (SELECT 1 FROM {whole} w WHERE w.id = t.{reference})"
             )
-        cursor.execute("DELETE FROM core_outgoingmail")  # letters belong to no store
+        cursor.execute("DELETE FROM core_outgoingmail")  # emails belong to no store
         cursor.execute(
             "DELETE FROM stores_auditentry WHERE action = 'books.corrected' AND (details ->>"
             " 'movement')::bigint > %s",

@@ -21,15 +21,21 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/agents/services/tokens.py": COINS,
         "apps/payouts/services/terms.py": ("assets_acceptedasset",),
         "apps/chain/addresses.py": ("assets_asset",),
-        "apps/access/entering.py": ("stores_member", "stores_store"),
+        "apps/access/person/entering.py": ("stores_member", "stores_store"),
     },
     "A second look at what is to be signed trusts the books, not the app that asks": {
         "apps/chain/sending/caps.py": BOOKS,
         "apps/chain/sending/limits.py": ("assets_asset",),
-        "apps/chain/sending/reservations.py": BOOKS,
+        "apps/chain/sending/reservations.py": (*BOOKS, "stores_store"),
     },
     "A payment is made, read or locked in one statement: the API's hot path": {
         "apps/payments/services/create.py": ("chain_address",),
+        "apps/payments/services/pricing.py": (
+            "assets_acceptedasset",
+            *COINS,
+            "assets_rate",
+            "chain_walletchoice",
+        ),
         "apps/payments/services/change_status.py": ("stores_store",),
         "apps/payments/snapshot.py": (*COINS, "chain_deposit", "stores_verification"),
     },
@@ -40,8 +46,8 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "A sum or list over many rows, made where the rows are": {
         "apps/console/books.py": ("assets_asset", *BOOKS),
-        "apps/staff/trial_balance.py": ("assets_asset", *BOOKS),
-        "apps/ledger/selectors.py": ("assets_asset",),
+        "apps/staff/books/trial_balance.py": ("assets_asset", *BOOKS),
+        "apps/ledger/selectors.py": ("assets_acceptedasset", "assets_asset"),
         "apps/payments/daily_sums.py": BOOKS,
         "apps/payments/net.py": ("assets_asset",),
         "apps/payments/proceeds.py": (*COINS, "chain_deposit"),
@@ -74,6 +80,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         ),
         "apps/reports/worth.py": (
             "assets_dailyrate",
+            "ledger_account",
             "ledger_entry",
             "payments_paymentaddress",
         ),
@@ -96,6 +103,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
             "webhooks_event",
         ),
         "apps/audit/custody.py": (
+            "chain_address",
             "chain_deposit",
             "chain_outgoingtransaction",
             "chain_unmatchedtransfer",
@@ -107,7 +115,9 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
             "chain_outgoingtransaction",
         ),
         "apps/audit/derived.py": ("chain_address", "payments_paymentaddress"),
+        "apps/audit/grants.py": ("ledger_entry",),
         "apps/audit/guards.py": ("ledger_account",),
+        "apps/audit/own_receipts.py": ("chain_address", "chain_deposit"),
         "apps/audit/senders.py": ("chain_deposit", "chain_payer"),
         "apps/audit/logged.py": (
             "agents_agentsettings",

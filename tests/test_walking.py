@@ -19,7 +19,7 @@ OTHER_LOOPS = {
         "many payments are asked about with one request; what can't be asked is asked in halves"
     ),
     "apps/core/mail.py:send_due": (
-        "a letter has attempts and an end of its own; it catches whatever a mail server raises"
+        "an email has attempts and an end of its own; it catches whatever a mail server raises"
     ),
     "apps/reports/services/generate.py:generate_due": (
         "a report has a claim, attempts and an end of its own, and catches its errors"
@@ -35,7 +35,7 @@ OTHER_LOOPS = {
     "apps/core/db/partitions.py:attempt": "one statement, until it gets its lock",
     "apps/payments/hourly_sums.py:sum_hours": "sums, one statement for many changes at once",
     "apps/webhooks/pruning.py:prune_all": "tables of which months are dropped",
-    "apps/stores/seals.py:seal_lines": "one chain of seals: the next needs the one before",
+    "apps/stores/auditing/seals.py:seal_lines": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:seal_payments": "one chain of seals: the next needs the one before",
     "apps/payments/seals.py:_horizon": "waits for others to commit, and walks no rows",
     "apps/assets/rates.py:refresh": "the rates of two modes, which belong to no store",

@@ -1,5 +1,4 @@
-"""Who asks, what they may do, and in which store and mode: the one thing that every interface hands
-to a service."""
+"""The caller: identity, rights, store and mode. Every interface hands one to a service."""
 
 import uuid
 from dataclasses import dataclass
@@ -91,7 +90,7 @@ _KINDS = {
 
 
 def who(access: Access) -> tuple[str, object, str]:
-    """What `acting.become` takes: kind, id and name."""
+    """Arguments of `acting.become`: kind, id and name."""
     kind = _KINDS.get(access.kind, acting.ActorKind.KEY)
     return (
         (kind, access.user.pk, access.user.email)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from apps.access.models import AgentCredential, ApiKey
 from apps.access.services import revoke_api_key
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 
 

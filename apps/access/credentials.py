@@ -58,7 +58,7 @@ def checksum(body: str) -> str:
 
 
 def is_well_formed(credential: str, prefix: str) -> bool:
-    """Whether it has the prefix's length and its checksum is right."""
+    """True if it has the prefix's length and its checksum is right."""
     body = credential[:-CHECKSUM_LENGTH]
     if len(credential) != len(prefix) + RANDOM_LENGTH + CHECKSUM_LENGTH or not credential.isascii():
         return False
@@ -66,15 +66,15 @@ def is_well_formed(credential: str, prefix: str) -> bool:
 
 
 def digest(credential: str) -> bytes:
-    """What is stored and looked up."""
+    """Stored and searchable hash of a credential."""
     return hashlib.sha256(credential.encode()).digest()
 
 
 def noted(
     secret_hash: bytes | memoryview, user_id: object, sends_anywhere_from: datetime | None
 ) -> dict[str, object]:
-    """What the audit log keeps of a credential, to be compared with its row: whose it is, from when
-    it sends anywhere, and a part of the hash of its secret's hash."""
+    """Record of a credential in the audit log, for comparison with its row: its owner, the time
+    from which it sends anywhere, and a part of the hash of its secret's hash."""
     return {
         "fingerprint": hashlib.sha256(secret_hash).hexdigest()[:FINGERPRINT_LENGTH],
         "user": user_id,

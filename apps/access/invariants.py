@@ -1,5 +1,5 @@
-"""What must always hold of who is let in: keys, agents' credentials and members of a team are what
-the audit log says of them.
+"""Invariants of who is let in: keys, agents' credentials and members of a team are what the audit
+log says of them.
 
 What was made before the audit log began is left alone.
 """

@@ -16,7 +16,7 @@ from apps.access.access import Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType, RefreshToken
 from apps.core import clock, mail
 from apps.core.errors import NotFound
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Member, Role, Store, User
 
 Credential = ApiKey | AgentCredential
@@ -32,8 +32,8 @@ class Shrunk:
 
 
 def lost_by(rows: Iterable[Credential], store_id: UUID) -> dict[UUID, list[str]]:
-    """What each credential was given and its maker doesn't hold (any more); without those that lack
-    nothing."""
+    """Scopes of each credential that its maker no longer holds; credentials that lack nothing are
+    left out."""
     members = Member.objects.filter(store_id=store_id, user__is_active=True)
     role_of = dict(members.values_list("user_id", "role"))
     lost = {
@@ -73,7 +73,7 @@ def tell_owners(store: Store, user: User, before: str | None, after: str | None)
 
 
 def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> list[Shrunk]:
-    """What every credential of the person has lost between two roles."""
+    """Scopes that the person's credentials lost by a change of role."""
 
     def between(scopes: Iterable[str]) -> list[str]:
         return [scope for scope in _lost(scopes, after) if scope not in _lost(scopes, before)]

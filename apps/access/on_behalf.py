@@ -20,7 +20,7 @@ class NotAPlatform(Failure):
 
 
 class NotItsAccount(Failure):
-    """One answer for unknown, deleted and other platforms' accounts."""
+    """An answer for unknown, deleted and other platforms' accounts."""
 
     kind = RefusalKind.FORBIDDEN
     code = "account_not_found"

@@ -1,14 +1,14 @@
 """THE table of operations: what moves money or opens a way for it, who may do it, and what they
 show first.
 
-A service asks `check` with the access at hand; no view decides. An operation that isn't a row here
-is refused by a test.
+A service asks `check`; no view decides. A test refuses an operation that has no row here.
 """
 
 from dataclasses import dataclass, replace
 
-from apps.access import scopes, stepup
+from apps.access import scopes
 from apps.access.access import ACT, AGENT, OAUTH, RECENT, SECRET, SESSION, Access
+from apps.access.factors import stepup
 from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
 from apps.stores import roles
@@ -54,16 +54,15 @@ class WrongCredential(Failure):
 
 @dataclass(frozen=True)
 class Operation:
-    """One row.
+    """A row.
 
     `permission` is the role's (empty: no person does it), `key` and `agent` the scope that a key or
     an app's token, or an agent, needs (None: they don't do it). `factor` says in which modes a
     person must have a second factor, `code` which proof of it they show: one of the last five
     minutes, or one for this very act, or the password again. What belongs to a store and to no mode
-    counts as live. What `cools` is named by a person in live mode and can't be used, or as a
-    credential send coins to new addresses, until the store's cooling time has passed. `letter` is
-    who is told by email of what a person did, in live mode where it has one (apps.access.letters):
-    the store's owners, the person, or owners and the member whom it concerns.
+    counts as live. With `waits`, what a person adds in live mode can't be used, or as a credential
+    send coins to new addresses, until the store's waiting period has passed. `emails` names who
+    gets an email about it, in live mode where it has a mode (apps.access.operation_emails).
     """
 
     name: str
@@ -74,9 +73,9 @@ class Operation:
     factor: str = LIVE
     code: str = NO_CODE
     has_mode: bool = True
-    cools: bool = False
+    waits: bool = False
     for_platforms: bool = True  # whether a platform may do it while it acts for its sub-merchant
-    letter: str = ""
+    emails: str = ""
 
 
 OUT = "payouts:write"
@@ -88,7 +87,6 @@ OWNERS = "owners"
 PERSON = "the person"
 TEAM = "owners and the member"
 
-# Money that leaves, changes or comes back.
 PAYOUT = Operation(
     "payout.create", "Pay out to a wallet", MOVE_MONEY, OUT, OUT, factor=ALWAYS, code=ACT
 )
@@ -120,23 +118,21 @@ BATCH_RELEASE = Operation(
     MOVE_MONEY,
     factor=ALWAYS,
     code=ACT,
-    cools=True,
-    letter=OWNERS,
+    waits=True,
+    emails=OWNERS,
 )
 BATCH_DISCARD = Operation("payout_batch.discard", "Discard a mass payout", MOVE_MONEY, factor=NEVER)
 REFUND = Operation(
     "refund.create", "Refund a payment", MOVE_MONEY, BACK, "payments:write", code=ACT
 )
-LATE_DEPOSIT = Operation("late_deposit.accept", "Accept a late deposit", MOVE_MONEY, code=RECENT)
+LATE_DEPOSIT = Operation(
+    "late_deposit.accept", "Accept a late deposit", MOVE_MONEY, BACK, code=RECENT
+)
 SHORTFALL = Operation(
-    "payment.accept_shortfall",
-    "Accept an underpaid payment",
-    MOVE_MONEY,
-    BACK,
-    code=RECENT,
+    "payment.accept_shortfall", "Accept an underpaid payment", MOVE_MONEY, BACK, code=RECENT
 )
 TRANSFER_ACCEPT = Operation(
-    "unmatched_transfer.accept", "Accept an unmatched transfer", MOVE_MONEY, code=ACT
+    "unmatched_transfer.accept", "Accept an unmatched transfer", MOVE_MONEY, BACK, code=ACT
 )
 TRANSFER_RETURN = Operation(
     "unmatched_transfer.return", "Return an unmatched transfer", MOVE_MONEY, code=ACT
@@ -152,12 +148,15 @@ DESTINATION_ADD = Operation(
     "Save a wallet or bank account",
     MOVE_MONEY,
     code=ACT,
-    cools=True,
+    waits=True,
     for_platforms=False,
-    letter=OWNERS,
+    emails=OWNERS,
 )
 DESTINATION_REMOVE = Operation(
     "payout_destination.remove", "Remove a wallet or bank account", MOVE_MONEY, factor=NEVER
+)
+WALLET_CHANGE = replace(
+    DESTINATION_ADD, name="own_wallet.change", does="Change an asset’s wallet", permission=OWN
 )
 SCHEDULE_CREATE = Operation(
     "payout_schedule.create",
@@ -165,8 +164,8 @@ SCHEDULE_CREATE = Operation(
     MOVE_MONEY,
     OUT,
     code=ACT,
-    cools=True,
-    letter=OWNERS,
+    waits=True,
+    emails=OWNERS,
 )
 SCHEDULE_CHANGE = Operation(
     "payout_schedule.change",
@@ -174,8 +173,8 @@ SCHEDULE_CHANGE = Operation(
     MOVE_MONEY,
     OUT,
     code=ACT,
-    cools=True,
-    letter=OWNERS,
+    waits=True,
+    emails=OWNERS,
 )
 SCHEDULE_RESUME = Operation(
     "payout_schedule.resume", "Resume a payout schedule", MOVE_MONEY, OUT, code=ACT
@@ -190,27 +189,27 @@ SCHEDULE_DELETE = Operation(
     "payout_schedule.delete", "Delete a payout schedule", MOVE_MONEY, OUT, factor=NEVER
 )
 AUTO_SWAP = Operation(
-    "auto_swap.change", "Configure automatic swaps", MOVE_MONEY, code=ACT, cools=True, letter=OWNERS
+    "auto_swap.change", "Configure automatic swaps", MOVE_MONEY, code=ACT, waits=True, emails=OWNERS
 )
 AUTO_SWAP_STOP = Operation("auto_swap.stop", "Turn off automatic swaps", MOVE_MONEY, factor=NEVER)
 AGENT_CAPS = Operation("agent.cap_change", "Change an agent’s payout caps", MOVE_MONEY, code=ACT)
-COOLING_CHANGE = Operation(
+WAITING_PERIOD_CHANGE = Operation(
     "store.change_cooling",
     "Change the waiting period of new destinations",
     OWN,
     code=ACT,
     has_mode=False,
-    cools=True,
-    letter=OWNERS,
+    waits=True,
+    emails=OWNERS,
 )
 APPROVAL_CHANGE = Operation(
     "store.change_payout_approval",
     "Configure the approval limit for payouts",
     OWN,
     code=ACT,
-    cools=True,
+    waits=True,
     for_platforms=False,
-    letter=OWNERS,
+    emails=OWNERS,
 )
 
 # Credentials. Those with a scope of this table open a way for money; nobody gives one beyond their
@@ -236,9 +235,9 @@ GUARDED_KEY_CREATE = Operation(
     "Create an API key that can move money or allow it",
     DEVELOP,
     code=ACT,
-    cools=True,
+    waits=True,
     for_platforms=False,
-    letter=OWNERS,
+    emails=OWNERS,
 )
 KEY_REVOKE = Operation(
     "api_key.revoke", "Revoke an API key", DEVELOP, factor=NEVER, for_platforms=False
@@ -251,9 +250,9 @@ GUARDED_AGENT_CREATE = Operation(
     "Create an agent that can move money or allow it",
     MOVE_MONEY,
     code=ACT,
-    cools=True,
+    waits=True,
     for_platforms=False,
-    letter=OWNERS,
+    emails=OWNERS,
 )
 AGENT_REVOKE = Operation(
     "agent.revoke", "Revoke an agent", DEVELOP, factor=NEVER, for_platforms=False
@@ -303,9 +302,9 @@ GUARDED_GRANT = Operation(
     "Authorize an app that can move money or allow it",
     DEVELOP,
     code=ACT,
-    cools=True,
+    waits=True,
     for_platforms=False,
-    letter=OWNERS,
+    emails=OWNERS,
 )
 GRANT_REVOKE = Operation(
     "oauth_grant.revoke", "Revoke an app’s access", DEVELOP, factor=NEVER, for_platforms=False
@@ -318,8 +317,8 @@ TAKE_OVER = Operation(
     "Take over the key or agent of a member with fewer permissions",
     OWN,
     code=ACT,
-    cools=True,
-    letter=OWNERS,
+    waits=True,
+    emails=OWNERS,
 )
 ACT_FOR = Operation("account.act_for", "Act for a sub-merchant", MANAGE, scopes.ACT, factor=NEVER)
 
@@ -365,6 +364,7 @@ ACCOUNT_CLOSE = Operation(
     for_platforms=False,
 )
 
+TEST_DATA_RESET = Operation("test_data.reset", "Reset test data", OWN, factor=ALWAYS, code=ACT)
 STORE_CLOSE = Operation(
     "store.close",
     "Close the store",
@@ -373,10 +373,9 @@ STORE_CLOSE = Operation(
     code=RECENT,
     has_mode=False,
     for_platforms=False,
-    letter=OWNERS,
+    emails=OWNERS,
 )
 
-# People.
 INVITE = Operation(
     "member.invite", "Invite a member, or resend the invitation", MANAGE, code=ACT, has_mode=False
 )
@@ -384,13 +383,13 @@ INVITE_REVOKE = Operation(
     "member.revoke_invitation", "Revoke an invitation", MANAGE, factor=NEVER, has_mode=False
 )
 ROLE_CHANGE = Operation(
-    "member.change_role", "Change a member’s role", MANAGE, code=ACT, has_mode=False, letter=TEAM
+    "member.change_role", "Change a member’s role", MANAGE, code=ACT, has_mode=False, emails=TEAM
 )
 MEMBER_REMOVE = Operation(
-    "member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, letter=TEAM
+    "member.remove", "Remove a member", MANAGE, code=RECENT, has_mode=False, emails=TEAM
 )
 HAND_OVER = Operation(
-    "member.hand_over", "Transfer ownership", OWN, code=ACT, has_mode=False, letter=TEAM
+    "member.hand_over", "Transfer ownership", OWN, code=ACT, has_mode=False, emails=TEAM
 )
 FACTOR_ENROLL = Operation(
     "second_factor.set_up",
@@ -398,7 +397,7 @@ FACTOR_ENROLL = Operation(
     YOURSELF,
     factor=NEVER,
     code=PASSWORD,
-    letter=PERSON,
+    emails=PERSON,
 )
 FACTOR_REMOVE = Operation(
     "second_factor.remove",
@@ -406,7 +405,7 @@ FACTOR_REMOVE = Operation(
     YOURSELF,
     factor=NEVER,
     code=ACT,
-    letter=PERSON,
+    emails=PERSON,
 )
 CODES_RENEW = Operation(
     "second_factor.renew_codes",
@@ -414,13 +413,13 @@ CODES_RENEW = Operation(
     YOURSELF,
     factor=NEVER,
     code=ACT,
-    letter=PERSON,
+    emails=PERSON,
 )
 PASSKEY_ADD = Operation(
-    "passkey.add", "Add a passkey", YOURSELF, factor=NEVER, code=ACT, letter=PERSON
+    "passkey.add", "Add a passkey", YOURSELF, factor=NEVER, code=ACT, emails=PERSON
 )
 PASSKEY_REMOVE = Operation(
-    "passkey.remove", "Remove a passkey", YOURSELF, factor=NEVER, code=ACT, letter=PERSON
+    "passkey.remove", "Remove a passkey", YOURSELF, factor=NEVER, code=ACT, emails=PERSON
 )
 EMAIL_CHANGE = Operation(
     "account.change_email",
@@ -428,7 +427,7 @@ EMAIL_CHANGE = Operation(
     YOURSELF,
     factor=NEVER,
     code=ACT,
-    letter=PERSON,
+    emails=PERSON,
 )
 
 TABLE: tuple[Operation, ...] = tuple(
@@ -444,7 +443,8 @@ GUARDED_SCOPES = (
 
 
 def check(access: Access | None, operation: Operation, *, mode: str | None = None) -> None:
-    """Whether they may, and have shown what they must. None is the operator, who may anything.
+    """Refuses an operation without permission or without the required proof. None is the operator,
+    who may anything.
 
     `mode` is that of what is changed, where it isn't the access's. Raises WrongCredential,
     RoleForbids, a missing scope, MayNotIssueCredentials, stepup.SecondFactorRequired or
@@ -467,7 +467,7 @@ def check(access: Access | None, operation: Operation, *, mode: str | None = Non
 
 
 def foresee(access: Access, operation: Operation) -> None:
-    """What `check` would refuse even with a code for it: told before anybody is asked for one."""
+    """Refuses an operation that even a code wouldn't allow, before a code is requested."""
     check(replace(access, proof=ACT), operation)
 
 
@@ -484,8 +484,8 @@ def _check_scope(access: Access, operation: Operation) -> None:
 
 
 def check_person(user: User, operation: Operation, mode: str, proof: str) -> None:
-    """What somebody shows of their second factor. Who has none shows a code of none, where none is
-    needed."""
+    """Checks the second factor that a person shows. Who has none shows a code of none, where none
+    is needed."""
     is_needed = operation.factor == ALWAYS or (operation.factor == LIVE and mode == Mode.LIVE)
     is_shown = not operation.code or proof == ACT or proof == operation.code
     if is_shown and not is_needed:

@@ -1,5 +1,5 @@
-"""What access forgets: old days of the request log, and codes and tokens of apps that ended long
-ago, notifications of a year ago, documents of businesses that were decided about.
+"""Pruning in access: old days of the request log, codes and tokens of apps that ended long ago,
+notifications after a year, documents of decided verifications.
 
 Histories forget nothing: their next ranges are made beside the log's next days."""
 
@@ -11,14 +11,15 @@ from apps.access.models import AccessToken, Grant, RefreshToken, RequestEntry
 from apps.core.db import number_ranges, partitions
 from apps.core.db.partitions import DaysOfTimes, Division
 from apps.core.db.pruning import prune_in_turns
-from apps.stores import notifications, verification_documents
+from apps.stores.notices import notifications
+from apps.stores.verifying import documents as verification_documents
 
 REQUEST_LOG = Division({RequestEntry: "created_at"}, DaysOfTimes(), ahead=7)
 
 
 def prune_all(now: datetime) -> dict[str, int]:
-    """How many rows of each kind went. An expired token is refused whether or not its row is
-    there."""
+    """Deletes old rows, and returns the number of each kind. An expired token is refused whether or
+    not its row is there."""
     ended = now - timedelta(days=settings.OAUTH_KEPT_DAYS)
     logged = now - timedelta(days=settings.REQUEST_LOG_DAYS)
     partitions.make_ahead(REQUEST_LOG, now)

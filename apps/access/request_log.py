@@ -55,6 +55,8 @@ _COLUMNS = (
     "error_code",
     "error_message",
     "record_id",
+    "request_body",
+    "response_body",
 )
 _TYPES = {
     "id": "uuid",
@@ -119,7 +121,7 @@ def flush() -> int:
 
 
 def _text(value: Any) -> str:
-    """What JSON has no type for, as PostgreSQL reads it."""
+    """Text for PostgreSQL of values that JSON has no type for."""
     return f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
 
 
@@ -129,7 +131,7 @@ def forget() -> None:
 
 
 def _begin() -> None:
-    """One thread per process; a fork has none yet."""
+    """Starts the thread of this process; a fork has none yet."""
     global _writer_of
     with _lock:
         if _writer_of == os.getpid():
@@ -166,6 +168,7 @@ def entries(
         RequestEntry.objects.visible_to(access)
         .filter(created_at__range=days)
         .order_by("-created_at", "-id")
+        .defer("request_body", "response_body")
     )
     if status in ("2", "3", "4", "5"):
         rows = rows.filter(status__gte=int(status) * 100, status__lt=int(status) * 100 + 100)

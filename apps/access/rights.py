@@ -1,4 +1,4 @@
-"""What may be handed on to a credential: at most what its maker has, when it is made and at every
+"""Delegation of rights to a credential: at most those of its maker, when it is made and at every
 use.
 
 A scope that some operation needs goes with its maker's rights; those that read, or ask customers
@@ -22,7 +22,7 @@ class BeyondYourRights(Failure):
 
 
 def is_guarded(scope_names: Iterable[str]) -> bool:
-    """Whether a credential with these scopes can send money away, or open a way for it."""
+    """True if a credential with these scopes can send money away, or open a way for it."""
     return not GUARDED_SCOPES.isdisjoint(scope_names)
 
 
@@ -33,7 +33,8 @@ def check_grant(
     plain: Operation,
     guarded: Operation,
 ) -> None:
-    """Whether a credential with these scopes may be made. None is the operator, who may anything.
+    """Refuses a credential with scopes that its maker can't give. None is the operator, who may
+    anything.
 
     Raises BeyondYourRights, or what operations.check refuses with.
     """
@@ -58,7 +59,7 @@ def held_of(access: Access | None, among: Iterable[str]) -> list[str]:
 
 
 def left_of(granted: Iterable[str], role: str | None) -> frozenset[str]:
-    """What is left of a credential's scopes when its maker has that role now, or none."""
+    """A credential's remaining scopes under its maker's present role, if any."""
     all_scopes = frozenset(granted)
     lost = all_scopes & GUARDED_SCOPES
     return all_scopes - lost | (scopes_of(role, lost) if role is not None else frozenset())

@@ -1,5 +1,7 @@
 """Every scope there is, and which a new credential has when none are named."""
 
+from apps.core.text.wording import Worded
+
 ACT = "accounts:act"
 ACCOUNTS = ("accounts:read", "accounts:write", ACT)
 MERCHANT = (
@@ -39,10 +41,11 @@ DEFAULT = MERCHANT
 
 
 def missing_message(scope: str) -> str:
-    """What a caller without the scope is told."""
-    text = f"Insufficient scope: {scope} required"
-    return (
-        f"{text}; a key keeps the scopes it was made with, so create a new key"
-        if scope in ACCOUNTS
-        else text
-    )
+    """Message to a caller without the scope."""
+    if scope in ACCOUNTS:
+        return Worded(
+            "Insufficient scope: {scope} required; a key keeps the scopes it was made with, so"
+            " create a new key",
+            scope=scope,
+        )
+    return Worded("Insufficient scope: {scope} required", scope=scope)

@@ -22,10 +22,14 @@ from apps.core.db import tenancy
 from apps.core.db.sql import Narrowing, Statement, insert
 from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
-from apps.stores import audit
+from apps.core.text.wording import Worded
+from apps.stores.auditing import audit
 from apps.stores.models import Member, Store, User
 from apps.stores.roles import scopes_of
 
+# In the environment of a call that the service makes itself for a language model: no header can
+# set it. Agents' paths then take an app's token for the app's agent.
+FOR_MODELS = "tillgate.for_models"
 _USED_RESOLUTION = timedelta(minutes=1)
 _CREDENTIAL_LENGTH_MAX = 512
 
@@ -59,7 +63,7 @@ class InvalidAgentCredential(Unauthenticated):
 
 
 def check_may_see_credentials(access: Access) -> None:
-    """Whether keys and apps are shown to them. Raises what operations.check does."""
+    """Refuses people who may not see keys and apps. Raises what operations.check does."""
     operations.check(access, operations.CREDENTIALS_SEE)
 
 
@@ -84,7 +88,10 @@ def create_api_key(
     chosen = _chosen(by, scope_names, scopes.DEFAULT) if is_secret else []
     unknown = [scope for scope in chosen if scope not in scopes.ALL]
     if unknown:
-        raise Failure(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
+        raise Failure(
+            Worded("scopes contains unknown scopes: {unknown}", unknown=", ".join(unknown)),
+            field="scopes",
+        )
     rights.check_grant(by, mode, chosen, operations.KEY_CREATE, operations.GUARDED_KEY_CREATE)
     until = waiting_period.credential_waits(by, operations.GUARDED_KEY_CREATE, chosen, mode)
     text = credentials.mint(
@@ -161,7 +168,10 @@ def create_agent_credential(
     chosen = _chosen(by, scope_names, scopes.AGENT)
     unknown = [scope for scope in chosen if scope not in scopes.AGENT]
     if unknown:
-        raise Failure(f"scopes contains unknown scopes: {', '.join(unknown)}", field="scopes")
+        raise Failure(
+            Worded("scopes contains unknown scopes: {unknown}", unknown=", ".join(unknown)),
+            field="scopes",
+        )
     rights.check_grant(by, mode, chosen, operations.AGENT_CREATE, operations.GUARDED_AGENT_CREATE)
     until = waiting_period.credential_waits(by, operations.GUARDED_AGENT_CREATE, chosen, mode)
     text = credentials.mint(credentials.AGENT_PREFIXES[mode])
@@ -335,7 +345,7 @@ def _role_in(store_id: uuid.UUID, user_id: uuid.UUID) -> str | None:
 
 
 def _token_access(credential: str) -> Access:
-    """What was granted, as far as the person who granted it may do it still.
+    """Access of a token, limited to the present rights of the person who granted it.
 
     One caller with the store's secret keys: a replay of an idempotency key finds what either made.
     """
@@ -374,7 +384,12 @@ def _agent_access(credential: str) -> Access:
     )
     if match is None:
         raise InvalidAgentCredential
-    row, store, role = match
+    return access_of_agent(*match)
+
+
+def access_of_agent(row: AgentCredential, store: Store, role: str | None) -> Access:
+    """The access of an agent whose maker, a person, has `role` in the store. Raises
+    InvalidAgentCredential."""
     if row.expires_at is not None and row.expires_at <= clock.real_now():
         raise InvalidAgentCredential
     permitted = frozenset(row.scopes)
@@ -411,8 +426,8 @@ _JSON_OF_STORE = [
 
 @cache
 def _look_up_sql(model: type[models.Model]) -> tuple[Narrowing, list[str], list[str]]:
-    """One statement for a credential with its store and what its maker is there now, compiled once:
-    the ORM would build it every time."""
+    """SQL for a credential with its store and its maker's present role, compiled once: the ORM
+    would build it every time."""
     fields, store_fields = (
         [field.attname for field in table._meta.concrete_fields] for table in (model, Store)
     )

@@ -2,7 +2,8 @@
 
 from celery import shared_task
 
-from apps.access import oauth_tokens, sessions
+from apps.access.authorization import tokens as oauth_tokens
+from apps.access.person import sessions
 from apps.core.clock import real_now
 
 

@@ -1,5 +1,5 @@
-"""What a person names in live mode can't be used at once: the store's owners are told, and any of
-them can stop it in time.
+"""The waiting period of new destinations and credentials in live mode: owners are notified, and any
+of them can cancel it.
 
 Keys, apps and the operator wait for nothing; a credential that a person has just made sends only to
 addresses that the store knows (decision 617). The hours are the store's; a shorter time begins when
@@ -13,16 +13,17 @@ from typing import Any
 
 from django.core import signing
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
-from apps.access import letters, operations, rights
+from apps.access import operation_emails, operations, rights
 from apps.access.access import Access
 from apps.access.models import WaitingPeriodSettings
 from apps.access.operations import Operation
 from apps.core import clock
-from apps.core.errors import Failure, NotFound
+from apps.core.errors import DatedFailure, Failure, NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 from apps.stores.settings import lock_settings, write_settings
 
@@ -32,28 +33,47 @@ HOURS_DEFAULT = 24
 # that there is such a thing.
 HELD = datetime(9999, 12, 31, tzinfo=UTC)
 _SALT = "apps.access.waiting_period"
+# What StillWaiting says, whole.
+_WAITING = (
+    gettext_noop("This destination can be used from {until}"),
+    gettext_noop("This schedule can be used from {until}"),
+    gettext_noop("This wallet can be used from {until}"),
+    gettext_noop(
+        "This destination can be used when the contact of its business has been verified and told"
+    ),
+    gettext_noop(
+        "This schedule can be used when the contact of its business has been verified and told"
+    ),
+    gettext_noop(
+        "This wallet can be used when the contact of its business has been verified and told"
+    ),
+)
 
 
-class StillWaiting(Failure):
-    """What was named is not used yet."""
+class StillWaiting(DatedFailure):
+    """Still in its waiting period."""
 
     field = "destination"
 
-    def __init__(self, subject: str, until: datetime) -> None:
-        text = f"{subject} can be used when the contact of its business has been verified and told"
-        super().__init__(
-            text if until == HELD else f"{subject} can be used from {clock.iso(until)}"
+    def __init__(self, subject: str, until: datetime, *, field: str = "") -> None:
+        words = (
+            "can be used when the contact of its business has been verified and told"
+            if until == HELD
+            else "can be used from {until}"
         )
+        super().__init__(f"{subject} {words}", until, field=field)
 
 
-class StillNew(Failure):
+class StillNew(DatedFailure):
     """A credential that a person made lately would send coins to an address that the store doesn't
     know."""
 
     field = "destination"
 
     def __init__(self, until: datetime) -> None:
-        super().__init__(f"This credential can send to new addresses from {clock.iso(until)}")
+        super().__init__(
+            gettext_noop("This credential can send to new addresses from {until}"), until
+        )
 
 
 class NotHours(Failure):
@@ -61,46 +81,55 @@ class NotHours(Failure):
     message = f"Choose from 0 to {HOURS_MAX} hours"
 
 
-def hours_of(cooling: WaitingPeriodSettings, at: datetime) -> int:
-    """A store's cooling time now."""
+def hours_of(row: WaitingPeriodSettings, at: datetime) -> int:
+    """A store's waiting period now, in hours."""
     if (
-        cooling.cooling_hours_next is not None
-        and cooling.cooling_hours_next_from is not None
-        and cooling.cooling_hours_next_from <= at
+        row.cooling_hours_next is not None
+        and row.cooling_hours_next_from is not None
+        and row.cooling_hours_next_from <= at
     ):
-        return cooling.cooling_hours_next
-    return cooling.cooling_hours
+        return row.cooling_hours_next
+    return row.cooling_hours
 
 
 def usable_from(access: Access | None, operation: Operation, mode: str) -> datetime | None:
-    """When what is named now can be used; None: at once."""
+    """Time from which something added now can be used; None: at once."""
     hours = hours_ahead(access, operation, mode)
     return clock.real_now() + timedelta(hours=hours) if hours else None
 
 
 def hours_ahead(access: Access | None, operation: Operation, mode: str) -> int:
-    """How long what is named now waits; 0: it is used at once."""
-    if access is None or access.user is None or not operation.cools or mode != Mode.LIVE:
+    """Waiting period of something added now, in hours; 0: it is used at once."""
+    if access is None or access.user is None or not operation.waits or mode != Mode.LIVE:
         return 0
     return hours_of(WaitingPeriodSettings.of(access.store), clock.real_now())
 
 
 def link_usable_from(store: Store, at: datetime) -> datetime:
-    """When what came by an onboarding link can be used. A link proves nobody: where people wait for
-    nothing, it waits as long as usual."""
+    """Time from which something added through an onboarding link can be used. A link proves nobody:
+    where people wait for nothing, it waits as long as usual."""
     return at + timedelta(hours=hours_of(WaitingPeriodSettings.of(store), at) or HOURS_DEFAULT)
 
 
 def tell(
-    access: Access, operation: Operation, target: Any, subject: str, until: datetime | None
+    access: Access,
+    operation: Operation,
+    target: Any,
+    subject: str,
+    until: datetime | None,
+    *,
+    done: str = "",
 ) -> None:
-    """Write to whom the row names what was done; what waits has a link that stops it."""
-    stop = None
-    if until is not None:
-        stop = letters.Stop(
-            until, signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
-        )
-    letters.tell(access, operation, subject, stop=stop)
+    """Write to whom the row names what was done; what waits has a link that stops it. `done` is
+    that of apps.access.operation_emails."""
+    stop = None if until is None else stop_of(operation, target, until)
+    operation_emails.tell(access, operation, subject, stop=stop, done=done)
+
+
+def stop_of(operation: Operation, target: Any, until: datetime) -> operation_emails.Stop:
+    """The link of a letter that stops what waits till then."""
+    token = signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
+    return operation_emails.Stop(until, token)
 
 
 def credential_waits(
@@ -128,13 +157,13 @@ def tell_credential(
         return
     over = clock.real_now() + timedelta(hours=HOURS_MAX)
     token = signing.dumps([operation.name, str(target), over.isoformat()], salt=_SALT)
-    stop = letters.Stop(until, token, is_revoked=True)
+    stop = operation_emails.Stop(until, token, is_revoked=True)
     details = f"{name}, with the scopes {', '.join(scopes)}"
-    letters.tell(access, operation, details, mode=mode, stop=stop)
+    operation_emails.tell(access, operation, details, mode=mode, stop=stop)
 
 
 def read(token: str) -> tuple[str, uuid.UUID, datetime]:
-    """Which operation, what it named and until when it cools. Raises NotFound."""
+    """The operation, its subject and the end of the waiting period. Raises NotFound."""
     try:
         content: Any = signing.loads(token, salt=_SALT, max_age=timedelta(hours=HOURS_MAX))
         name, target, until = content
@@ -152,7 +181,7 @@ def read(token: str) -> tuple[str, uuid.UUID, datetime]:
 def change_hours(access: Access, hours: int) -> None:
     """A longer time counts at once, a shorter one when the present one has passed. Raises NotHours,
     or what operations.check does."""
-    operations.check(access, operations.COOLING_CHANGE)
+    operations.check(access, operations.WAITING_PERIOD_CHANGE)
     if not 0 <= hours <= HOURS_MAX:
         raise NotHours
     at = clock.real_now()
@@ -169,7 +198,7 @@ def change_hours(access: Access, hours: int) -> None:
             _keep(store, present, hours, until)
         tell(
             access,
-            operations.COOLING_CHANGE,
+            operations.WAITING_PERIOD_CHANGE,
             store.pk,
             f"From then on it is {hours} hours, instead of {present}",
             until,

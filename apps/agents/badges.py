@@ -1,4 +1,4 @@
-"""What statuses of mandates, settlements and signed payments are called, and in which tone."""
+"""Names and tones of the statuses of mandates, settlements and signed payments."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -26,7 +26,7 @@ def signed_payment_of(viewer: Viewer, payment: Payment) -> SignedPayment | None:
 
 
 def has_agents(viewer: Viewer) -> bool:
-    """Whether any software was ever given a credential of this store and mode."""
+    """True if any software was ever given a credential of this store and mode."""
     return agents_visible_to(viewer).exists()
 
 

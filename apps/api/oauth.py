@@ -10,7 +10,9 @@ from msgspec import Meta
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.access import oauth, oauth_apps, scopes
+from apps.access import scopes
+from apps.access.authorization import apps as oauth_apps
+from apps.access.authorization import server as oauth
 from apps.access.documents import (
     AgentCredentialWithSecret,
     OAuthConsent,
@@ -22,17 +24,18 @@ from apps.access.documents import (
     store_named,
 )
 from apps.access.models import AccessToken
+from apps.access.person.sessions import access_of
 from apps.access.requests import AgentScopes
 from apps.access.services import Unauthenticated, active_token, credential_from
-from apps.access.sessions import access_of
 from apps.api.plumbing.errors import TooManyFailures, WrongContentType, answer, failure_of
 from apps.api.plumbing.json import parse_object
 from apps.api.plumbing.queries import Query, choice, described
 from apps.api.plumbing.routes import FORM
 from apps.api.plumbing.views import ApiView
-from apps.core import buckets, clock
+from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import check_storable
+from apps.core.redis import buckets
 from apps.core.web.middleware import client_address
 from apps.stores.models import User
 

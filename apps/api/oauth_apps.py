@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.access import oauth_apps
+from apps.access.authorization import apps as oauth_apps
 from apps.access.documents import (
     OAuthAppDocument,
     OAuthAppWithSecret,

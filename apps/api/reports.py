@@ -15,7 +15,12 @@ from apps.reports import selectors, states
 from apps.reports.documents import api
 from apps.reports.models import Report
 from apps.reports.requests import ReportRequest
-from apps.reports.services.request import available_through, download_url, request_report
+from apps.reports.services.request import (
+    FORMATS,
+    available_through,
+    download_url,
+    request_report,
+)
 
 NEWEST_MAX = 50
 
@@ -26,7 +31,7 @@ class Reports(ApiView):
     answers = {"GET": api.ReportIndex}
 
     def get(self, request: Request) -> Response:
-        rows = selectors.newest(self.access, NEWEST_MAX)
+        rows = selectors.newest_closed(self.access, NEWEST_MAX)
         entries = [
             (row, download_url(row, is_sure=False) if row.status == states.GENERATED else None)
             for row in rows
@@ -43,7 +48,29 @@ class ReportQuery(Query, frozen=True, kw_only=True):
         ]
         | None
     ) = None
-    format: Annotated[str, choice(Report.Format.values)] | None = str(Report.Format.PDF)
+    format: str | None = str(Report.Format.PDF)
+    time_zone: (
+        Annotated[
+            str,
+            described(
+                "Whose days they are, such as `Europe/Berlin`; UTC when left out, and the store's"
+                " zone in the formats of accounting programs"
+            ),
+        ]
+        | None
+    ) = None
+
+
+class TransactionsQuery(ReportQuery, frozen=True, kw_only=True):
+    format: Annotated[str, choice(FORMATS[Report.Type.ACCOUNTING_TRANSACTIONS])] | None = str(
+        Report.Format.PDF
+    )
+
+
+class StatementQuery(ReportQuery, frozen=True, kw_only=True):
+    format: Annotated[str, choice(FORMATS[Report.Type.MERCHANT_STATEMENT])] | None = str(
+        Report.Format.PDF
+    )
 
 
 class RangeRefused(Document, frozen=True, kw_only=True):
@@ -59,19 +86,20 @@ class ReportOfType(ApiView):
     """200 with a link when the report is ready, 202 while it is being made."""
 
     report_type: ClassVar[str]
-    query = ReportQuery
+    query: ClassVar[type[ReportQuery]]
     answers = {"GET": api.ReportReady}
     also = {"GET": {202: api.ReportPending}}
     further = {"GET": {422: Refused("The range or the format can't be", RangeRefused)}}
 
     def get(self, request: Request) -> Response:
-        query = ReportQuery.read(request.query_params)
+        query = self.query.read(request.query_params)
         order = ReportRequest(
             report_type=self.report_type,
             start_date=query.start_date,
             end_date=query.end_date,
             currency=query.currency,
             format=query.format,
+            time_zone=query.time_zone or "",
         )
         report = request_report(self.access, order)
         url = download_url(report) if report.status == states.GENERATED else None
@@ -85,6 +113,7 @@ class AccountingTransactions(ReportOfType):
     being made."""
 
     report_type = Report.Type.ACCOUNTING_TRANSACTIONS
+    query = TransactionsQuery
 
 
 class MerchantStatement(ReportOfType):
@@ -92,3 +121,4 @@ class MerchantStatement(ReportOfType):
     being made."""
 
     report_type = Report.Type.MERCHANT_STATEMENT
+    query = StatementQuery

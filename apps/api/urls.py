@@ -103,6 +103,12 @@ ROUTES = [
         payment_actions.AcceptShortfall,
         {"POST": "refunds:write"},
     ),
+    Route(
+        "payments/<str:id>/accept_transaction",
+        payment_actions.AcceptTransaction,
+        {"POST": "refunds:write"},
+    ),
+    Route("payments/<str:id>/cancel", payment_actions.Cancellation, {"POST": WRITE}),
     Route("payments/<str:id>/extend", payment_actions.Extension, {"POST": WRITE}),
     Route("payments/<str:id>/events", payments.PaymentEvents, {"GET": READ}),
     Route("payments/<str:id>/invoice", invoices.PaymentInvoice, {"GET": READ}, budget={"GET": PDF}),
@@ -191,9 +197,10 @@ ROUTES = [
         "x402/requirements",
         x402.Requirements,
         {"POST": WRITE},
-        budget={"POST": PAYMENT_CREATE},
+        budget={"POST": (Budget("x402_offers"),)},
         keys={"POST": "optional"},
     ),
+    Route("x402/offers", x402.Offers, {"POST": WRITE}, budget={"POST": (Budget("x402_offers"),)}),
     Route("x402/supported", x402.Supported, {"GET": WRITE}),
     Route("x402/verify", x402.Verify, {"POST": WRITE}, budget={"POST": (Budget("x402"),)}),
     Route("x402/settle", x402.Settle, {"POST": WRITE}, budget={"POST": (Budget("x402"),)}),
@@ -219,6 +226,11 @@ ROUTES = [
     ),
     Route(
         "webhook_endpoints/<str:id>/redeliver", webhook_endpoints.Redeliver, {"POST": HOOKS_WRITE}
+    ),
+    Route(
+        "webhook_endpoints/<str:id>/resend_missed",
+        webhook_endpoints.ResendMissed,
+        {"POST": HOOKS_WRITE},
     ),
     Route("events", events.Events, {"GET": HOOKS_READ}),
     Route("request_log", request_log.RequestLog, {"GET": "stores:read"}),

@@ -15,6 +15,7 @@ from apps.core.messages.fields import Invalid, Schema
 from apps.core.messages.requests import Changes, shape_of
 from apps.webhooks import documents, selectors
 from apps.webhooks.documents import (
+    MissedQueued,
     RedeliveryQueued,
     TestDeliveryQueued,
     WebhookEndpointDocument,
@@ -23,7 +24,13 @@ from apps.webhooks.documents import (
     WebhookEndpointWithSecret,
 )
 from apps.webhooks.models import Endpoint
-from apps.webhooks.requests import EndpointChanges, EndpointRequest, RedeliverBody, SendTestBody
+from apps.webhooks.requests import (
+    EndpointChanges,
+    EndpointRequest,
+    RedeliverBody,
+    ResendMissedBody,
+    SendTestBody,
+)
 from apps.webhooks.services import deliveries, endpoints
 
 WRAPPER = "webhook_endpoint"
@@ -193,3 +200,21 @@ class Redeliver(EndpointView):
             raise Invalid("delivery_id", "required")
         deliveries.redeliver(endpoint, delivery_id, self.access.now())
         return Response(RedeliveryQueued(message="Redelivery queued"))
+
+
+class ResendMissed(EndpointView):
+    """Send every event that hasn't reached the endpoint and isn't on its way, oldest first, up to
+    1,000 in a call: for a receiver that was down or turned off."""
+
+    shape = ErrorText
+    bodies = {"POST": ResendMissedBody}
+    answers = {"POST": MissedQueued}
+
+    def post(self, request: Request, id: str) -> Response:
+        endpoint = self.endpoint(id)
+        since = self.read(request, ResendMissedBody).since
+        sent = deliveries.resend_missed(endpoint, since, self.access.now())
+        message = "Missed events queued" if sent.number else "No events were missed"
+        return Response(
+            MissedQueued(message=message, events_count=sent.number, has_more=sent.has_more)
+        )

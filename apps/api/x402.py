@@ -5,18 +5,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.agents.documents import x402 as documents
-from apps.agents.requests.x402 import OfferRequest, SignedPaymentRequest
-from apps.agents.services.x402_offers import is_signable, make_offer, minimum_atomic
+from apps.agents.requests.x402 import OfferRequest, PriceRequest, SignedPaymentRequest
+from apps.agents.services.x402_offers import make_offer, make_offers, minimum_atomic
 from apps.agents.services.x402_settle import settle
+from apps.agents.services.x402_tokens import offered_tokens
 from apps.agents.services.x402_verify import X402Refused, verify
 from apps.api.plumbing.refusals import ErrorDocument
 from apps.api.plumbing.views import ApiView
-from apps.assets.selectors import accepted_assets
-from apps.chain.selectors import hot_addresses, is_watched
+from apps.chain.selectors import hot_addresses
 
 
 class Requirements(ApiView):
-    """Make a payment intent that a signature pays, and tell what must be signed."""
+    """What must be signed for a price in one asset. The payment is created by the signature."""
 
     shape = ErrorDocument
     bodies = {"POST": OfferRequest}
@@ -30,17 +30,26 @@ class Requirements(ApiView):
         return Response(documents.requirements_document(offer), status=201, headers=headers)
 
 
+class Offers(ApiView):
+    """The answer 402 to whoever hasn't paid: one price in several assets. The payment is created by
+    the signature."""
+
+    shape = ErrorDocument
+    bodies = {"POST": PriceRequest}
+    answers = {"POST": documents.PaymentRequiredDocument}
+
+    def post(self, request: Request) -> Response:
+        offers = make_offers(self.access, self.read(request, PriceRequest))
+        return Response(documents.payment_required_document(offers))
+
+
 class Supported(ApiView):
     """The networks on which the store's tokens can be paid by signature."""
 
     answers = {"GET": documents.SupportedResponseDocument}
 
     def get(self, request: Request) -> Response:
-        assets = [
-            asset
-            for asset in accepted_assets(self.access.store_id, self.access.mode)
-            if is_signable(asset) and is_watched(asset.chain_id)
-        ]
+        assets = offered_tokens(self.access)
         minimums = {asset.pk: minimum_atomic(asset) for asset in assets}
         signers = hot_addresses({asset.chain_id for asset in assets})
         return Response(documents.supported_document(assets, minimums, signers))

@@ -1,5 +1,5 @@
-"""What a line of the audit log says beside who and what: names and values in words, amounts in
-coins, and what a change was from and to.
+"""Details of a line of the audit log: names and values in words, amounts in coins, and the values
+before and after a change.
 
 The log keeps columns and raw values; nothing here changes them.
 """
@@ -11,11 +11,14 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from django.utils.translation import gettext, gettext_noop
+
 from apps.assets.models import Asset
 from apps.core import money
-from apps.core.durations import duration_text
 from apps.core.templatetags.tillgate import percentage, plain_moment
-from apps.core.words import code_words
+from apps.core.text.durations import duration_text
+from apps.core.text.wording import translated
+from apps.core.text.words import code_words
 from apps.stores.settings import setting_label
 
 # Values that are lists themselves: a list of anything else is what it was before and after.
@@ -25,28 +28,38 @@ _CODED = frozenset(
 )
 _CODE = re.compile(r"[a-z0-9_]+")
 # What details are called that aren't settings of a store, where their names don't say it.
-_LABELS = {
-    "anchor_day": "Day of the month",
-    "asked_by": "Requested by",
-    "asked_by_email": "Email of the requester",
-    "asset_id": "Asset",
-    "crypto_payout_detail_id": "Destination",
-    "daily_atomic": "Maximum per day",
-    "decided_by_email": "Email of who decided",
-    "digest": "Fingerprint",
-    "fiat_payout_detail_id": "Destination",
-    "is_fiat_eligible": "Bank payouts",
-    "is_live": "Live mode",
-    "kind": "Type",
-    "min_withdrawal_atomic": "Minimum payout",
-    "minimum_fiat_cents": "Minimum payout",
-    "minimum_fiat_currency": "Minimum payout currency",
-    "per_tx_atomic": "Maximum per payout",
-    "platform_store_url": "Shop URL",
-    "total_cap_atomic": "Total limit",
-    "waits_until": "Waiting period ends",
-    "worth_cents": "Value when created",
+LABELS = {
+    "above_cents": gettext_noop("Above"),
+    "active_from": gettext_noop("Active from"),
+    "anchor_day": gettext_noop("Day of the month"),
+    "asked_by": gettext_noop("Requested by"),
+    "asked_by_email": gettext_noop("Email of the requester"),
+    "asset_id": gettext_noop("Asset"),
+    "cools_until": gettext_noop("Waiting period ends"),
+    "crypto_payout_detail_id": gettext_noop("Destination"),
+    "daily_atomic": gettext_noop("Maximum per day"),
+    "decided_by_email": gettext_noop("Email of who decided"),
+    "digest": gettext_noop("Fingerprint"),
+    "fiat_payout_detail_id": gettext_noop("Destination"),
+    "fields": gettext_noop("Fields"),
+    "is_fiat_eligible": gettext_noop("Bank payouts"),
+    "is_live": gettext_noop("Live mode"),
+    "kind": gettext_noop("Type"),
+    "min_withdrawal_atomic": gettext_noop("Minimum payout"),
+    "minimum_fiat_cents": gettext_noop("Minimum payout"),
+    "minimum_fiat_currency": gettext_noop("Minimum payout currency"),
+    "per_tx_atomic": gettext_noop("Maximum per payout"),
+    "platform_store_url": gettext_noop("Shop URL"),
+    "sends_anywhere_from": gettext_noop("Sends anywhere from"),
+    "stock": gettext_noop("Stock"),
+    "target": gettext_noop("Target"),
+    "total_cap_atomic": gettext_noop("Total limit"),
+    "usable_from": gettext_noop("Usable from"),
+    "vat": gettext_noop("VAT"),
+    "waits_until": gettext_noop("Waiting period ends"),
+    "worth_cents": gettext_noop("Value when created"),
 }
+_MOMENTS = ("_at", "_from", "_until")
 # Columns that name an asset by its ID.
 _ASSETS = ("asset", "asset_id")
 # How a transfer is kept: atomic units, the asset's ID, the address.
@@ -86,11 +99,11 @@ class DetailTexts:
         return (
             self.coins[name].full_name
             if name in self.coins
-            else _LABELS.get(name) or setting_label(name)
+            else LABELS.get(name) or setting_label(name)
         )
 
     def is_change(self, name: str, value: Sequence[Any]) -> bool:
-        """Whether a list is what a value was before and after."""
+        """True if a list is what a value was before and after."""
         return len(value) == _CHANGE_LENGTH and (
             name not in _LISTS or any(isinstance(item, list) for item in value)
         )
@@ -105,13 +118,13 @@ class DetailTexts:
     def _listed(self, name: str, value: Any) -> str:
         """A text, or several side by side."""
         items: Sequence[Any] = value if isinstance(value, list) else [value]
-        return ", ".join(self._single(name, item) for item in items) or "None"
+        return ", ".join(self._single(name, item) for item in items) or gettext("None")
 
     def _single(self, name: str, value: Any) -> str:
         if value in (None, ""):
-            return "None"
+            return gettext("None")
         if isinstance(value, bool):
-            return "Yes" if value else "No"
+            return gettext("Yes") if value else gettext("No")
         try:
             return self._measured(name, value)
         except (InvalidOperation, ValueError):  # what an earlier release wrote otherwise
@@ -132,23 +145,24 @@ class DetailTexts:
             return duration_text(int(value) * 3_600)
         if name.endswith("_seconds"):
             return duration_text(int(value))
-        if name.endswith("_at"):
+        if name.endswith(_MOMENTS):
             return plain_moment(datetime.fromisoformat(str(value)))
         if name in _ASSETS and value in self.coins:
-            return self.coins[value].full_name
+            return translated(self.coins[value].full_name)
         if transfer := _TRANSFER.fullmatch(str(value)):
             return self._transfer(*transfer.groups())
         text = str(value)
         if name == "roles":  # kept side by side
-            return ", ".join(code_words(role) for role in text.split(", "))
-        return code_words(text) if name in _CODED and _CODE.fullmatch(text) else text
+            return ", ".join(translated(code_words(role)) for role in text.split(", "))
+        return translated(code_words(text)) if name in _CODED and _CODE.fullmatch(text) else text
 
     def _amount(self, atomic: int, coin: Asset | None) -> str:
         if coin is None:
-            return f"{atomic:,} atomic units"
+            return gettext("{count} atomic units").format(count=f"{atomic:,}")
         return f"{money.amount_text(atomic, coin.atomic_decimals)} {coin.coin_symbol}"
 
     def _transfer(self, atomic: str, asset_id: str, address: str) -> str:
         coin = self.coins.get(asset_id)
         amount = self._amount(int(atomic), coin)
-        return f"{amount} to {address}" if coin else f"{amount} of {asset_id} to {address}"
+        amount = amount if coin else f"{amount} {asset_id}"
+        return gettext("{amount} to {address}").format(amount=amount, address=address)

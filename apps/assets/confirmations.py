@@ -1,4 +1,4 @@
-"""How many blocks a network's deposits wait for: two members of staff change it, never below the
+"""Required confirmations of a network's deposits: two members of staff change them, never below the
 network's floor, which nothing lowers (decision 616)."""
 
 from datetime import datetime
@@ -6,9 +6,11 @@ from datetime import datetime
 from apps.assets.models import Chain
 from apps.assets.services import CONFIRMATIONS_MAX
 from apps.core.errors import Failure
-from apps.stores import audit, four_eyes, staff_roles
-from apps.stores.four_eyes import Facts, Proposal, RequestKind
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.models import StaffRequest, User
+from apps.stores.staff import four_eyes
+from apps.stores.staff.four_eyes import Facts, Proposal, RequestKind
 
 
 class ConfirmationsRefused(Failure):

@@ -5,8 +5,8 @@ from functools import cache
 from babel.numbers import get_currency_name, get_currency_precision, get_currency_symbol
 
 from apps.assets.models import Asset
-from apps.core.locales import locale_of
 from apps.core.messages.documents import Digits, Document
+from apps.core.text.locales import locale_of
 from apps.stores.models import Currency
 
 

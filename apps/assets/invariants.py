@@ -1,4 +1,4 @@
-"""What must always hold of the coins that a store accepts: the audit log and deposits say it."""
+"""Invariants of the coins that a store accepts: the audit log and deposits say it."""
 
 from apps.core.invariant import Invariant
 
@@ -15,9 +15,10 @@ WITH lines AS (
     ORDER BY store_id, mode, target_id, id DESC
 ), taken AS (
     SELECT a.store_id, a.mode, a.asset_id FROM ledger_account a
-    WHERE a.kind = 'held' AND EXISTS (
+    WHERE a.kind IN ('held', 'own_pending') AND EXISTS (
         SELECT FROM payments_payment p JOIN payments_paymentaddress w ON w.payment_id = p.id
         WHERE p.store_id = a.store_id AND p.mode = a.mode AND w.asset_id = a.asset_id)
+        AND a.store_id = stores_origin(a.store_id)
 ), said AS (
     SELECT coalesce(t.store_id, l.store_id) AS store_id, coalesce(t.mode, l.mode) AS mode,
         coalesce(t.asset_id, l.asset_id) AS asset_id,

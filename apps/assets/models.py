@@ -6,23 +6,55 @@ from datetime import UTC, datetime
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
-from apps.core.local_chain import LOCAL_CHAIN_ID
+from apps.core.local_chain import LOCAL_CHAIN_IDS
 from apps.core.models import AtomicField, Mode, Owned
 from apps.core.money import AssetId, Unit
+from apps.core.text.wording import Worded
+
+
+class NetworkFamily(models.TextChoices):
+    """What has a module in apps/chain/networks."""
+
+    EVM = "evm", "EVM"
+    BITCOIN = "bitcoin", "Bitcoin"
+
+
+class FeeModel(models.TextChoices):
+    """How a network takes its fees (apps/chain/networks/catalog.py)."""
+
+    PLAIN = "plain", "In its own coin"
+    OP_STACK = "op_stack", "In its own coin, with a share of Ethereum's fees"
+    ARBITRUM = "arbitrum", "In its own coin, a share of Ethereum's fees included"
+    STABLECOIN = "stablecoin", "In a stablecoin"
+    BYTES = "bytes", "By size"
 
 
 class Chain(models.Model):
     """A network. `id` is its network name; blocks are counted against `required_confirmations`,
-    which are never fewer than `confirmations_floor`. The database refuses to lower that."""
+    which are never fewer than `confirmations_floor`. The database refuses to lower that.
+
+    `block_milliseconds` is the usual time between two blocks, 0 where nobody knows it;
+    `wallet_url` a public node for wallets that don't have the network yet; `fee_symbol` the coin of
+    its fees.
+    """
 
     id = models.CharField(primary_key=True, max_length=20)
     name = models.CharField(max_length=50)
     symbol = models.CharField(max_length=10)
+    family = models.CharField(
+        max_length=10, choices=NetworkFamily.choices, default=NetworkFamily.EVM, db_default="evm"
+    )
     chain_id = models.PositiveBigIntegerField(unique=True)
     mode = models.CharField(max_length=4, choices=Mode.choices)
     required_confirmations = models.PositiveIntegerField()
     confirmations_floor = models.PositiveIntegerField(default=1, db_default=1)
     explorer_url = models.URLField(max_length=200, blank=True)
+    block_milliseconds = models.PositiveIntegerField(default=0, db_default=0)
+    wallet_url = models.URLField(max_length=200, blank=True, default="", db_default="")
+    fee_symbol = models.CharField(max_length=10, blank=True, default="", db_default="")
+    fee_model = models.CharField(
+        max_length=10, choices=FeeModel.choices, default=FeeModel.PLAIN, db_default="plain"
+    )
 
     class Meta:
         constraints = [
@@ -41,7 +73,7 @@ class Chain(models.Model):
     @property
     def is_local(self) -> bool:
         """On one machine only: whoever sends real coins to an address of it has lost them."""
-        return self.chain_id == LOCAL_CHAIN_ID
+        return self.chain_id in LOCAL_CHAIN_IDS
 
 
 class TokenStandard(models.TextChoices):
@@ -100,7 +132,7 @@ class Asset(models.Model):
     @property
     def full_name(self) -> str:
         """`USDC on Polygon`: several chains have coins of one symbol."""
-        return f"{self.coin_symbol} on {self.chain.name}"
+        return Worded("{coin} on {network}", coin=self.coin_symbol, network=self.chain.name)
 
     @property
     def mode(self) -> str:
@@ -153,8 +185,8 @@ FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class Rate(models.Model):
-    """What one coin of an asset is worth in a currency, from `source` at `as_of`. Past
-    `valid_until` it prices nothing.
+    """Price of one coin of an asset in a currency, from `source` at `as_of`. Past `valid_until` it
+    prices nothing.
 
     In dollars the sources are compared: `is_agreed` says whether a second one told the same,
     `doubted_at` when one told something else, or a single one jumped, and no second has agreed
@@ -185,7 +217,7 @@ class Rate(models.Model):
 
     @property
     def is_always_current(self) -> bool:
-        """Whether it comes from a source that is embedded, and that no other confirms."""
+        """True if it comes from a source that is embedded, and that no other confirms."""
         return self.valid_until >= FAR_FUTURE
 
 

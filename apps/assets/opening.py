@@ -3,7 +3,7 @@ listed asset from the start."""
 
 from django.db import transaction
 
-from apps.access import sign_up
+from apps.access.person import sign_up
 from apps.assets.services import accept_all_active
 from apps.core import acting
 from apps.core.db import tenancy
@@ -24,7 +24,7 @@ def sign_up_with_store(
 
 
 def open_store(user: User, request: StoreRequest) -> Store:
-    """One more store of a person. Raises NoMoreStores."""
+    """Opens another store of a person. Raises NoMoreStores."""
     with transaction.atomic():
         User.objects.select_for_update(no_key=True).get(
             pk=user.pk

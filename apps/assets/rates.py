@@ -131,7 +131,7 @@ def _keep_first_of_day(rows: list[Rate], at: datetime) -> None:
 
 
 def _last(assets: Iterable[Asset], at: datetime) -> dict[Pair, Decimal]:
-    """What each coin was last worth; what a fixed table said measures nothing."""
+    """Last price of each coin; fixed rates don't count."""
     rows = Rate.objects.filter(
         asset__in=assets, as_of__gt=at - MEMORY, valid_until__lt=FAR_FUTURE
     ).order_by("as_of")
@@ -143,9 +143,10 @@ def _last(assets: Iterable[Asset], at: datetime) -> dict[Pair, Decimal]:
 
 def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair, Quote]:
     """The first believable rate of each pair. A later provider is asked only for what is missing,
-    in doubt or to be compared."""
+    in doubt or to be compared; where two of them agree against the first, theirs is the rate."""
     quotes: dict[Pair, Quote] = {}
     jumped: dict[Pair, list[Decimal]] = {}
+    outvoting: dict[Pair, list[Decimal]] = {}
     for provider in providers(mode):
         compared = {
             pair
@@ -158,8 +159,15 @@ def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair
         for pair, rate in _answer(provider, requested_pairs).items():
             other_rates = [quotes[pair].rate] if pair in compared else jumped.get(pair, [])
             is_agreed = any(is_rate_agreed(rate, other) for other in other_rates)
-            if pair in compared:
-                quotes[pair] = quotes[pair]._replace(is_agreed=is_agreed, is_doubted=not is_agreed)
+            if pair in compared and not is_agreed:
+                others = outvoting.setdefault(pair, [])
+                if any(is_rate_agreed(rate, other) for other in others):
+                    quotes[pair] = Quote(rate, provider, is_agreed=True)
+                else:
+                    quotes[pair] = quotes[pair]._replace(is_doubted=True)
+                others.append(rate)
+            elif pair in compared:
+                quotes[pair] = quotes[pair]._replace(is_agreed=True, is_doubted=False)
             elif (
                 pair not in last
                 or is_rate_near(rate, last[pair])

@@ -9,7 +9,8 @@ from django.db import transaction
 from apps.assets.models import AcceptedAsset
 from apps.core import clock, jobs
 from apps.core.errors import Failure
-from apps.stores import account_emails, audit
+from apps.stores.auditing import audit
+from apps.stores.emailing import account_emails
 
 REASON_MAX = 500
 FOUND_AGAIN = "Every deposit that had left the chain has confirmed again"

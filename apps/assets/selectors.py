@@ -1,9 +1,7 @@
-"""Reads of assets and rates. `accepted_priced` is on the hot path of creating a payment: one
-statement, no models."""
+"""Reads of assets and rates."""
 
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import lru_cache
@@ -13,53 +11,15 @@ from apps.assets.models import AcceptedAsset, Asset, Chain, Rate, TokenStandard
 from apps.core.db import sql
 from apps.core.money import CoinPrice
 
-
-@dataclass(frozen=True)
-class PricedAsset:
-    """An accepted, active asset (with its chain) and its rate, fiat per coin."""
-
-    asset: Asset
-    rate: Decimal
-    rate_source: str
-
-
 _ASSET_FIELDS = list(Asset._meta.concrete_fields)
 _CHAIN_FIELDS = list(Chain._meta.concrete_fields)
-_COLUMNS = ", ".join(
+# Of an asset `a` and its chain `c`, as `asset_of` takes them.
+ASSET_COLUMNS = ", ".join(
     [f"a.{field.column}" for field in _ASSET_FIELDS]
     + [f"c.{field.column}" for field in _CHAIN_FIELDS]
 )
-_PRICED = sql.Statement(f"""
-SELECT {_COLUMNS}, r.rate, r.source
-FROM assets_acceptedasset k
-JOIN assets_asset a ON a.id = k.asset_id AND a.is_active AND a.stopped_since IS NULL
-JOIN assets_chain c ON c.id = a.chain_id AND c.mode = k.mode
-    AND (%(chain_ids)s::text[] IS NULL OR c.id = ANY (%(chain_ids)s::text[]))
-JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s AND r.valid_until > %(now)s
-WHERE k.store_id = %(store_id)s AND k.mode = %(mode)s AND k.suspended_at IS NULL
-ORDER BY a.position, a.id
-""")  # noqa: S608  # only names of columns are put in
-
-
-def accepted_priced(
-    store_id: uuid.UUID,
-    mode: str,
-    currency: str,
-    now: datetime,
-    chain_ids: Iterable[str] | None = None,
-) -> list[PricedAsset]:
-    """The assets that a store takes in a mode, each with a rate that is still valid at `now`
-    (machine time).
-
-    With `chain_ids`, those of these chains alone.
-    """
-    chains = None if chain_ids is None else sql.array(chain_ids)
-    rows = _PRICED.rows(currency=currency, now=now, store_id=store_id, mode=mode, chain_ids=chains)
-    return [PricedAsset(_asset(row[:-2]), row[-2], row[-1]) for row in rows]
-
-
 _VALUED = sql.Statement(f"""
-SELECT {_COLUMNS}, r.rate
+SELECT {ASSET_COLUMNS}, r.rate
 FROM assets_asset a
 JOIN assets_chain c ON c.id = a.chain_id
 LEFT JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s
@@ -70,7 +30,7 @@ ORDER BY a.coin_symbol, a.id
 
 
 _ACTIVE = sql.Statement(f"""
-SELECT {_COLUMNS}, r.rate
+SELECT {ASSET_COLUMNS}, r.rate
 FROM assets_asset a
 JOIN assets_chain c ON c.id = a.chain_id AND c.mode = %(mode)s
 LEFT JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s
@@ -86,7 +46,7 @@ def valued(
     """These assets with their chain and their rate, None when there is none that is valid at `now`
     (machine time)."""
     rows = _VALUED.rows(currency=currency, now=now, ids=sql.array(asset_ids))
-    return [(_asset(row[:-1]), row[-1]) for row in rows]
+    return [(asset_of(row[:-1]), row[-1]) for row in rows]
 
 
 def with_chains(asset_ids: Iterable[str]) -> dict[str, Asset]:
@@ -95,8 +55,8 @@ def with_chains(asset_ids: Iterable[str]) -> dict[str, Asset]:
 
 
 @lru_cache(maxsize=256)
-def _asset(row: tuple[Any, ...]) -> Asset:
-    """Asset and chain with just these values, made once; readers share it."""
+def asset_of(row: tuple[Any, ...]) -> Asset:
+    """Asset and chain with just these values of ASSET_COLUMNS, made once; readers share it."""
     split = len(_ASSET_FIELDS)
     asset = Asset.from_db("default", [field.attname for field in _ASSET_FIELDS], row[:split])
     asset.min_withdrawal_atomic = int(asset.min_withdrawal_atomic)
@@ -105,7 +65,7 @@ def _asset(row: tuple[Any, ...]) -> Asset:
 
 
 def accepts_any(store_id: uuid.UUID, mode: str) -> bool:
-    """Whether the store takes at least one active asset."""
+    """True if the store takes at least one active asset."""
     rows = AcceptedAsset.objects.filter(
         store_id=store_id, mode=mode, suspended_at=None, asset__is_active=True
     )
@@ -118,9 +78,9 @@ def active_assets(mode: str) -> list[Asset]:
 
 
 def active_priced(mode: str, currency: str, now: datetime) -> list[tuple[Asset, Decimal | None]]:
-    """The same with their rate, None when there is none that is valid at `now` (machine time)."""
+    """Active assets with their rate, None without a rate that is valid at `now` (machine time)."""
     rows = _ACTIVE.rows(currency=currency, now=now, mode=mode)
-    return [(_asset(row[:-1]), row[-1]) for row in rows]
+    return [(asset_of(row[:-1]), row[-1]) for row in rows]
 
 
 def listed_assets(mode: str) -> list[Asset]:
@@ -144,7 +104,7 @@ def current_rate(asset_id: str, currency: str, now: datetime) -> Rate | None:
 
 
 def price_of(asset: Asset, currency: str, now: datetime) -> CoinPrice[Asset] | None:
-    """What a coin is worth now; None when there is no rate or it is too old."""
+    """A coin's present price; None when there is no rate or it is too old."""
     rate = current_rate(asset.pk, currency, now)
     return None if rate is None else CoinPrice(asset, rate.rate, currency)
 
@@ -159,7 +119,7 @@ def native_asset_id(asset: Asset) -> str:
 
 
 def native_of(chain_id: str) -> Asset | None:
-    """The same by the chain; None for one that has none yet."""
+    """The native coin of a chain; None for one that has none yet."""
     return Asset.objects.filter(chain=chain_id, token_standard=TokenStandard.NATIVE).first()
 
 
@@ -177,8 +137,7 @@ CROSS JOIN LATERAL (
 def daily_rates(
     asset_days: Iterable[tuple[str, date]], currency: str
 ) -> dict[tuple[str, date], Decimal]:
-    """What a coin was worth on a day (UTC): the first rate of that day, else of the last one before
-    that knew any."""
+    """A coin's price on a day (UTC): the first rate of that day, else the last one before it."""
     pairs = sorted(set(asset_days))
     if not pairs:
         return {}

@@ -11,9 +11,8 @@ from apps.core import clock
 from apps.core.db.constraints import refused_by
 from apps.core.db.sql import Statement
 from apps.core.errors import Failure, NotFound
-from apps.core.evm import is_address
 from apps.core.ids import new_id_sql
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 
 
@@ -62,8 +61,8 @@ def change_asset(
     is_active: bool | None = None,
     required_confirmations: int | None = None,
 ) -> Asset:
-    """Staff change an asset; None leaves a thing as it is. The confirmations are those of its
-    chain, for deposits not yet seen."""
+    """Staff change an asset; None leaves a thing as it is. A contract is an address as it is
+    stored; the confirmations are those of its chain, for deposits not yet seen."""
     with transaction.atomic():
         asset = (
             Asset.objects.select_for_update(of=("self",), no_key=True)
@@ -108,9 +107,8 @@ def note_stop(asset_id: str, *, is_stopped: bool, at: datetime) -> bool:
     return bool(rows.update(stopped_since=at if is_stopped else None))
 
 
-def _token_contract(asset: Asset, text: str) -> str:
-    address = text.lower()
-    if asset.is_native or not is_address(text) or int(address, 16) == 0:
+def _token_contract(asset: Asset, address: str) -> str:
+    if asset.is_native:
         raise NotAContract
     if (
         Asset.objects.filter(chain_id=asset.chain_id, contract_address=address)
@@ -122,7 +120,7 @@ def _token_contract(asset: Asset, text: str) -> str:
 
 
 def accept_all_active(store: Store) -> None:
-    """What a new store begins with: every listed asset of each mode."""
+    """Assets of a new store: every listed asset of each mode."""
     _ACCEPT.rows(store_id=store.pk, at=clock.real_now())
 
 
@@ -133,6 +131,32 @@ FROM assets_asset a JOIN assets_chain c ON c.id = a.chain_id
 WHERE a.is_active AND a.is_listed
 ON CONFLICT DO NOTHING RETURNING id
 """)  # noqa: S608  # no input in it
+
+
+_ACCEPT_NEW = Statement(f"""
+INSERT INTO assets_acceptedasset (id, store_id, mode, created_at, asset_id)
+SELECT {new_id_sql()}, %(store_id)s::uuid, c.mode, %(at)s::timestamptz, a.id
+FROM assets_asset a JOIN assets_chain c ON c.id = a.chain_id AND c.mode = %(mode)s
+WHERE a.is_active AND a.is_listed
+ON CONFLICT DO NOTHING RETURNING asset_id
+""")  # noqa: S608  # no input in it
+
+
+def accept_all_listed(access: Access) -> list[str]:
+    """Take every listed asset of the mode that the store doesn't take yet; their IDs."""
+    with transaction.atomic():
+        Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
+        rows = _ACCEPT_NEW.rows(store_id=access.store_id, mode=access.mode, at=clock.real_now())
+        accepted = Asset.objects.filter(pk__in=[asset_id for (asset_id,) in rows])
+        for asset in accepted:
+            audit.record(
+                "asset.accepted",
+                store=access.store,
+                mode=access.mode,
+                target=asset,
+                name=asset.pk,
+            )
+    return [asset.pk for asset in accepted]
 
 
 def set_accepted(access: Access, asset_id: str, is_accepted: bool) -> None:

@@ -15,10 +15,12 @@ from django.db.models import Q
 
 from apps.assets.models import Asset, Chain, TokenStandard
 from apps.audit import custody_addresses
+from apps.audit.holdings import Holdings, holdings_of, patience_of
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.networks.families import addresses_of, stored
+from apps.chain.networks.finality import final_number
 from apps.chain.nodes import nodes_of
-from apps.chain.providers.base import Call, Nodes, RpcError
-from apps.chain.rpc.state import At, each_at
+from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.selectors import heads, is_watched
 from apps.chain.sending import cold_storage
 from apps.core.db.sql import Arguments
@@ -27,12 +29,10 @@ NAME = "custody_is_there"
 SAYS = "custody_deposits and custody_hot equal the balances on the chain"
 COLD_NAME = "cold_is_there"
 COLD_SAYS = "The cold addresses hold at least the ledger balance of cold storage"
-HOLDERS_AT_ONCE = 100
 ADDRESSES_SHOWN_MAX = 10
 LOOKS_AGAIN = 3
 AGAIN_SECONDS = 4.0
 _Status = OutgoingTransaction.Status
-_BALANCE_OF = "0x70a08231"
 
 _EXPECTED = """
 SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
@@ -40,6 +40,8 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
                      AND kind IN ('custody_deposits', 'custody_hot')), 0)
      + coalesce((SELECT sum(amount_atomic) FROM chain_deposit d WHERE asset_id = %(asset)s
          AND NOT is_simulated
+                 AND NOT EXISTS (SELECT FROM chain_address own WHERE own.address = d.address_id
+                     AND own.purpose = 'own')
                  AND block_number <= %(block)s
                  AND (status = 'unmatched'
                      OR (status = 'confirmed' AND handled_status <> 'confirmed'))
@@ -59,7 +61,8 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
          FROM (
              SELECT *, (receives_asset_id IS NOT DISTINCT FROM %(asset)s)::int AS brings,
                     (asset_id = %(asset)s AND receives_asset_id IS DISTINCT FROM %(asset)s
-                     AND purpose NOT IN ('approval', 'sweep', 'sweep_gas', 'x402'))::int AS gives,
+                     AND purpose NOT IN ('approval', 'sweep', 'sweep_gas', 'join', 'x402')
+                     )::int AS gives,
                     -- In review, what was mined a second time did the opposite of what is booked.
                     (status = 'confirmed' OR status = 'review'
                         AND handled_status = 'failed')::int AS has_moved,
@@ -71,7 +74,7 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
                                 OR reason_code = 'moved_otherwise'))) IS TRUE)::int AS is_there,
                     (handled_status IN ('confirmed', 'failed'))::int AS was_booked
              FROM chain_outgoingtransaction
-             WHERE chain_id = %(chain)s AND nonce IS NOT NULL
+             WHERE chain_id = %(chain)s AND (nonce IS NOT NULL OR spend_id IS NOT NULL)
                AND (handled_status <> status OR block_number > %(block)s OR undone_count > 0
                    OR status = 'review' AND reason_code = 'moved_otherwise')
          ) one
@@ -92,8 +95,8 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
 
 @dataclass(frozen=True)
 class Book:
-    """What should be on a chain in one asset at a block; what should be in cold storage at least,
-    as others may add to it."""
+    """Expected holdings of an asset: on a chain at a block, and the minimum in cold storage, as
+    others may add to it."""
 
     asset: Asset
     block_number: int
@@ -103,18 +106,18 @@ class Book:
 
 @dataclass(frozen=True)
 class Checked:
-    """One asset, and what is wrong with it; nothing when it is there to the unit."""
+    """An asset, and what is wrong with it; nothing when it is there to the unit."""
 
     subject: str
     detail: str
 
 
 def booked() -> list[Book]:
-    """What the books say of every asset on a chain that is being read."""
+    """Booked holdings of every asset on a watched chain."""
     tips = heads()
     books = []
     for chain in Chain.objects.filter(pk__in=[pk for pk in tips if is_watched(pk)]).order_by("pk"):
-        block = _confirmed(chain, tips[chain.pk].number)
+        block = final_number(chain, tips[chain.pk].number)
         on_chain = Q(token_standard=TokenStandard.NATIVE) | Q(contract_address__isnull=False)
         assets = Asset.objects.filter(on_chain, chain=chain).select_related("chain")
         books += [book_of(asset, block) for asset in assets]
@@ -126,12 +129,7 @@ def book_of(asset: Asset, block: int) -> Book:
 
 
 def _block_of(chain: Chain) -> int:
-    return _confirmed(chain, heads()[chain.pk].number)
-
-
-def _confirmed(chain: Chain, head: int) -> int:
-    """The newest block whose transactions count as confirmed."""
-    return max(0, head - chain.required_confirmations + 1)
+    return final_number(chain, heads()[chain.pk].number)
 
 
 def compare(books: list[Book]) -> list[Checked]:
@@ -155,16 +153,17 @@ def _looked_at_again(book: Book) -> Checked:
 
 
 def compare_cold(books: list[Book]) -> list[Checked]:
-    """The same of cold storage, for the assets that have coins there."""
+    """Comparison of cold storage, for the assets that have coins there."""
     return [_compare_cold(book) for book in books if book.cold_atomic]
 
 
 def _compare_cold(book: Book) -> Checked:
     subject = f"{book.asset.pk} at block {book.block_number}"
     try:
-        with closing(nodes_of(book.asset.chain)) as nodes:
+        with closing(_nodes(book)) as nodes:
             cold = sorted(cold_storage.addresses(book.asset.pk))
-            holding = sum(_held(book, cold, nodes, _at(book, nodes)).values())
+            holdings = holdings_of(book.asset, book.block_number, nodes)
+            holding = sum(holdings.held(cold).values())
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     short = book.cold_atomic - holding
@@ -190,24 +189,28 @@ def _asked(statement: str, asset: Asset, block: int) -> int:
 def _compare(book: Book) -> Checked:
     subject = f"{book.asset.pk} at block {book.block_number}"
     try:
-        with closing(nodes_of(book.asset.chain)) as nodes:
-            at = _at(book, nodes)
-            batches = (_held(book, some, nodes, at) for some in _batches(book.asset))
-            holding = sum(sum(held.values()) for held in batches)
+        with closing(_nodes(book)) as nodes:
+            holdings = holdings_of(book.asset, book.block_number, nodes)
+            batches = _batches(book.asset, holdings.at_once)
+            holding = sum(sum(holdings.held(some).values()) for some in batches)
             difference = holding - book.expected_atomic
-            where = _where(book, nodes, at, difference) if difference else ""
+            where = _where(book, holdings, difference) if difference else ""
     except RpcError as error:
         return Checked(subject, f"the nodes did not say: {error}")
     text = f"the books say {book.expected_atomic}, the chain {holding}{where}: {difference:+d}"
     return Checked(subject, text if difference else "")
 
 
-def _where(book: Book, nodes: Nodes, at: At, difference: int) -> str:
+def _nodes(book: Book) -> Nodes:
+    return nodes_of(book.asset.chain, patience_seconds=patience_of(book.asset.chain))
+
+
+def _where(book: Book, holdings: Holdings, difference: int) -> str:
     """The addresses that hold something else than what came to them and left them again, and how
     much of the difference they leave."""
     apart: dict[str, int] = {}
-    for holders in _batches(book.asset):
-        held = _held(book, holders, nodes, at)
+    for holders in _batches(book.asset, holdings.at_once):
+        held = holdings.held(holders)
         moved = custody_addresses.expected(book.asset, holders, book.block_number)
         apart |= {
             holder: held[holder] - moved[holder]
@@ -229,52 +232,25 @@ def _hot_wallets(asset: Asset) -> str:
     """The address, where there is only one."""
     found = HotWallet.objects.filter(chain=asset.chain_id).values_list("address", flat=True)
     addresses = list(found[:2])
-    return addresses[0].lower() if len(addresses) == 1 else "the hot wallets"
+    return stored(addresses[0]) if len(addresses) == 1 else "the hot wallets"
 
 
-def _batches(asset: Asset) -> Iterator[list[str]]:
+def _batches(asset: Asset, at_once: int) -> Iterator[list[str]]:
+    """Our addresses on the asset's network, the hot wallets' first."""
     hot = HotWallet.objects.filter(chain=asset.chain_id).values_list("address", flat=True)
-    wallets = {address.lower() for address in hot}
+    wallets = {stored(address) for address in hot}
     if wallets:
         yield sorted(wallets)
     deposits = (
-        Address.objects.filter(mode=asset.mode)
+        Address.objects.filter(
+            mode=asset.mode, address__startswith=addresses_of(asset.chain).beginning
+        )
         .exclude(pk__in=wallets)
+        .exclude(purpose=Address.Purpose.OWN)
         .order_by("pk")
         .values_list("pk", flat=True)
     )
     last = ""
-    while holders := list(deposits.filter(pk__gt=last)[:HOLDERS_AT_ONCE]):
+    while holders := list(deposits.filter(pk__gt=last)[:at_once]):
         yield holders
         last = holders[-1]
-
-
-def _at(book: Book, nodes: Nodes) -> At:
-    """The block that the book is of, as the nodes have it."""
-    block = nodes.call("eth_getBlockByNumber", [hex(book.block_number), False])
-    if not isinstance(block, dict) or not isinstance(block.get("hash"), str):
-        raise RpcError(f"no block {book.block_number}")
-    return At(book.block_number, block["hash"])
-
-
-def _held(book: Book, holders: list[str], nodes: Nodes, at: At) -> dict[str, int]:
-    calls: list[Call] = [
-        (
-            ("eth_getBalance", [holder, at.hash])
-            if book.asset.is_native
-            else (
-                "eth_call",
-                [
-                    {"to": book.asset.contract_address, "data": f"{_BALANCE_OF}{holder[2:]:0>64}"},
-                    at.hash,
-                ],
-            )
-        )
-        for holder in holders
-    ]
-    held = {}
-    for holder, answer in zip(holders, each_at(nodes, calls, at), strict=True):
-        if isinstance(answer, RpcError):
-            raise answer
-        held[holder] = 0 if answer in ("0x", None) else int(answer, 16)
-    return held

@@ -53,21 +53,40 @@ FACTS = (
     Facts(
         "billing_price",
         "mode created_at form_key store_id product_id unit_amount_cents currency interval"
-        " interval_count",
+        " interval_count tax_rate_id",
         moving(OWNERS="active metadata updated_at"),
+    ),
+    Facts(
+        "billing_taxrate",
+        "store_id mode created_at form_key category rate_bps inclusive reason reason_code",
+        moving(OWNERS="name active updated_at"),
+    ),
+    Facts(
+        "billing_vatcheck",
+        "store_id mode created_at customer_id number requester_number result name address"
+        " consultation_number answer error",
+    ),
+    Facts(
+        "billing_creditnote",
+        "store_id mode created_at form_key invoice_id number reason memo currency net_cents"
+        " tax_cents total_cents issued_on",
+    ),
+    Facts(
+        "billing_creditnoteline",
+        "credit_note_id position category rate_bps reason reason_code net_cents tax_cents",
     ),
     numbered(
         "billing_subscriptionchange", "subscription_id change from_status to_status created_at"
     ),
     Facts(
         "billing_subscription",
-        "store_id mode created_at form_key customer_id started_at",
+        "store_id mode created_at form_key customer_id started_at time_zone",
         moving(
             HISTORY="status price_id quantity trial_end cancel_at_period_end cancel_at canceled_at"
             " paused_at failed_cycle_count grace_cycles updated_at anchor_day",
             SUMS="current_period_start current_period_end next_billing_at",
             PACE="next_step_at",
-            OWNERS="metadata",
+            OWNERS="metadata tax_rate_id discount_type discount_value",
         ),
     ),
     Facts(
@@ -86,16 +105,36 @@ FACTS = (
         " receives_asset_id",
         moving(
             BOOKS="handled_status handled_fee_atomic handled_received_atomic",
-            CHAIN="received_atomic status from_address nonce tx_hash block_number block_hash"
-            " network_fee_atomic undone_count gas_limit goes_back approval",
+            CHAIN="received_atomic status from_address nonce spend_id tx_hash block_number"
+            " block_hash network_fee_atomic undone_count gas_limit goes_back approval",
             PACE="unknown_since reason reason_code waits_for not_before requested_at signed_at"
             " submitted_at finished_at",
         ),
+    ),
+    Facts(
+        "chain_ownwallet",
+        "store_id mode created_at number family chain_id kind content fingerprint",
+        moving(PACE="next_index"),
+    ),
+    Facts(
+        "chain_walletchoice",
+        "store_id mode created_at asset_id wallet_id asked_by_id",
+        moving(OWNERS="stopped_at", PACE="told_at active_from waits_for"),
     ),
     numbered("chain_payer", "chain_id address tx_hash", moving(CHAIN="kind checked_at")),
     numbered(
         "chain_signedtransaction",
         "outgoing_id tx_hash raw max_fee_wei priority_fee_wei signed_at",
+        moving(PACE="broadcast_at refused_count refusal"),
+    ),
+    numbered(
+        "chain_spend",
+        "chain_id wallet_address first_tx_hash first_output created_at",
+        moving(CHAIN="ended_at mined_as"),
+    ),
+    numbered(
+        "chain_spendcandidate",
+        "spend_id tx_hash raw plan fee_atomic signed_at",
         moving(PACE="broadcast_at"),
     ),
     numbered(
@@ -141,6 +180,12 @@ FACTS = (
             " success_url email name paused_at archived_at updated_at"
         ),
     ),
+    Facts(
+        "links_sale",
+        "store_id mode created_at form_key token till_name currency lines amount_cents note"
+        " offered_bps",
+        moving(HISTORY="tip_cents payment_id canceled_at"),
+    ),
     numbered("onramp_sessionchange", "session_id from_status to_status source created_at"),
     Facts(
         "payments_heldrefund",
@@ -171,8 +216,8 @@ FACTS = (
     ),
     Facts(
         "payments_paymentaddress",
-        "payment_id asset_id address_id position required_atomic base_atomic fee_atomic"
-        " exchange_rate rate_source required_confirmations created_at",
+        "payment_id asset_id address_id own_wallet_id position required_atomic base_atomic"
+        " fee_atomic exchange_rate rate_source required_confirmations created_at",
     ),
     Facts(
         "payments_refund",
@@ -307,6 +352,7 @@ _CONFIGURED = "whoever owns it changes it, and the audit log has a line"
 _WORK = "it is work that is under way, and is found again"
 _DRAFT = "it is changed and deleted as a draft; numbers, totals and what was counted are compared"
 _DJANGO = "Django's own"
+_SEEN = "it says that somebody looked, and moves nothing"
 # Every other table, and why no run keeps what its rows say.
 ELSEWHERE = {
     table: why
@@ -318,7 +364,7 @@ ELSEWHERE = {
         " payments_paymentchange payments_paymentnet payments_paymentreference payments_platformsum"
         " payments_reconciliationtask payments_soldspan payments_soldsum reports_hourlybooking"
         " reports_hourlybookingplace stores_countedmerchant stores_merchantcount"
-        " webhooks_queueddelivery chain_address chain_block chain_head"
+        " webhooks_queueddelivery chain_address chain_block chain_head chain_coin"
         " billing_invoicecounter",
         _SIGN_IN: "access_accesstoken access_devicegrant access_grant access_idtoken"
         " access_knownbrowser access_refreshtoken"
@@ -331,13 +377,15 @@ ELSEWHERE = {
         " payouts_payoutsettings reports_accountcodes stores_member"
         " stores_notificationchoice stores_verificationdocument",
         _WORK: "chain_obstacle chain_gasleft assets_dailyrate assets_rate chain_addresslook"
-        " chain_addresstolook chain_blocktoread chain_balancecheck chain_unexplainedbalance"
-        " core_drawing core_heartbeat"
+        " chain_addresstolook chain_sighting chain_blocktoread chain_balancecheck"
+        " chain_unexplainedbalance core_drawing core_heartbeat"
         " core_lease core_outgoingmail core_rowfailure core_rowturn onramp_callback"
         " onramp_fundingsession payments_paymentemail reports_report"
-        " stores_notification stores_testletter webhooks_attempt webhooks_host",
-        _DRAFT: "billing_invoice billing_invoicechange billing_invoiceline"
+        " payouts_offramporder stores_notification stores_testletter stores_workerorder"
+        " webhooks_attempt webhooks_host",
+        _DRAFT: "billing_invoice billing_invoicechange billing_invoiceline billing_invoicetax"
         " billing_subscriptionitem",
+        _SEEN: "payments_checkoutview",
         _DJANGO: "auth_group auth_group_permissions auth_permission django_admin_log"
         " django_content_type stores_user_groups stores_user_user_permissions",
     }.items()

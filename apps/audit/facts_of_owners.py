@@ -44,9 +44,11 @@ OF_OWNERS = (
     ),
     Facts(
         "assets_chain",
-        "mode chain_id",
+        "mode chain_id family",
         moving(
-            OWNERS="required_confirmations confirmations_floor", WORDS="name symbol explorer_url"
+            OWNERS="required_confirmations confirmations_floor block_milliseconds fee_symbol"
+            " fee_model",
+            WORDS="name symbol explorer_url wallet_url",
         ),
         key_type="text",
     ),
@@ -63,14 +65,35 @@ OF_OWNERS = (
     Facts(
         "billing_customer",
         "store_id mode created_at form_key",
-        moving(OWNERS="email name phone address metadata deleted_at updated_at language email_key"),
+        moving(
+            OWNERS="email name phone address metadata deleted_at updated_at language email_key"
+            " country vat_number tax_rate_id buyer_reference electronic_address"
+        ),
     ),
     Facts(
         "billing_product",
         "store_id mode created_at form_key",
-        moving(OWNERS="name description active metadata updated_at"),
+        moving(OWNERS="name description active metadata updated_at tax_rate_id supply_type"),
     ),
-    Facts("links_till", "store_id", moving(OWNERS="currency tip_bps updated_at"), grows=True),
+    Facts(
+        "billing_taxsettings",
+        "store_id mode created_at",
+        moving(
+            OWNERS="tax_rate_id is_automatic is_small_business charges_abroad supply_type"
+            " updated_at"
+        ),
+    ),
+    Facts(
+        "links_till",
+        "store_id",
+        moving(OWNERS="currency tip_bps vat_bps names updated_at"),
+        grows=True,
+    ),
+    Facts(
+        "links_tillitem",
+        "store_id created_at currency",
+        moving(OWNERS="name price_cents vat_bps removed_at updated_at"),
+    ),
     Facts(
         "onramp_credential",
         "store_id mode created_at provider",
@@ -92,18 +115,21 @@ OF_OWNERS = (
     ),
     Facts(
         "stores_store",
-        "created_at",
+        "created_at archive_of_id",
         moving(
             OWNERS="name country deleted_at settlement_currency accept_overpayments"
             " accept_underpayments underpayment_tolerance_bps overpayment_tolerance_bps"
             " customer_pays_fee fee_fraction platform_fee_fraction external_id is_platform"
-            " kyc_confirmed_at support_email brand_name logo_url logo_name primary_color"
+            " kyc_confirmed_at support_email support_phone brand_name logo_url logo_name"
+            " primary_color"
             " secondary_color remove_service_branding checkout_domain checkout_domain_verified_at"
             " checkout_domain_checked_at checkout_domain_problem card_funding_live"
             " card_funding_test city embed_origins postal_code street website offers_new_quotes"
-            " customer_language platform_id publishable_key_amounts platform_fee_before_fraction"
-            " platform_fee_from platform_fee_ceiling_fraction",
-            PACE="test_offset_seconds test_clock_target_seconds",
+            " customer_language time_zone platform_id publishable_key_amounts"
+            " platform_fee_before_fraction platform_fee_from platform_fee_ceiling_fraction"
+            " way_of_selling skipped_steps payments_suspended_at payouts_suspended_at"
+            " sign_ins_suspended_at legal_name vat_number register_number",
+            PACE="test_offset_seconds test_clock_target_seconds test_reset_at test_reset_moved_at",
         ),
     ),
     Facts(

@@ -1,5 +1,5 @@
-"""Who may do what with each table: grants.txt, brought to PostgreSQL after every migration and
-compared with it by verify_ledger.
+"""Who may do what with each table, and who may call what writes the books: grants.txt, brought to
+PostgreSQL after every migration and compared with it by verify_ledger.
 
 Only differences are written, so it may run at any time and beside a service that works.
 """
@@ -19,10 +19,24 @@ WEB, WORKER, WATCHER, SIGNER, READER = ROLES = (
     "tillgate_signer",
     "tillgate_reader",
 )
-_PRIVILEGES = {"S": "SELECT", "I": "INSERT", "U": "UPDATE", "D": "DELETE", "N": "USAGE"}
-_PART = re.compile(r"([SIUDN]+)(?:\((-?)([a-z0-9_ ]+)\))?")
+_PRIVILEGES = {
+    "S": "SELECT",
+    "I": "INSERT",
+    "U": "UPDATE",
+    "D": "DELETE",
+    "N": "USAGE",
+    "X": "EXECUTE",
+}
+_PART = re.compile(r"([SIUDNX]+)(?:\((-?)([a-z0-9_ ]+)\))?")
+_CALL = "()"
+# The functions that write the books, or give their accounts to an archive: who may call them is
+# said one by one. Others are everybody's.
+_POSTS = (
+    "p.pronamespace = current_schema()::regnamespace AND p.prorettype <> 'trigger'::regtype"
+    r" AND (p.prosrc ~ 'INSERT INTO ledger_entry|ledger_book\(' OR p.proname = 'stores_put_away')"
+)
 # Nobody is given a partition: it is read through its table, by that table's policies.
-_COLUMNS = """
+_COLUMNS = f"""
 SELECT c.relname, array_agg(a.attname::text ORDER BY a.attnum)
 FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
     AND NOT a.attisdropped
@@ -30,9 +44,10 @@ WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p'
   AND NOT c.relispartition
   AND NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.objid = c.oid AND c.relkind = 'S'
       AND d.deptype = 'i') GROUP BY c.relname
-"""
+UNION ALL SELECT p.proname || '()', ARRAY[]::text[] FROM pg_proc p WHERE {_POSTS}
+"""  # noqa: S608  # our own text
 # What anybody but the owner may do, everybody's included.
-GIVEN = """
+GIVEN = f"""
 SELECT coalesce(r.rolname, 'public')::text AS grantee, given.privilege_type AS privilege,
     given.relname::text AS relation,
        given.attname::text AS part FROM (
@@ -42,8 +57,11 @@ SELECT coalesce(r.rolname, 'public')::text AS grantee, given.privilege_type AS p
     UNION ALL SELECT c.relname, a.attname, e.grantee, e.privilege_type
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid, aclexplode(a.attacl) e
     WHERE c.relnamespace = current_schema()::regnamespace AND e.grantee <> c.relowner
+    UNION ALL SELECT p.proname || '()', '', e.grantee, e.privilege_type
+    FROM pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) e
+    WHERE e.grantee <> p.proowner AND {_POSTS}
 ) given LEFT JOIN pg_roles r ON r.oid = given.grantee
-"""
+"""  # noqa: S608  # our own text
 
 # Where the roles, or everybody, may make tables and functions of their own, which could stand in
 # for ours.
@@ -63,7 +81,7 @@ WHERE place.grantee = 0 OR r.rolname IN ('{"', '".join(ROLES)}')
 
 
 class TableGrant(NamedTuple):
-    """One role may do one thing with a table, or with a column of it."""
+    """A role may do one thing with a table, or with a column of it."""
 
     role: str
     privilege: str
@@ -73,10 +91,10 @@ class TableGrant(NamedTuple):
     def sql(self, verb: str) -> str:
         """`verb` is GRANT or REVOKE."""
         privilege = f'{self.privilege}("{self.column}")' if self.column else self.privilege
-        kind = "SEQUENCE" if self.privilege == "USAGE" else "TABLE"
+        kind = {"USAGE": "SEQUENCE", "EXECUTE": "FUNCTION"}.get(self.privilege, "TABLE")
         return (
-            f'{verb} {privilege} ON {kind} "{self.table}" {"TO" if verb == "GRANT" else "FROM"}'
-            f" {self.role}"
+            f'{verb} {privilege} ON {kind} "{self.table.removesuffix(_CALL)}"'
+            f" {'TO' if verb == 'GRANT' else 'FROM'} {self.role}"
         )
 
 
@@ -104,7 +122,8 @@ def _lines() -> list[list[str]]:
 
 
 def columns() -> dict[str, list[str]]:
-    """Every table, view and sequence of this database with its columns."""
+    """Every table, view and sequence of this database with its columns, and every function that
+    writes the books."""
     with connection.cursor() as cursor:
         cursor.execute(_COLUMNS)
         return {table: [column for column in names if column] for table, names in cursor.fetchall()}
@@ -142,7 +161,7 @@ def _parts(cell: str, names: list[str]) -> list[tuple[str, list[str]]]:
 
 
 def current() -> set[TableGrant]:
-    """What roles may do in this database now, other than the owner."""
+    """Grants in this database, without the owner's."""
     with connection.cursor() as cursor:
         cursor.execute(GIVEN)
         return {TableGrant(*row) for row in cursor.fetchall()}

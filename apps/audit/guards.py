@@ -1,4 +1,4 @@
-"""What guards the money in the database itself, compared with what the migrations made (guards.txt,
+"""Guards of the money in the database, compared with those that the migrations made (guards.txt,
 which a test regenerates)."""
 
 from functools import cache
@@ -15,7 +15,7 @@ from apps.ledger.chart import CHART
 FILE = Path(__file__).with_name("guards.txt")
 _TABLES = (
     "^(ledger|payments|chain|payouts|swaps|agents|billing|links|onramp|webhooks|stores_audit"
-    "|stores_staffrequest|stores_user|assets|audit)"
+    "|stores_staffrequest|stores_workerorder|stores_user|assets|audit)"
 )
 # Every name once. Of a trigger also whether it fires for everybody (O); of a function only a hash,
 # which its settings are part of. What a partition has from its table counts if it is off; what each
@@ -132,7 +132,7 @@ WHERE is_guarded <> (kind = ANY (%(guarded_kinds)s)) OR kind <> ALL (%(kinds)s)
 
 
 def parameters() -> Arguments:
-    """What the queries compare with."""
+    """Parameters of the comparison."""
     expected = {**_expected(), **uuids.guards()}
     granted = sorted(grants.expected())
     expected_policies = sorted(policies.expected())

@@ -27,10 +27,11 @@ from apps.payments import states
 from apps.payments.invariants.held import HELD
 from apps.payments.invariants.held_refunds import HELD_REFUNDS
 from apps.payments.invariants.marks import MARKS
+from apps.payments.invariants.own import OWN
 from apps.payments.invariants.payments import PAYMENTS
 from apps.payments.invariants.prices import PRICES
 from apps.payments.invariants.treasury import TREASURY
-from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
+from apps.payments.units import WHOLE_UNIT_CURRENCIES
 from apps.payouts import states as payout_states
 from apps.payouts.invariants import PAYOUTS
 from apps.reports.invariants import BOOKINGS
@@ -47,7 +48,7 @@ BOOKED_WITHIN_SECONDS = 900
 
 
 def parameters() -> Arguments:
-    """What the queries name, so that no query says it a second time."""
+    """Parameters shared by the queries, so that no query repeats them."""
     return {**product_parameters(), **guards.parameters(), **touched.WHOLE}
 
 
@@ -65,7 +66,7 @@ def product_parameters() -> Arguments:
         ),
         "status_events": [states.CREATED_EVENT, states.CANCELED_EVENT, *states.EVENTS.values()],
         "canceled": states.CANCELED_EVENT,
-        "subscribable": list(catalogue.SUBSCRIBABLE),
+        "subscribable": list(catalogue.open_to(False)),
         "stale_seconds": BOOKED_WITHIN_SECONDS,
         "held_for_review": list(payout_states.HELD),
         "asset_stopped": payout_states.ASSET_STOPPED,
@@ -76,7 +77,17 @@ def product_parameters() -> Arguments:
 
 
 OF_BOOKS = (
-    GUARDS + LEDGER + RECORDS + PAYMENTS + MARKS + HELD + HELD_REFUNDS + PRICES + CHAINS + TOLD
+    GUARDS
+    + LEDGER
+    + RECORDS
+    + PAYMENTS
+    + OWN
+    + MARKS
+    + HELD
+    + HELD_REFUNDS
+    + PRICES
+    + CHAINS
+    + TOLD
 )
 INVARIANTS = (
     OF_BOOKS

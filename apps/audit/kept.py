@@ -94,7 +94,7 @@ def _words(facts: Facts) -> dict[str, str]:
     else:
         bucket, is_random = _BY_NUMBER, "false"
     digits = PRUNED_DIGITS if facts.is_pruned else DIGITS
-    row = ", ".join(f"r.{name}" for name in (facts.key, *facts.names))
+    row = ", ".join(_column(name) for name in (facts.key, *facts.names))
     return {
         "table": facts.table,
         "key": facts.key,
@@ -103,6 +103,11 @@ def _words(facts: Facts) -> dict[str, str]:
         "is_random": is_random,
         "hash": f"hash_record_extended(ROW({row}), 0)",
     }
+
+
+def _column(name: str) -> str:
+    """As it was before the records of test mode were put away."""
+    return f"stores_origin(r.{name})" if name in ("store_id", "platform_id") else f"r.{name}"
 
 
 def _upto(facts: Facts, words: Mapping[str, str], before: Kept | None, at: datetime) -> str:

@@ -53,9 +53,14 @@ _OF_STORE = {
         "card_funding_test",
     ]
 }
-_OF_STORE["kyc_confirmed_at"] = "s.kyc_confirmed_at IS NOT NULL"
 # Of these times the lines are compared with whether there is one.
-_MOMENTS = ("kyc_confirmed_at",)
+_MOMENTS = (
+    "kyc_confirmed_at",
+    "payments_suspended_at",
+    "payouts_suspended_at",
+    "sign_ins_suspended_at",
+)
+_OF_STORE |= {name: f"s.{name} IS NOT NULL" for name in _MOMENTS}
 # And of these with the time itself: from when something may be done.
 _TIMES = ("usable_from", "cools_until", "sends_anywhere_from", "expires_at")
 # As much of a text as a line keeps, and of the hash of what no line may have.

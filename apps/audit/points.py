@@ -55,7 +55,7 @@ class UnknownPoint(Failure):
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What a run sees: everything before the boundary, in this database."""
+    """Scope of a run: everything before the boundary, in this database."""
 
     boundary_xid: int
     database_name: str
@@ -69,11 +69,11 @@ class Snapshot:
 
     @property
     def counts_rows(self) -> bool:
-        """Whether rows as old as the database can be told from new ones."""
+        """True if rows as old as the database can be told from new ones."""
         return self.boundary_xid < TRANSACTIONS_MAX
 
     def continues(self, point: VerifiedPoint) -> bool:
-        """Whether what was verified there can be told from what was written since."""
+        """True if what was verified there can be told from what was written since."""
         transactions = self.boundary_xid - point.boundary_xid
         return self.database_name == point.database_name and 0 <= transactions < TRANSACTIONS_MAX
 
@@ -110,7 +110,7 @@ def find(since: str) -> VerifiedPoint | None:
 
 
 def is_whole_due(days: int, at: datetime) -> bool:
-    """Whether everything was last verified so many days ago; never for none. A nightly run may
+    """True if everything was last verified so many days ago; never for none. A nightly run may
     begin some hours earlier than the one of a week before."""
     if not days:
         return False
@@ -119,8 +119,8 @@ def is_whole_due(days: int, at: datetime) -> bool:
 
 
 def newest_times() -> dict[str, datetime]:
-    """When a run without findings last was, of any kind and of everything; before the first, when
-    points came into being."""
+    """Times of the last clean runs, of each kind and of everything; before the first one, the time
+    when points were introduced."""
     (applied,) = MigrationRecorder.Migration.objects.filter(
         app="audit", name="0001_verified_points"
     ).values_list("applied", flat=True)

@@ -75,7 +75,7 @@ def decided() -> dict[str, tuple[str, str]]:
 
 
 def expected() -> set[RowPolicy]:
-    """What the file says, for the tables that are there."""
+    """Policies in the file, for the tables that exist."""
     there = set(connection.introspection.table_names())
     policies = set()
     for table, (rule, _) in decided().items():
@@ -96,7 +96,7 @@ def _others(table: str) -> list[str]:
 
 
 def current() -> set[RowPolicy]:
-    """What stands in this database."""
+    """Policies in this database."""
     with connection.cursor() as cursor:
         cursor.execute(MADE)
         return {RowPolicy(*row) for row in cursor.fetchall()}

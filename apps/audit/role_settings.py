@@ -1,5 +1,5 @@
-"""How long a role's statements, locks and idle transactions may take: settings of the role itself,
-which reach every connection of it, through a pooler too.
+"""Timeouts of a role's statements, locks and idle transactions: settings of the role itself, which
+reach every connection of it, through a pooler too.
 
 Brought to PostgreSQL after every migration. What an operator has set for a role stays.
 """

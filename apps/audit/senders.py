@@ -1,5 +1,5 @@
-"""Who was found to have a key, or to be a contract, as the chains say it now: refunds go by what is
-kept of it."""
+"""Senders found to have a key or to be a contract, compared with the chains: refunds depend on the
+stored answer."""
 
 from collections.abc import Sequence
 from contextlib import closing

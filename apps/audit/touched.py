@@ -1,5 +1,5 @@
-"""What a run since a point asks about: the records that a transaction at or after its boundary
-wrote, and what belongs to them.
+"""Records of a run since a point: those written by a transaction at or after its boundary, and
+their related records.
 
 PostgreSQL keeps with every row which transaction wrote it (`xmin`), also of one that was rewritten
 with the triggers off. Each table is read once; the invariants then read no other rows.
@@ -42,7 +42,8 @@ WITH RECURSIVE deposits AS MATERIALIZED (
     UNION SELECT c.movement_id FROM ledger_entry c WHERE {written_since("c")}
     UNION SELECT m.id FROM deposits d JOIN ledger_movement m ON m.key = {keys.DEPOSIT.sql("d.id")}
     UNION SELECT m.id FROM chain_outgoingtransaction c JOIN ledger_movement m
-        ON m.key IN ({keys.SWEEP.sql("c.tx_hash")}, {keys.SWEEP_GAS.sql("c.tx_hash")})
+        ON m.key IN ({keys.SWEEP.sql("c.tx_hash")}, {keys.SWEEP.sql("c.tx_hash", "c.id")},
+            {keys.SWEEP_GAS.sql("c.tx_hash")})
         WHERE c.purpose IN ('sweep', 'sweep_gas') AND {written_since("c")}
 ), booked_deposits AS MATERIALIZED (
     SELECT d.id, d.address_id FROM (
@@ -144,7 +145,7 @@ WHOLE: Arguments = {"is_whole": True, "boundary": None, "creations": None}
 
 
 def touched_since(boundary_xid: int) -> Arguments:
-    """What the queries of a run since that boundary name, beside what all name."""
+    """Parameters of a run since that boundary, beside the shared ones."""
     with connection.cursor() as cursor:
         cursor.execute(_TOUCHED, {"boundary": str(boundary_xid)})
         records, movements, dated, newest_entries, addresses, creations = cursor.fetchone()
@@ -161,8 +162,8 @@ def touched_since(boundary_xid: int) -> Arguments:
 
 
 def narrowing(invariant: Invariant) -> str:
-    """What precedes a query of this invariant so that each table has the touched rows alone: a
-    common table expression hides the table of its name."""
+    """Common table expressions that hide each table of the invariant's query behind its touched
+    rows."""
     if not invariant.is_incremental:
         return ""
     rows = {

@@ -13,7 +13,7 @@ from datetime import timedelta
 
 from django.db import DatabaseError, connection, transaction
 
-from apps.audit import custody, derived, kept, points, senders, touched
+from apps.audit import custody, derived, kept, own_receipts, points, senders, touched
 from apps.audit.fact_tables import Facts
 from apps.audit.facts import FACTS
 from apps.audit.invariants import INVARIANTS, parameters
@@ -29,7 +29,7 @@ from apps.core.db.sql import Arguments
 from apps.core.invariant import Invariant
 from apps.payments import seals as payment_seals
 from apps.payments.models import PaymentSeal
-from apps.stores import seals as audit_seals
+from apps.stores.auditing import seals as audit_seals
 from apps.stores.models import AuditSeal
 
 FINDINGS_MAX = 100
@@ -45,7 +45,7 @@ _LASTING_SAYS = "What was verified before and is never changed is still there, u
 
 @dataclass(frozen=True)
 class Finding:
-    """One breach: of which invariant, by what, and why."""
+    """A breach: of which invariant, by what, and why."""
 
     invariant: str
     subject: str
@@ -84,7 +84,7 @@ class Audit:
 
 @dataclass(frozen=True)
 class _Read:
-    """What one snapshot says."""
+    """Results of one snapshot."""
 
     verdicts: list[Verdict]
     since: VerifiedPoint | None
@@ -269,6 +269,13 @@ def _asked(read: _Read, check_chain: bool) -> list[Verdict]:
             _asked_of_chains(senders.NAME, senders.SAYS, lambda: senders.compare(read.chain_xid))
         )
         results.append(
+            _asked_of_chains(
+                own_receipts.NAME,
+                own_receipts.SAYS,
+                lambda: own_receipts.compare(read.chain_xid),
+            )
+        )
+        results.append(
             _asked_of_chains(custody.NAME, custody.SAYS, lambda: custody.compare(read.books))
         )
     return results
@@ -286,8 +293,8 @@ def _asked_of_chains(name: str, says: str, compare: Callable[[], list[custody.Ch
 
 
 def kept_seal(text: str) -> Verdict:
-    """Whether a seal that was kept elsewhere, `number:seal`, is still one of the audit log's or of
-    the payments'."""
+    """Verdict on a seal that was kept elsewhere, `number:seal`: one of the audit log's or of the
+    payments'."""
     watch = _Stopwatch()
     seal = text.strip()
     seals = [

@@ -1,4 +1,5 @@
-"""What of billing needs a person: each selector is one statement, served by an index of its own."""
+"""Billing records that need a person: each selector is one statement, served by an index of its
+own."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What statuses of invoices, subscriptions and products are called, and in which tone."""
+"""Names and tones of the statuses of invoices, subscriptions and products."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -25,6 +25,7 @@ BADGES: Badges = {
         "payment_counted": (INFO, _("Payment received")),
         "late_payment_counted": (INFO, _("Late payment received")),
         "refunded": (INFO, _("Refunded")),
+        "credited": (INFO, _("Credit note created")),
     },
     "subscription_change": {
         "created": (GOOD, _("Started")),

@@ -1,4 +1,4 @@
-"""What statuses of invoices and subscriptions are called on customers' pages, in their language."""
+"""Names of the statuses of invoices and subscriptions on customers' pages, in their language."""
 
 from django.utils.translation import gettext_lazy as _
 

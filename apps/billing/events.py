@@ -7,9 +7,10 @@ Billing events stay with the store: platforms don't hear of them.
 from collections.abc import Sequence
 from datetime import datetime
 
+from apps.billing.documents.credit_notes import credit_note_document
 from apps.billing.documents.invoices import formatted_number, invoice_document
 from apps.billing.documents.subscriptions import subscription_document
-from apps.billing.models import Invoice, InvoiceChange, Subscription, SubscriptionChange
+from apps.billing.models import CreditNote, Invoice, InvoiceChange, Subscription, SubscriptionChange
 from apps.billing.states import (
     ACTIVE,
     INVOICE_EVENTS,
@@ -23,9 +24,9 @@ from apps.billing.states import (
 from apps.core import clock
 from apps.core.machine import Change
 from apps.core.money import Fiat
-from apps.core.regions import in_english
-from apps.stores.notification_kinds import INVOICE_PAID, SUBSCRIPTION_PAST_DUE
-from apps.stores.notifications import News, record
+from apps.core.text.regions import in_english
+from apps.stores.notices.kinds import INVOICE_PAID, SUBSCRIPTION_PAST_DUE
+from apps.stores.notices.notifications import News, record
 from apps.webhooks import events as webhooks
 
 _UNPAID = "Its invoice wasn’t paid in time."
@@ -62,12 +63,25 @@ def _tell_paid(invoice: Invoice) -> None:
     total = in_english(Fiat(invoice.total_cents, invoice.currency))
     title = f"Invoice {formatted_number(invoice)} of {total} was paid"
     path = f"/dashboard/invoices/{invoice.pk}"
-    record(News(invoice.store_id, invoice.mode, INVOICE_PAID, invoice.pk, title, path))
+    place = invoice.store_id, invoice.mode, INVOICE_PAID
+    record(News(*place, invoice.pk, title, path, amount=total))
+
+
+def credit_note_created(note: CreditNote) -> None:
+    """Part of an invoice was taken back."""
+    webhooks.record(
+        store_id=note.store_id,
+        mode=note.mode,
+        type="credit_note.created",
+        object=credit_note_document(note),
+        at=note.created_at,
+    )
+    invoice_noted(note.invoice, "credited", note.created_at)
 
 
 def invoice_noted(invoice: Invoice, change: str, at: datetime) -> None:
     """Something happened to an invoice that leaves its status and has no event: a part payment, a
-    letter."""
+    email."""
     InvoiceChange.objects.create(
         invoice=invoice,
         change=change,

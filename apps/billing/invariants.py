@@ -1,5 +1,5 @@
-"""What must always hold of billing: totals that add up, numbers without gaps, cycles billed once,
-and payments counted once."""
+"""Invariants of billing: totals that add up, numbers without gaps, cycles billed once, and payments
+counted once."""
 
 from apps.core.invariant import Invariant
 
@@ -17,7 +17,8 @@ FROM billing_invoice WHERE total_cents <> subtotal_cents - discount_cents + tax_
 UNION ALL
     SELECT 'invoice ' || i.id, 'subtotal ' || i.subtotal_cents || ', its lines sum to ' ||
     coalesce(l.amount, 0)
-FROM billing_invoice i LEFT JOIN (SELECT invoice_id, sum(amount_cents) AS amount
+FROM billing_invoice i LEFT JOIN (SELECT invoice_id,
+    sum(amount_cents - tax_included_cents) AS amount
     FROM billing_invoiceline GROUP BY 1) l
 ON l.invoice_id = i.id WHERE i.subtotal_cents <> coalesce(l.amount, 0)
 UNION ALL
@@ -28,7 +29,7 @@ FROM billing_invoiceline WHERE amount_cents <> quantity * unit_amount_cents
     Invariant(
         "invoices_taxed_as_said",
         "The discount and the tax of every invoice are what its own rates make of its lines,"
-        " rounded half up",
+        " rounded half up once for each category and rate",
         "SELECT count(*) FROM billing_invoice",
         """
 WITH stepped AS (
@@ -36,16 +37,43 @@ WITH stepped AS (
            (subtotal_cents - discount_cents) * coalesce(tax_rate_bps, 0)::numeric AS taxed,
            coalesce(CASE discount_type WHEN 'percent' THEN subtotal_cents * discount_value::numeric
                                        WHEN 'amount' THEN 100 * discount_value::numeric
-                                           END, 0) AS given
-    FROM billing_invoice
+                                           END, 0) AS given,
+           EXISTS (SELECT 1 FROM billing_invoicetax t WHERE t.invoice_id = i.id) AS is_grouped,
+           EXISTS (SELECT 1 FROM billing_invoiceline l WHERE l.invoice_id = i.id
+               AND l.tax_included_cents > 0) AS holds_tax
+    FROM billing_invoice i
 ), worked AS (
     SELECT *, div(2 * taxed + 10000 * step, 20000 * step) * step AS tax,
            least(subtotal_cents, div(2 * given + 100 * step, 200 * step) * step) AS discount
                FROM stepped
+), groups AS (
+    SELECT t.*, w.step, div(2 * t.base_cents * t.rate_bps::numeric + 10000 * w.step,
+        20000 * w.step) * w.step AS worked_tax, coalesce(n.net, 0) AS net
+    FROM billing_invoicetax t JOIN worked w ON w.id = t.invoice_id
+    LEFT JOIN (SELECT invoice_id, tax_category, tax_rate_bps,
+            sum(amount_cents - tax_included_cents) AS net
+        FROM billing_invoiceline GROUP BY 1, 2, 3) n ON n.invoice_id = t.invoice_id
+        AND n.tax_category = t.category AND n.tax_rate_bps = t.rate_bps
 )
 SELECT 'invoice ' || id, 'discount ' || discount_cents || ' and tax ' || tax_cents ||
     ', its rates make ' || discount || ' and ' || tax
-FROM worked WHERE tax_cents <> tax OR discount_cents <> discount
+FROM worked WHERE NOT is_grouped AND tax_cents <> tax
+    OR NOT holds_tax AND discount_cents <> discount
+UNION ALL SELECT 'invoice ' || invoice_id, 'tax ' || tax_cents || ' on ' || base_cents || ' at ' ||
+    rate_bps || ' is not ' || worked_tax
+FROM groups WHERE CASE WHEN inclusive THEN abs(tax_cents - worked_tax) > 2 * step
+    ELSE tax_cents <> worked_tax END
+UNION ALL SELECT 'invoice ' || invoice_id, 'its lines at ' || rate_bps || ' sum to ' || net ||
+    ', and not to ' || base_cents || ' + ' || discount_cents
+FROM groups WHERE net <> base_cents + discount_cents
+UNION ALL SELECT 'invoice ' || w.id, 'its rate is ' || coalesce(r.rate_bps, w.tax_rate_bps) ||
+    ', and a line is charged at ' || coalesce(l.tax_rate_bps, 0)
+FROM worked w JOIN billing_invoiceline l ON l.invoice_id = w.id
+LEFT JOIN billing_taxrate r ON r.id = l.tax_rate_id
+WHERE w.is_grouped AND coalesce(r.rate_bps, w.tax_rate_bps) <> coalesce(l.tax_rate_bps, 0)
+UNION ALL SELECT 'invoice ' || w.id, 'its taxes sum to ' || g.tax || ', and not to ' || w.tax_cents
+FROM worked w JOIN (SELECT invoice_id, sum(tax_cents) AS tax FROM billing_invoicetax GROUP BY 1) g
+    ON g.invoice_id = w.id WHERE g.tax <> w.tax_cents
 """,
     ),
     Invariant(
@@ -66,11 +94,21 @@ CROSS JOIN LATERAL (
         END AS due,
            s.current_period_start AT TIME ZONE 'UTC' AS first,
                s.current_period_end AT TIME ZONE 'UTC' AS last) n
+CROSS JOIN LATERAL (
+    SELECT s.current_period_start AT TIME ZONE coalesce(nullif(s.time_zone, ''), 'UTC') AS first,
+           s.current_period_end AT TIME ZONE coalesce(nullif(s.time_zone, ''), 'UTC') AS last) z
 LEFT JOIN billing_invoice i ON i.period_key = s.id || ':' ||
     to_char(n.first, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
 WHERE s.next_billing_at IS DISTINCT FROM n.due OR CASE
     WHEN s.current_period_start = s.started_at AND s.trial_end IS NOT NULL
         THEN s.current_period_end <> s.trial_end
+    WHEN i.supplied_from IS NOT NULL
+        THEN i.supplied_from <> z.first::date
+          OR i.supplied_until <> greatest(z.first::date, z.last::date - 1)
+          OR i.description IS DISTINCT FROM
+            to_char(i.supplied_from, 'YYYY-MM-DD') || ' to ' ||
+            to_char(i.supplied_until, 'YYYY-MM-DD')
+          OR s.time_zone = '' AND z.first::time <> z.last::time
     ELSE i.description IS DISTINCT
         FROM to_char(n.first, 'YYYY-MM-DD') || ' to ' || to_char(n.last, 'YYYY-MM-DD')
       OR n.first::time <> n.last::time END
@@ -96,6 +134,28 @@ FROM billing_invoice WHERE (number IS NULL) <> (finalized_at IS NULL)
     OR (number IS NULL) <> (public_token IS NULL)
    OR (status = 'draft' AND number IS NOT NULL)
        OR (status IN ('open', 'paid', 'uncollectible') AND number IS NULL)
+""",
+    ),
+    Invariant(
+        "credit_notes_numbered",
+        "Credit notes have numbers without gaps, take back no more than was billed, and are the sum"
+        " of their lines",
+        "SELECT count(*) FROM billing_creditnote",
+        """
+SELECT 'store ' || n.store_id, n.mode || ' credit notes: ' || count(*) || ' numbers up to '
+    || max(n.number) || ', the counter stands at ' || coalesce(max(c.last_credit_note), 0)
+FROM billing_creditnote n LEFT JOIN billing_invoicecounter c ON c.store_id = n.store_id
+    AND c.mode = n.mode
+GROUP BY n.store_id, n.mode
+HAVING count(*) <> max(n.number) OR max(n.number) IS DISTINCT FROM max(c.last_credit_note)
+UNION ALL SELECT 'invoice ' || i.id, 'credit notes take back ' || sum(n.total_cents) || ' of '
+    || i.total_cents
+FROM billing_invoice i JOIN billing_creditnote n ON n.invoice_id = i.id
+GROUP BY i.id HAVING sum(n.total_cents) > i.total_cents
+UNION ALL SELECT 'credit note ' || n.id, 'it takes back ' || n.total_cents || ', its lines '
+    || coalesce(sum(l.net_cents + l.tax_cents), 0)
+FROM billing_creditnote n LEFT JOIN billing_creditnoteline l ON l.credit_note_id = n.id
+GROUP BY n.id HAVING n.total_cents <> coalesce(sum(l.net_cents + l.tax_cents), 0)
 """,
     ),
     Invariant(

@@ -6,7 +6,7 @@ ones with it.
 """
 
 from calendar import monthrange
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 
 DAYS = {"daily": 1, "weekly": 7}
 MONTHS = {"monthly": 1, "yearly": 12}
@@ -16,19 +16,31 @@ REMINDED_AFTER = timedelta(days=3)
 REMINDED_NOT_WITHIN = timedelta(days=1)  # of the invoice itself
 
 
-def period_end(start: datetime, interval: str, count: int, anchor_day: int) -> datetime:
-    """When a period that begins at `start` ends."""
+def period_end(
+    start: datetime, interval: str, count: int, anchor_day: int, zone: tzinfo = UTC
+) -> datetime:
+    """End of a period that begins at `start`: the same hour of a day of `zone`, where the anchor's
+    day is counted."""
+    local = start.astimezone(zone)
     if interval in DAYS:
-        return start + timedelta(days=DAYS[interval] * count)
-    months = start.month - 1 + MONTHS[interval] * count
-    year = start.year + months // 12
+        return (local + timedelta(days=DAYS[interval] * count)).astimezone(UTC)
+    months = local.month - 1 + MONTHS[interval] * count
+    year = local.year + months // 12
     month = months % 12 + 1
-    return start.replace(year=year, month=month, day=min(anchor_day, monthrange(year, month)[1]))
+    day = min(anchor_day, monthrange(year, month)[1])
+    return local.replace(year=year, month=month, day=day, fold=0).astimezone(UTC)
+
+
+def period_days(start: datetime, end: datetime, zone: tzinfo) -> tuple[date, date]:
+    """First and last day of a period, which shares none with the next: the day on which that one
+    begins is its own."""
+    first = start.astimezone(zone).date()
+    return first, max(first, end.astimezone(zone).date() - timedelta(days=1))
 
 
 def due_at(made_at: datetime, start: datetime, end: datetime, due_days: int) -> datetime:
-    """When a cycle's invoice must be paid: `due_days` into the period, at most its length; one made
-    late gives as long from then."""
+    """Due time of a cycle's invoice: `due_days` into the period, at most its length; for a late one
+    the same time from its making."""
     base = start if made_at - start <= LATE else made_at
     return base + min(timedelta(days=due_days), end - start)
 
@@ -38,8 +50,8 @@ def trial_end(start: datetime, days: int) -> datetime:
 
 
 def next_reminder(sent_at: datetime, due: datetime | None, now: datetime) -> datetime | None:
-    """When the customer is reminded next of an invoice that was sent: before it is due, unless that
-    follows too soon, and after."""
+    """Next reminder of a sent invoice: before it is due, unless that follows too soon, and
+    after."""
     if due is None:
         return None
     before = due - REMINDED_BEFORE
@@ -49,6 +61,6 @@ def next_reminder(sent_at: datetime, due: datetime | None, now: datetime) -> dat
 
 
 def reminder_moment(due: datetime, now: datetime) -> datetime:
-    """When the reminder that is to be sent now was planned."""
+    """Planned moment of the reminder that is sent now."""
     after = due + REMINDED_AFTER
     return after if now >= after else due - REMINDED_BEFORE

@@ -3,7 +3,7 @@
 A PATCH is a class of edits: what wasn't sent stays, a null clears a field that may be empty.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
 import orjson
@@ -11,16 +11,18 @@ from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 from msgspec import UNSET, UnsetType
 
-from apps.billing.models import Interval, Invoice
+from apps.billing.models import CreditNote, Interval, Invoice, SupplyType, TaxCategory
 from apps.core.messages.documents import FreeForm
 from apps.core.messages.fields import (
     Field,
     Integer,
     Invalid,
     List,
+    Pattern,
     Schema,
     Text,
     check_free,
+    parse_date,
     parse_moment,
 )
 from apps.core.messages.requests import Edits, Request, by
@@ -93,6 +95,19 @@ class InvoiceTime(Field):
         return {"type": "string", "format": "date-time"}
 
 
+class Day(Field):
+    """A day of the store's time zone."""
+
+    def check(self, value: Any, name: str) -> date:
+        day = parse_date(value) if isinstance(value, str) else None
+        if day is None:
+            raise Invalid(name, "date")
+        return day
+
+    def schema(self) -> Schema:
+        return {"type": "string", "format": "date"}
+
+
 Name = Annotated[str, by(Text(255, shortest=1, trim=True))]
 LongText = Annotated[str, by(Text(TEXT_MAX))]
 Cents = Annotated[int, by(Integer(0, AMOUNT_CENTS_MAX))]
@@ -102,12 +117,47 @@ RecordId = Annotated[str, by(Text(100))]
 Metadata = Annotated[FreeForm, by(Free(METADATA_BYTES_MAX, default=dict))]
 
 
+SupplyTypeName = Annotated[str, by(Text(10, choices=SupplyType.values))]
+DiscountTypeName = Annotated[str, by(Text(10, choices=Invoice.DiscountType.values))]
+CountryCode = Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))]
+VatNumber = Annotated[str, by(Text(30, trim=True))]
+
+
+# --- taxes ----------------------------------------------------------------------------------------
+
+RateName = Annotated[str, by(Text(100, shortest=1, trim=True))]
+
+
+class TaxRateRequest(Request, frozen=True, kw_only=True):
+    name: RateName
+    category: Annotated[str, by(Text(2, choices=TaxCategory.values))]
+    rate_bps: Annotated[int, by(Integer(0, BASIS_POINTS))]
+    inclusive: bool = False
+    reason: Annotated[str, by(Text(300, trim=True))] | None = None
+    reason_code: Annotated[str, by(Text(30, trim=True))] | None = None
+
+
+class TaxRateChanges(Edits, frozen=True, kw_only=True):
+    name: RateName | UnsetType = UNSET
+    active: bool | UnsetType = UNSET
+
+
+class TaxSettingsChanges(Edits, frozen=True, kw_only=True):
+    tax_rate_id: RecordId | UnsetType | None = UNSET
+    is_automatic: bool | UnsetType = UNSET
+    is_small_business: bool | UnsetType = UNSET
+    charges_abroad: bool | UnsetType = UNSET
+    supply_type: SupplyTypeName | UnsetType = UNSET
+
+
 # --- products and prices --------------------------------------------------------------------------
 
 
 class ProductRequest(Request, frozen=True, kw_only=True):
     name: Name
     description: LongText | None = None
+    tax_rate_id: RecordId | None = None
+    supply_type: SupplyTypeName | None = None
     metadata: Metadata = {}
 
 
@@ -116,6 +166,8 @@ class ProductChanges(Edits, frozen=True, kw_only=True):
     description: LongText | UnsetType | None = UNSET
     metadata: Metadata | UnsetType = UNSET
     active: bool | UnsetType = UNSET
+    tax_rate_id: RecordId | UnsetType | None = UNSET
+    supply_type: SupplyTypeName | UnsetType | None = UNSET
 
 
 class PriceRequest(Request, frozen=True, kw_only=True):
@@ -123,6 +175,7 @@ class PriceRequest(Request, frozen=True, kw_only=True):
     currency: CurrencyCode
     interval: Annotated[str, by(Text(10, choices=Interval.values))]
     interval_count: Annotated[int, by(Integer(1, 365))] = 1
+    tax_rate_id: RecordId | None = None
     metadata: Metadata = {}
 
 
@@ -132,6 +185,8 @@ PostalEmail = Annotated[str, by(CustomerEmail(254))]
 PersonName = Annotated[str, by(Text(255, trim=True))]
 Phone = Annotated[str, by(Text(50))]
 Address = Annotated[FreeForm, by(Free(ADDRESS_BYTES_MAX))]
+Reference = Annotated[str, by(Text(100, trim=True))]
+ElectronicAddress = Annotated[str, by(Pattern(r"([0-9]{4}|EM):[!-~]{1,90}", "electronic_address"))]
 
 
 class CustomerRequest(Request, frozen=True, kw_only=True):
@@ -139,6 +194,11 @@ class CustomerRequest(Request, frozen=True, kw_only=True):
     name: PersonName | None = None
     phone: Phone | None = None
     address: Address | None = None
+    country: CountryCode | None = None
+    vat_number: VatNumber | None = None
+    tax_rate_id: RecordId | None = None
+    buyer_reference: Reference | None = None
+    electronic_address: ElectronicAddress | None = None
     metadata: Metadata = {}
 
 
@@ -147,6 +207,11 @@ class CustomerChanges(Edits, frozen=True, kw_only=True):
     name: PersonName | UnsetType | None = UNSET
     phone: Phone | UnsetType | None = UNSET
     address: Address | UnsetType | None = UNSET
+    country: CountryCode | UnsetType | None = UNSET
+    vat_number: VatNumber | UnsetType | None = UNSET
+    tax_rate_id: RecordId | UnsetType | None = UNSET
+    buyer_reference: Reference | UnsetType | None = UNSET
+    electronic_address: ElectronicAddress | UnsetType | None = UNSET
     metadata: Metadata | UnsetType = UNSET
 
 
@@ -179,6 +244,9 @@ class SubscriptionRequest(Request, frozen=True, kw_only=True):
     items: Items | None = None
     quantity: Quantity | None = None
     grace_cycles: GraceCycles = 1
+    tax_rate_id: RecordId | None = None
+    discount_type: DiscountTypeName | None = None
+    discount_value: Cents | None = None
     metadata: Metadata = {}
     trial_period_days: Annotated[int, by(Integer(0, TRIAL_DAYS_MAX))] = 0
 
@@ -190,6 +258,9 @@ class SubscriptionChanges(Edits, frozen=True, kw_only=True):
     items: Items | UnsetType | None = UNSET
     quantity: Quantity | UnsetType | None = UNSET
     grace_cycles: GraceCycles | UnsetType = UNSET
+    tax_rate_id: RecordId | UnsetType | None = UNSET
+    discount_type: DiscountTypeName | UnsetType | None = UNSET
+    discount_value: Cents | UnsetType | None = UNSET
     metadata: Metadata | UnsetType = UNSET
 
 
@@ -202,7 +273,7 @@ class CancelRequest(Request, frozen=True, kw_only=True):
 Number = Annotated[str, by(Text(100, shortest=1))]
 OrderNumber = Annotated[str, by(Text(100))]
 DueAt = Annotated[datetime, by(InvoiceTime())]
-DiscountType = Annotated[str, by(Text(10, choices=Invoice.DiscountType.values))]
+SupplyDay = Annotated[date, by(Day())]
 TaxRate = Annotated[int, by(Integer(0, BASIS_POINTS))]
 
 
@@ -210,6 +281,7 @@ class LineRequest(Request, frozen=True, kw_only=True):
     description: Annotated[str, by(Text(500, shortest=1))]
     quantity: Quantity = 1
     unit_amount_cents: Cents
+    tax_rate_id: RecordId | None = None
 
 
 Lines = Annotated[list[LineRequest], by(List(Field(), LINES_MAX))]
@@ -224,11 +296,23 @@ class InvoiceRequest(Request, frozen=True, kw_only=True):
     metadata: Metadata = {}
     custom_number: Number | None = None
     po_number: OrderNumber | None = None
-    discount_type: DiscountType | None = None
+    buyer_reference: Reference | None = None
+    discount_type: DiscountTypeName | None = None
     discount_value: Cents | None = None
     tax_rate_bps: TaxRate | None = None
+    tax_rate_id: RecordId | None = None
+    supplied_from: SupplyDay | None = None
+    supplied_until: SupplyDay | None = None
     notes: LongText | None = None
     footer: LongText | None = None
+
+
+class CreditNoteRequest(Request, frozen=True, kw_only=True):
+    """Without an amount it takes back all that is left."""
+
+    amount_cents: Annotated[int, by(Integer(1, AMOUNT_CENTS_MAX))] | None = None
+    reason: Annotated[str, by(Text(10, choices=CreditNote.Reason.values))] = "other"
+    memo: LongText | None = None
 
 
 class InvoiceChanges(Edits, frozen=True, kw_only=True):
@@ -239,8 +323,12 @@ class InvoiceChanges(Edits, frozen=True, kw_only=True):
     metadata: Metadata | UnsetType = UNSET
     custom_number: Number | UnsetType | None = UNSET
     po_number: OrderNumber | UnsetType | None = UNSET
-    discount_type: DiscountType | UnsetType | None = UNSET
+    buyer_reference: Reference | UnsetType | None = UNSET
+    discount_type: DiscountTypeName | UnsetType | None = UNSET
     discount_value: Cents | UnsetType | None = UNSET
     tax_rate_bps: TaxRate | UnsetType | None = UNSET
+    tax_rate_id: RecordId | UnsetType | None = UNSET
+    supplied_from: SupplyDay | UnsetType | None = UNSET
+    supplied_until: SupplyDay | UnsetType | None = UNSET
     notes: LongText | UnsetType | None = UNSET
     footer: LongText | UnsetType | None = UNSET

@@ -1,9 +1,10 @@
-"""What a test delivery of an invoice's or subscription's event carries: of the classes that real
-events are of."""
+"""Sample events of invoices and subscriptions for test deliveries, of the classes of real
+events."""
 
 from django.conf import settings
 
 from apps.billing import states
+from apps.billing.documents.credit_notes import CreditNoteDocument, CreditNoteLineDocument
 from apps.billing.documents.customers import CustomerSummary
 from apps.billing.documents.invoices import InvoiceDocument, InvoiceLineDocument
 from apps.billing.documents.subscriptions import (
@@ -40,6 +41,10 @@ _LINE = InvoiceLineDocument(
     quantity=1,
     unit_amount_cents=_CENTS,
     amount_cents=_CENTS,
+    net_cents=_CENTS,
+    tax_rate_id=None,
+    tax_category=None,
+    tax_rate_bps=None,
     position=0,
 )
 
@@ -53,6 +58,7 @@ def invoice(event_type: str) -> InvoiceDocument:
         formatted_number="INV-0001",
         custom_number=None,
         po_number=None,
+        buyer_reference=None,
         public_token=_TOKEN,
         hosted_url=f"{settings.PUBLIC_URL}/invoice/{_TOKEN}",
         customer_id=SAMPLE_ID,
@@ -69,6 +75,13 @@ def invoice(event_type: str) -> InvoiceDocument:
         discount_type=None,
         discount_value=None,
         tax_rate_bps=None,
+        tax_rate_id=None,
+        tax_case=None,
+        taxes=[],
+        issued_on=SAMPLE_AT[:10],
+        supplied_from=SAMPLE_AT[:10],
+        supplied_until=SAMPLE_AT[:10],
+        due_on=SAMPLE_AT[:10],
         due_at=SAMPLE_AT,
         description=None,
         notes=None,
@@ -82,6 +95,29 @@ def invoice(event_type: str) -> InvoiceDocument:
         voided_at=SAMPLE_AT if status == states.VOID else None,
         created_at=SAMPLE_AT,
         updated_at=SAMPLE_AT,
+    )
+
+
+def credit_note(event_type: str) -> CreditNoteDocument:
+    return CreditNoteDocument(
+        id=SAMPLE_ID,
+        number=1,
+        formatted_number="CN-0001",
+        invoice_id=SAMPLE_ID,
+        invoice_number="INV-0001",
+        customer=_CUSTOMER,
+        reason="other",
+        memo=None,
+        currency="EUR",
+        net_cents=_CENTS,
+        tax_cents=0,
+        total_cents=_CENTS,
+        issued_on=SAMPLE_AT[:10],
+        line_items=[
+            CreditNoteLineDocument(tax_category=None, tax_rate_bps=0, net_cents=_CENTS, tax_cents=0)
+        ],
+        livemode=False,
+        created_at=SAMPLE_AT,
     )
 
 
@@ -104,6 +140,9 @@ def subscription(event_type: str) -> SubscriptionDocument:
         paused_at=None,
         failed_cycle_count=1 if status == states.PAST_DUE else 0,
         grace_cycles=3,
+        tax_rate_id=None,
+        discount_type=None,
+        discount_value=None,
         amount_cents=_CENTS,
         currency="EUR",
         interval=_PRICE.interval,

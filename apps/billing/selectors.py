@@ -17,6 +17,8 @@ from apps.billing.models import (
     Product,
     Subscription,
     SubscriptionItem,
+    TaxRate,
+    VatCheck,
 )
 from apps.core import searching
 from apps.core.clock import iso
@@ -60,14 +62,13 @@ def newest_prices(products: Iterable[Product]) -> dict[Any, Price]:
 
 
 def price_counts(products: Iterable[Product]) -> dict[Any, int]:
-    """How many prices on offer each of these products has."""
+    """Number of offered prices of each product."""
     rows = Price.objects.filter(product__in=products, active=True)
     return dict(rows.order_by().values_list("product_id").annotate(Count("id")))
 
 
 def running_of_products(viewer: Viewer, products: Iterable[Product]) -> dict[Any, int]:
-    """How many subscriptions that aren't canceled have a price of each of these products as their
-    anchor."""
+    """Number of subscriptions that aren't canceled with a price of each product as their anchor."""
     rows = (
         Subscription.objects.visible_to(viewer)
         .filter(price__product__in=products)
@@ -109,6 +110,17 @@ def search_customers(viewer: Viewer, text: str) -> "QuerySet[Customer]":
     )
 
 
+def tax_rates_visible_to(viewer: Viewer) -> "QuerySet[TaxRate]":
+    """Newest first, inactive ones too."""
+    return TaxRate.objects.visible_to(viewer).order_by(*_NEWEST)
+
+
+def vat_checks_of(viewer: Viewer, customer: Customer, limit: int = 100) -> "list[VatCheck]":
+    """What registries were asked about a customer's number, newest first."""
+    rows = VatCheck.objects.visible_to(viewer).filter(customer=customer)
+    return list(rows.order_by(*_NEWEST)[:limit])
+
+
 def customer_with_email(viewer: Viewer, email: str) -> Customer | None:
     """The one with this address, whatever its case; deleted ones are found too."""
     if "\x00" in email:
@@ -133,10 +145,14 @@ def subscriptions_visible_to(viewer: Viewer) -> "QuerySet[Subscription]":
 
 
 def with_parts(rows: "QuerySet[Subscription]") -> "QuerySet[Subscription]":
-    add_ons = SubscriptionItem.objects.select_related("price__product")
-    return rows.select_related("store", "customer", "price__product").prefetch_related(
-        Prefetch("add_ons", add_ons)
-    )
+    add_ons = SubscriptionItem.objects.select_related("price__tax_rate", "price__product__tax_rate")
+    return rows.select_related(
+        "store",
+        "customer__tax_rate",
+        "tax_rate",
+        "price__tax_rate",
+        "price__product__tax_rate",
+    ).prefetch_related(Prefetch("add_ons", add_ons))
 
 
 def filtered_subscriptions(
@@ -153,7 +169,7 @@ def filtered_subscriptions(
 def invoices_visible_to(viewer: Viewer) -> "QuerySet[Invoice]":
     """Newest first, each with what its document shows."""
     rows: QuerySet[Invoice] = Invoice.objects.visible_to(viewer).order_by(*_NEWEST)
-    return rows.select_related("store", "customer").prefetch_related("lines")
+    return rows.select_related("store", "customer").prefetch_related("lines", "taxes")
 
 
 def filtered_invoices(
@@ -261,7 +277,7 @@ def _less(total: Owed, paying: Mapping[str, tuple[int, int]]) -> Owed:
 
 
 def paid_ahead_until(subscription: Subscription, now: datetime) -> datetime | None:
-    """When the period ends that its customer has paid for, None when none is running."""
+    """End of the period that the customer has paid for, None when none is running."""
     if subscription.current_period_end <= now:
         return None
     paid = Invoice.objects.filter(
@@ -276,7 +292,7 @@ def period_key(subscription: Subscription) -> str:
 
 
 def running_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
-    """How many subscriptions that aren't canceled each of these customers has."""
+    """Number of subscriptions that aren't canceled of each customer."""
     rows = (
         Subscription.objects.visible_to(viewer)
         .filter(customer__in=customers)
@@ -286,7 +302,7 @@ def running_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, i
 
 
 def open_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]:
-    """How many open invoices each of these customers has."""
+    """Number of open invoices of each customer."""
     rows = Invoice.objects.visible_to(viewer).filter(
         customer__in=customers, status=Invoice.Status.OPEN
     )
@@ -294,7 +310,7 @@ def open_counts(viewer: Viewer, customers: Iterable[Customer]) -> dict[Any, int]
 
 
 def subscriptions_to(viewer: Viewer, prices: Iterable[Price]) -> dict[Any, int]:
-    """How many subscriptions that aren't canceled have each of these prices as their anchor."""
+    """Number of subscriptions that aren't canceled with each price as their anchor."""
     rows = (
         Subscription.objects.visible_to(viewer)
         .filter(price__in=prices)
@@ -310,7 +326,7 @@ def by_token(token: str) -> Invoice | None:
     rows = (
         Invoice.objects.filter(public_token=token)
         .select_related("store", "customer")
-        .prefetch_related("lines")
+        .prefetch_related("lines", "taxes")
     )
     return tenancy.opened("the public link of an invoice", rows.first)
 
@@ -335,8 +351,7 @@ def payments_of_customer(viewer: Viewer, customer_id: str) -> "QuerySet[InvoiceP
 
 
 def customers_of(payments: Iterable[Payment]) -> dict[Any, Customer]:
-    """Who each of these payments was asked of, by payment; those made for no invoice aren't in
-    it."""
+    """Customer of each payment; payments without an invoice are left out."""
     rows = InvoicePayment.objects.filter(
         payment__in=[payment.pk for payment in payments]
     ).select_related("invoice__customer")

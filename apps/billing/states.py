@@ -67,7 +67,7 @@ INVOICE_EVENTS = {OPEN: "invoice.finalized", PAID: "invoice.paid", VOID: "invoic
 
 
 class CycleStep(StrEnum):
-    """What time may do."""
+    """A step of a subscription's cycle."""
 
     CANCEL = "cancel"  # a cancellation that was scheduled for now
     BILL = "bill"  # the next period begins and is invoiced; a trial ends with it
@@ -76,8 +76,8 @@ class CycleStep(StrEnum):
 
 @dataclass(frozen=True)
 class SubscriptionFacts:
-    """Where a subscription stands. `unpaid_due_at` is the earliest due time of its open invoices
-    that nobody has judged."""
+    """State of a subscription. `unpaid_due_at` is the earliest due time of its open invoices that
+    nobody has judged."""
 
     status: str
     next_billing_at: datetime | None

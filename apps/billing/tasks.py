@@ -20,7 +20,7 @@ def update_paid_amounts(payment_ids: Sequence[str] | None = None) -> None:
 
 @shared_task(name="billing.settle_invoices")
 def settle_invoices(payment_ids: Sequence[str] | None = None) -> None:
-    """The same by the name of release 0.1.0, whose messages are still on their way."""
+    """Same job under its name of release 0.1.0, whose messages may still be queued."""
     payment_intents.update_paid_amounts(payment_ids)
 
 

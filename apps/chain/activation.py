@@ -1,4 +1,4 @@
-"""Whether an asset can be active: its chain must be read and sent on, its limits known, and a rate
+"""Activation of an asset: its chain must be watched and able to send, its limits known, and a rate
 must price it.
 
 Test mode asks for no node: its coins can be simulated. Nor does a machine without any chain, which
@@ -7,10 +7,13 @@ isn't a production's.
 
 from typing import Any
 
-from apps.assets.models import Asset, Rate
+from apps.assets.models import Asset, FeeModel, Rate
 from apps.assets.selectors import native_of
+from apps.assets.services import NotAContract
 from apps.assets.services import change_asset as change
+from apps.chain.addresses import has_key
 from apps.chain.models import HotWallet
+from apps.chain.networks.families import addresses_of
 from apps.chain.selectors import is_simulated_only, is_watched
 from apps.chain.sending import caps
 from apps.core import clock
@@ -21,14 +24,30 @@ class NotReady(Failure):
     """An asset that can't be active; the text says what is missing."""
 
 
-def change_asset(asset_id: str, *, is_active: bool | None = None, **changes: Any) -> Asset:
-    """What assets.services says, after a look at the chain for one that is to be active. Raises
-    NotReady besides."""
-    if is_active:
-        asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
-        if asset is not None and not asset.is_active:
-            refuse_unready(asset, names_contract=changes.get("contract_address") is not None)
-    return change(asset_id, is_active=is_active, **changes)
+def change_asset(
+    asset_id: str,
+    *,
+    contract_address: str | None = None,
+    is_active: bool | None = None,
+    **changes: Any,
+) -> Asset:
+    """Calls assets.services, after checks of the chain for an asset that becomes active. Raises
+    NotReady and NotAContract besides."""
+    asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
+    if asset is not None and is_active and not asset.is_active:
+        refuse_unready(asset, names_contract=contract_address is not None)
+    if asset is not None and contract_address is not None:
+        contract_address = _contract_in(contract_address, asset)
+    return change(asset_id, contract_address=contract_address, is_active=is_active, **changes)
+
+
+def _contract_in(text: str, asset: Asset) -> str:
+    """As it is stored."""
+    addresses = addresses_of(asset.chain)
+    address = addresses.read(text)
+    if address is None or address == addresses.nobody:
+        raise NotAContract
+    return address
 
 
 def refuse_unready(asset: Asset, *, names_contract: bool = False) -> None:
@@ -41,12 +60,16 @@ def refuse_unready(asset: Asset, *, names_contract: bool = False) -> None:
 def _of_chain(asset: Asset) -> list[str]:
     chain = asset.chain
     missing = []
-    if native_of(chain.pk) is None:
+    if chain.fee_model == FeeModel.STABLECOIN:
+        missing.append(f"way to pay the fees of {chain.name}, which are taken in a stablecoin")
+    elif native_of(chain.pk) is None:
         missing.append(f"native asset of {chain.name}, in which gas is paid")
     if chain.mode == "test" or is_simulated_only():
         return missing
     if not is_watched(chain.pk):
         missing.append(f"node of {chain.name} (CHAIN_{chain.pk.upper()}_URL)")
+    if not has_key(chain):
+        missing.append(f"public key of {chain.name} (create_wallet prints it)")
     if not HotWallet.objects.filter(chain=chain).exists():
         missing.append(f"hot wallet on {chain.name} (the signer makes it known when it starts)")
     return missing

@@ -3,6 +3,7 @@ private key is here, and no index is used twice), and those of others that coins
 
 import hmac
 import os
+import secrets
 import threading
 from collections.abc import Iterable
 from functools import cache
@@ -11,20 +12,26 @@ from coincurve import PublicKey
 from django.conf import settings
 from django.db import connection
 
-from apps.assets.models import Asset
+from apps.assets.models import Asset, Chain, NetworkFamily
 from apps.chain.keys import bip32
 from apps.chain.keys.secp256k1 import address_of
+from apps.chain.models import Address as AddressRow
 from apps.chain.models import HotWallet
+from apps.chain.networks.base import Address
+from apps.chain.networks.bitcoin.accounts import Branch
+from apps.chain.networks.bitcoin.parameters import parameters_at, parameters_of
+from apps.chain.networks.evm.addresses import NOBODY
+from apps.chain.networks.families import addresses_of
 from apps.chain.sending import limits
 from apps.core.db.sql import Statement
 from apps.core.errors import Failure
-from apps.core.evm import Address, is_address
-from apps.core.evm import checksummed as checksummed
+from apps.core.text.wording import Worded
 
 EXTERNAL_CHAIN = 0
+UNRECORDED_FROM = 2**30
 BLOCK_SIZE = 50  # the increment of the sequence: each process takes so many indexes at a time
 
-ZERO_ADDRESS = "0x" + "0" * 40
+ZERO_ADDRESS = NOBODY
 _WHOSE = Statement("""
 SELECT EXISTS (SELECT 1 FROM assets_asset WHERE chain_id = %(chain_id)s
     AND contract_address = %(address)s),
@@ -54,13 +61,49 @@ def derive(mode: str, index: int) -> str:
     return address_of(key.add(tweak))
 
 
+def derive_on(chain: Chain, index: int) -> str:
+    """The address, as it is stored, of a network's account at 0/index. Raises NoKey where the
+    network has no account, and ValueError as `derive`."""
+    if chain.family == NetworkFamily.EVM:
+        return derive(chain.mode, index)
+    return _branch(chain.chain_id, chain.mode).address(index)
+
+
+def has_key(chain: Chain) -> bool:
+    """Tell whether addresses of the network can be made."""
+    if chain.family == NetworkFamily.EVM:
+        return True
+    return bool(settings.COIN_XPUBS[parameters_of(chain.chain_id).coin][chain.mode])
+
+
+class NoKey(Failure):
+    """The account's public key was never configured."""
+
+    def __init__(self, coin: str, mode: str) -> None:
+        super().__init__(f"There is no public key of {coin} in {mode} mode")
+
+
+@cache
+def _branch(network_number: int, mode: str) -> Branch:
+    """The receiving branch of a coin's account. One key serves the coin's networks of a mode."""
+    parameters = parameters_of(network_number)
+    xpub = settings.COIN_XPUBS[parameters.coin][mode]
+    if not xpub:
+        raise NoKey(parameters.coin, mode)
+    return Branch(parameters, bip32.Public.parse(xpub).child(EXTERNAL_CHAIN))
+
+
 def is_derived(address: str, mode: str, index: int) -> bool:
-    """Tell whether it is the account's address at the index. A row may say any mode and index."""
+    """Tell whether it is the account's address at the index. A row may say any mode and index; the
+    address itself says whose account it is of."""
     if mode not in settings.DEPOSIT_XPUBS or not 0 <= index < bip32.HARDENED:
         return False
+    parameters = parameters_at(address)
     try:
+        if parameters is not None:
+            return _branch(parameters.network_number, mode).address(index) == address
         return derive(mode, index) == address
-    except ValueError:
+    except (ValueError, NoKey):
         return False
 
 
@@ -83,6 +126,23 @@ def next_indexes(count: int) -> list[int]:
         return indexes
 
 
+def unrecorded_indexes(mode: str, count: int) -> list[int]:
+    """Indexes of nobody, which nobody notes: whoever is paid at one records it then. They are drawn
+    from the half that the sequence never reaches, so that no number of them uses it up. Two may
+    draw the same one: the second to be recorded is refused by address_index_once."""
+    free: list[int] = []
+    while len(free) < count:
+        drawn = {
+            UNRECORDED_FROM + secrets.randbelow(bip32.HARDENED - UNRECORDED_FROM)
+            for _ in range(count)
+        }
+        taken = AddressRow.objects.filter(
+            mode=mode, purpose=AddressRow.Purpose.DEPOSIT, index__in=drawn
+        )
+        free.extend(drawn - {*taken.values_list("index", flat=True), *free})
+    return free[:count]
+
+
 # --- of others ------------------------------------------------------------------------------------
 
 
@@ -95,23 +155,24 @@ class NotValidOn(Failure):
     field = "destination_address"
 
     def __init__(self, chain: str) -> None:
-        super().__init__(f"Destination address is not valid for {chain}")
+        super().__init__(Worded("Destination address is not valid for {network}", network=chain))
 
 
 def check_recipient(text: str, asset: Asset, purpose: str = "") -> Address:
-    """The address in lower case, that coins of this asset can be sent to; for a `purpose`, that the
-    signer would sign them to.
+    """The address as it is stored, that coins of this asset can be sent to; for a `purpose`, that
+    the signer would sign them to.
 
     Raises NotValidOn for one that is malformed or burns them, BelongsToService for one of ours.
     """
-    if not is_address(text):
+    addresses = addresses_of(asset.chain)
+    address = addresses.read(text)
+    if address is None:
         raise NotValidOn(asset.chain.name)
-    address = text.lower()
     if purpose:
         _check_signed_to(address, asset, purpose)
         return Address(address)
     ((is_contract, is_ours),) = _WHOSE.rows(address=address, chain_id=asset.chain_id)
-    if address == ZERO_ADDRESS or is_contract:
+    if address == addresses.nobody or is_contract:
         raise NotValidOn(asset.chain.name)
     if is_ours:
         raise BelongsToService

@@ -1,5 +1,5 @@
-"""What of a store's outgoing coins waits for the service: what only a person can say the outcome
-of, and wallets that can't pay yet."""
+"""A store's outgoing coins that wait for the service: outcomes that only a person can decide, and
+wallets without funds."""
 
 from datetime import datetime, timedelta
 

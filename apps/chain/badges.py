@@ -1,4 +1,4 @@
-"""What statuses of outgoing transactions are called, and in which tone."""
+"""Names and tones of the statuses of outgoing transactions."""
 
 from django.utils.translation import gettext_lazy as _
 

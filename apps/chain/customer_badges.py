@@ -1,4 +1,4 @@
-"""What statuses of deposits are called on customers' pages, in their language."""
+"""Names of the statuses of deposits on customers' pages, in their language."""
 
 from django.utils.translation import gettext_lazy as _
 

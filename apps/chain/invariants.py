@@ -1,5 +1,5 @@
-"""What must always hold of what was read from the chains: blocks without gaps up to the head, and
-deposits that stand in them."""
+"""Invariants of what was read from the chains: blocks without gaps up to the head, and deposits
+that stand in them."""
 
 from apps.core.invariant import Invariant
 

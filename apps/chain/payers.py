@@ -1,4 +1,4 @@
-"""Who sent coins: somebody whose key can move what goes back, or an address that may keep it for
+"""Senders of coins: a holder of a key, who can move a refund, or an address that may keep it for
 ever (a contract, an exchange's forwarder, a mint).
 
 Nothing is believed to have a key that hasn't shown one: it signed the transaction, it signed the
@@ -14,9 +14,9 @@ from typing import Any
 
 from apps.assets.models import Chain
 from apps.chain.models import Address, Deposit, HotWallet, PayerRecord
+from apps.chain.networks.families import is_burn, stored
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.sending.limits import is_burn as is_burn
 from apps.core.errors import ErrorCode
 
 # AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce), of EIP-3009.
@@ -44,7 +44,7 @@ class SenderAddress:
 
 
 def source_of(deposit: Deposit) -> SenderAddress:
-    return SenderAddress(deposit.chain_id, deposit.from_address.lower())
+    return SenderAddress(deposit.chain_id, stored(deposit.from_address))
 
 
 def kinds_of(sources: Iterable[SenderAddress]) -> dict[SenderAddress, PayerRecord.Kind]:
@@ -84,9 +84,9 @@ def _check(
         hashes = [("eth_getTransactionReceipt", [deposit.tx_hash]) for deposit in deposits]
         receipts = nodes.batch(hashes)
     rows: dict[str, PayerRecord] = {}
-    own = _own({deposit.from_address.lower() for deposit in deposits})
+    own = _own({stored(deposit.from_address) for deposit in deposits})
     for deposit, code, count, receipt in zip(deposits, codes, counts, receipts, strict=True):
-        address = deposit.from_address.lower()
+        address = stored(deposit.from_address)
         kind = PayerRecord.Kind.OURS if address in own else _kind(address, code, count, receipt)
         if address not in rows or kind is PayerRecord.Kind.ACCOUNT:
             rows[address] = PayerRecord(

@@ -19,6 +19,7 @@ class Reason(models.TextChoices):
     DESTINATION_REFUSED = "destination_refused", "The destination is refused"
     RECIPIENT_REFUSES = "recipient_refuses", "The recipient refuses the transfer"
     RECIPIENT_COSTLY = "recipient_costly", "The recipient needs more gas than a transfer is given"
+    TOO_SMALL = "too_small", "It is less than the network moves"
     NOT_LISTED = "not_listed", "The destination is not on the operator's list"
     EXCHANGE_REFUSES = "exchange_refuses", "The exchange refuses the swap"
     NO_EXCHANGE = "no_exchange", "The chain has no exchange"
@@ -34,6 +35,7 @@ class Reason(models.TextChoices):
     NOT_TO_HOT_WALLET = "not_to_hot_wallet", "A sweep goes to the hot wallet"
     NO_DEPOSIT_ADDRESS = "no_deposit_address", "It is no deposit address"
     WOULD_REVERT = "would_revert", "The transfer would be reverted"
+    NOTHING_TO_JOIN = "nothing_to_join", "There is nothing to join any more"
     GAS_TOO_DEAR = "gas_too_dear", "Gas became too dear"
     REVERTED = "reverted", "The chain reverted it"
     MOVED_NOTHING = "moved_nothing", "It was mined and moved nothing to its recipient"
@@ -50,6 +52,7 @@ class Reason(models.TextChoices):
     SENT_BEFORE = "sent_before", "The wallet did the same before the records were restored"
     NONCE_AHEAD = "nonce_ahead", "The chain is ahead of our records"
     NONCE_UNKNOWN = "nonce_unknown", "Its nonce was used by a transaction that we do not know"
+    COIN_TAKEN = "coin_taken", "Its coin was spent by a transaction that we do not know"
     MOVED_OTHERWISE = (
         "moved_otherwise",
         "It was mined, and the token reports no such transfer",
@@ -65,7 +68,7 @@ class Reason(models.TextChoices):
 
 
 class Refusal(NamedTuple):
-    """What becomes of one that isn't signed, and why; `text` says more than the reason's own
+    """Consequence and reason of a refusal to sign; `text` says more than the reason's own
     sentence."""
 
     status: str

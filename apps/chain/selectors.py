@@ -6,7 +6,8 @@ from datetime import datetime, timedelta
 from django.conf import settings
 
 from apps.assets.models import Asset, Chain
-from apps.chain.models import AddressLook, Block, Deposit, Head, HotWallet
+from apps.chain.models import AddressLook, Block, Deposit, Head, HotWallet, SightingRecord
+from apps.chain.networks import finality
 from apps.core import clock
 from apps.core.models import Mode
 
@@ -17,7 +18,7 @@ SENT_LATE = timedelta(minutes=30)
 
 
 def heads() -> dict[str, Head]:
-    """How far each chain has been read."""
+    """Read position of each chain."""
     return {head.chain_id: head for head in Head.objects.all()}
 
 
@@ -25,11 +26,11 @@ def confirmations(deposit: Deposit, head_number: int) -> int:
     """Blocks on top of the deposit's, its own included; a failed one has none."""
     if deposit.block_number is None or deposit.status == Deposit.Status.FAILED:
         return 0
-    return max(0, head_number - deposit.block_number + 1)
+    return finality.confirmations(deposit.block_number, head_number)
 
 
 def is_final(deposit: Deposit) -> bool:
-    """Whether it has the confirmations that it needs, in a block that still stands; asked of one
+    """True if it has the confirmations that it needs, in a block that still stands; asked of one
     that nobody follows any more."""
     if deposit.is_simulated:
         return deposit.simulated_confirmations >= deposit.required_confirmations
@@ -49,7 +50,7 @@ def is_watched(chain_id: str) -> bool:
 
 
 def is_simulated_only() -> bool:
-    """Whether this machine has no chain at all, as a demo may: what comes in is simulated, in live
+    """True if this machine has no chain at all, as a demo may: what comes in is simulated, in live
     mode too. Never in production."""
     return settings.CHAINS_ARE_OPTIONAL and not any(settings.CHAIN_URLS.values())
 
@@ -58,8 +59,8 @@ _begun: set[str] = set()  # chains that a watcher has begun to read, which is ne
 
 
 def offered_chains(mode: str) -> list[str] | None:
-    """Where a payment may be asked for: on the chains that somebody reads. None: on any, where
-    coins may be simulated."""
+    """Chains on which payments may be made: those that a watcher reads. None: on any, where coins
+    may be simulated."""
     if mode == Mode.TEST or is_simulated_only():
         return None
     configured = {chain for chain, urls in settings.CHAIN_URLS.items() if urls}
@@ -81,7 +82,7 @@ def chains_without_node() -> list[str]:
 
 
 def is_caught_up(chain_id: str, deadline: datetime) -> bool:
-    """Whether everything mined by the deadline has been read. A chain of live mode that nobody
+    """True if everything mined by the deadline has been read. A chain of live mode that nobody
     reads tells nothing.
 
     A block carries the time at which it was begun and arrives later: the one after the deadline
@@ -104,6 +105,19 @@ def are_looked_at(addresses: Collection[str], deadline: datetime) -> bool:
     compared in a block after it."""
     looks = AddressLook.objects.filter(address__in=addresses, looked_until__gte=deadline)
     return looks.count() == len(addresses)
+
+
+ON_ITS_WAY_MAX = timedelta(days=1)
+
+
+def are_on_their_way(addresses: Collection[str], deadline: datetime) -> bool:
+    """Tell whether coins that were seen by then wait to be mined, for less than a day."""
+    return SightingRecord.objects.filter(
+        address__in=addresses,
+        status=SightingRecord.Status.WAITING,
+        seen_at__lte=deadline,
+        seen_at__gt=clock.real_now() - ON_ITS_WAY_MAX,
+    ).exists()
 
 
 def hot_addresses(chain_ids: Collection[str]) -> list[str]:

@@ -76,5 +76,5 @@ def claim_unmatched(
 
 
 def reopen_unmatched(transfer_id: int) -> None:
-    """What was to go back could not be sent: the store decides again."""
+    """Reopens the store's decision after a return that could not be sent."""
     UnmatchedTransfer.objects.filter(pk=transfer_id).update(resolved_at=None, outcome="")

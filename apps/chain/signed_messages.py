@@ -5,11 +5,11 @@ from contextlib import closing
 
 from apps.assets.models import Chain
 from apps.chain.encoding.abi import WORD
+from apps.chain.encoding.keccak import keccak
 from apps.chain.keys.secp256k1 import recovered
 from apps.chain.nodes import nodes_of
 from apps.chain.payers import codes_at, is_delegated
 from apps.chain.providers.base import RpcError
-from apps.core.evm import keccak
 
 SIGNATURE_BYTES_MAX = 4096
 _KEY_SIGNATURE_BYTES = 65

@@ -47,7 +47,7 @@ def other_hash_sql(row: str) -> str:
 def has_arrived(
     submitted_at: datetime | None, submitted_real_at: datetime | None, at: datetime, real: datetime
 ) -> bool:
-    """Whether a transfer that set out then, by the two clocks, is confirmed now."""
+    """True if a transfer that set out then, by the two clocks, is confirmed now."""
     by_store = submitted_at is not None and submitted_at + UNDER_WAY <= at
     return by_store or (
         submitted_real_at is not None and submitted_real_at + UNDER_WAY_REAL <= real
@@ -63,6 +63,7 @@ def put(
     confirmations: int,
     status: str,
     at: datetime,
+    payer: str | None = None,
 ) -> tuple[Deposit, int]:
     """The simulated deposit `reference` of an address, made or changed, and by how much a confirmed
     (so booked) one has grown."""
@@ -72,7 +73,10 @@ def put(
         .first()
     )
     if deposit is None:
-        return _new(address_id, asset, reference, amount_atomic, confirmations, status, at), 0
+        payer = payer or "0x" + secrets.token_hex(20)
+        return _new(
+            address_id, asset, reference, amount_atomic, confirmations, status, at, payer
+        ), 0
     grown_atomic = 0
     if deposit.status == Deposit.Status.CONFIRMED:
         grown_atomic = (
@@ -99,6 +103,7 @@ def _new(
     confirmations: int,
     status: str,
     at: datetime,
+    payer: str,
 ) -> Deposit:
     deposit = Deposit(
         chain_id=asset.chain_id,
@@ -106,7 +111,7 @@ def _new(
         address_id=address_id,
         tx_hash=new_hash(),
         log_index=SIMULATED_INDEX,
-        from_address="0x" + secrets.token_hex(20),
+        from_address=payer,
         amount_atomic=amount_atomic,
         status=status,
         required_confirmations=asset.chain.required_confirmations,

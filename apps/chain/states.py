@@ -5,7 +5,7 @@ Only a reorg leaves `confirmed` or `failed` of an outgoing one (apps.chain.sendi
 staff `review`.
 """
 
-from apps.chain.models import Deposit, OutgoingTransaction
+from apps.chain.models import Deposit, OutgoingTransaction, SightingRecord
 from apps.core.machine import Machine, Step
 
 _Status = OutgoingTransaction.Status
@@ -49,6 +49,17 @@ DEPOSIT = Machine[Deposit, Step](
     },
     has_history=False,
 )
+_Sighting = SightingRecord.Status
+# One that had ended waits again after a reorganization.
+SIGHTING = Machine[SightingRecord, Step](
+    {
+        _Sighting.WAITING: {_Sighting.MINED, _Sighting.REPLACED, _Sighting.DROPPED},
+        _Sighting.MINED: {_Sighting.WAITING},
+        _Sighting.REPLACED: {_Sighting.WAITING},
+        _Sighting.DROPPED: {_Sighting.WAITING},
+    },
+    has_history=False,
+)
 UNMINED = (_Status.REQUESTED, _Status.SIGNED, _Status.SUBMITTED)
 ENDED = (_Status.CONFIRMED, _Status.FAILED, _Status.REVIEW)
 IN_FLIGHT = (_Status.SIGNED, _Status.SUBMITTED)
@@ -56,4 +67,8 @@ MINED = (_Status.CONFIRMED, _Status.FAILED)
 # These take nothing of their asset out of the hot wallet.
 TAKES_NO_TOKENS = (OutgoingTransaction.Purpose.APPROVAL, OutgoingTransaction.Purpose.X402)
 # These stay with the service, so that no cap and no alarm counts them.
-STAYS_OURS = (OutgoingTransaction.Purpose.SWEEP, OutgoingTransaction.Purpose.COLD)
+STAYS_OURS = (
+    OutgoingTransaction.Purpose.SWEEP,
+    OutgoingTransaction.Purpose.JOIN,
+    OutgoingTransaction.Purpose.COLD,
+)

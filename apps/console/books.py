@@ -59,8 +59,8 @@ CSV_COLUMNS = (
 
 @dataclass(frozen=True)
 class Asked:
-    """What is exported: of one store or all, of one mode or both, from the first to the last day,
-    both included."""
+    """Scope of an export: one store or all, one mode or both, from the first to the last day, both
+    included."""
 
     store_id: uuid.UUID | None = None
     mode: str = ""
@@ -77,7 +77,7 @@ class Asked:
 
 
 class BookRow(NamedTuple):
-    """One entry with its movement."""
+    """An entry with its movement."""
 
     at: datetime
     mode: str
@@ -101,7 +101,7 @@ class BookRow(NamedTuple):
 
 @dataclass
 class ExportTally:
-    """What has been written: counts, and the sum per account, from which the totals are taken."""
+    """Totals of an export: counts, and the sum per account."""
 
     movements: int = 0
     entries: int = 0
@@ -201,7 +201,8 @@ def _cells(query: Asked, tally: ExportTally) -> Iterator[list[object]]:
 
 
 def write_beancount(query: Asked, file: IO[str]) -> ExportTally:
-    """Opening balances, every movement, and an assertion per account that bean-check verifies."""
+    """Opening balances, every movement, and an assertion per account that bean-check verifies
+    without a tolerance."""
     tally = ExportTally()
     opened = set[str]()
     file.write('option "title" "Tillgate"\n')
@@ -215,8 +216,8 @@ def write_beancount(query: Asked, file: IO[str]) -> ExportTally:
     if last is not None:
         file.write("\n")
         for (name, asset_id), amount in sorted(tally.balances.items()):
-            balance = money.decimal_from_atomic(-amount, tally.decimals[asset_id])
-            file.write(f"{last + timedelta(days=1)} balance {name} {balance} {asset_id}\n")
+            balance = _coins(-amount, tally.decimals[asset_id])
+            file.write(f"{last + timedelta(days=1)} balance {name} {balance} ~ 0 {asset_id}\n")
     return tally
 
 
@@ -232,9 +233,7 @@ def _write_opening(query: Asked, file: IO[str], tally: ExportTally, opened: set[
         name = _account(mode, store_id, kind)
         _open(name, day, file, opened)
         tally.add(name, asset_id, decimals, int(amount))
-        postings.append(
-            f"  {name}  {money.decimal_from_atomic(-int(amount), decimals)} {asset_id}\n"
-        )
+        postings.append(f"  {name}  {_coins(-int(amount), decimals)} {asset_id}\n")
     file.write(f'\n{day} * "Opening balances"\n' + "".join(postings))
 
 
@@ -259,8 +258,13 @@ def _write_movement(
     for name, row in zip(names, entries, strict=True):
         tally.entries += 1
         tally.add(name, row.asset_id, row.atomic_decimals, row.amount_atomic)
-        told_amount = money.decimal_from_atomic(-row.amount_atomic, row.atomic_decimals)
+        told_amount = _coins(-row.amount_atomic, row.atomic_decimals)
         file.write(f'  {name}  {told_amount} {row.asset_id}\n    role: "{row.role}"\n')
+
+
+def _coins(amount_atomic: int, decimals: int) -> str:
+    """With all decimals: Beancount tolerates half of the last digit that is written."""
+    return money.decimal_from_atomic(amount_atomic, decimals, strip=False)
 
 
 def _open(name: str, day: str, file: IO[str], opened: set[str]) -> None:

@@ -1,4 +1,4 @@
-"""What statuses of the parts of the service are called on customers' pages, in their language."""
+"""Names of the statuses of the service's parts on customers' pages, in their language."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -1,5 +1,5 @@
-"""What a scrape is answered with: figures that processes count themselves, of all that share a
-folder or of this one, and figures that are asked of the database, once per scrape.
+"""Answers to scrapes: figures that processes count themselves, of all that share a folder or of
+this one, and figures of the database, read once per scrape.
 
 Every process but web answers on a port of its own, METRICS_PORT, which is closed by default.
 """
@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 
 class _OwnFigures(Collector):
-    """What this process has counted."""
+    """Counters of this process."""
 
     def collect(self) -> Iterator[Metric]:
         yield from REGISTRY.collect()
@@ -39,7 +39,7 @@ class _ClosingCollector(Collector):
 
 
 def process_registry() -> CollectorRegistry:
-    """What processes have counted, without asking the database."""
+    """Counters of processes, without the database."""
     registry = CollectorRegistry()
     if folder := os.environ.get("PROMETHEUS_MULTIPROC_DIR"):
         from prometheus_client.multiprocess import MultiProcessCollector
@@ -57,8 +57,7 @@ def serve(registry: CollectorRegistry, port: int, address: str = "") -> None:
 
 
 def with_database_figures(*collectors: Collector) -> CollectorRegistry:
-    """What processes have counted, and figures of the database, for a process that serves its own
-    port."""
+    """Counters of processes and figures of the database, for a process that serves its own port."""
     registry = process_registry()
     for collector in collectors:
         registry.register(_ClosingCollector(collector))

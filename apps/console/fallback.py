@@ -1,5 +1,5 @@
-"""What happens while periodic jobs don't run (decision 347). Without Redis or any worker, beat runs
-the vital ones itself: payments expire and settle, invoices hear of it, prices stay current. Without
+"""Behavior while periodic jobs don't run (decision 347). Without Redis or any worker, beat runs the
+vital ones itself: payments expire and settle, invoices hear of it, prices stay current. Without
 beat, the watcher wakes workers: its own database role may not do their work (decision 658).
 
 One beat at a time does it, under a lease; each job may run beside itself.
@@ -14,9 +14,10 @@ import structlog
 from django.conf import settings
 from django.db import DatabaseError, connection
 
-from apps.core import heartbeats, jobs
+from apps.core import jobs
 from apps.core.db import locks
-from apps.core.heartbeats import HeartbeatPart
+from apps.core.process import heartbeats
+from apps.core.process.heartbeats import HeartbeatPart
 
 # The jobs that can't wait, in the table of config/celery.py.
 VITAL = (
@@ -53,7 +54,7 @@ class Fallback:
         self._next_runs: dict[str, float] = {}
 
     def step(self) -> bool:
-        """Whether this process runs the vital jobs for now. Raises database errors."""
+        """True if this process runs the vital jobs for now. Raises database errors."""
         if self._silence_seconds() <= settings.FALLBACK_AFTER_SECONDS:
             self.close()
             return False
@@ -108,7 +109,7 @@ class Waker:
         self._is_waking = False
 
     def step(self) -> bool:
-        """Whether workers had to be woken. Raises database errors."""
+        """True if workers had to be woken. Raises database errors."""
         heartbeats.beat(HeartbeatPart.WATCHER)
         is_silent = silence_seconds(self._began) > settings.FALLBACK_AFTER_SECONDS
         if is_silent and not self._is_waking:

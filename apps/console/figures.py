@@ -1,5 +1,5 @@
-"""What an operator watches, for Prometheus: what waits and since when, what waits for a person, and
-what the hot wallets hold.
+"""An operator's figures for Prometheus: queues and their age, decisions that wait for a person, and
+balances of the hot wallets.
 
 Asked of the database at each scrape of web, live mode only: test mode has clocks of its own and
 nobody to wake.
@@ -23,9 +23,10 @@ from apps.chain.models import HotWallet, Obstacle, OutgoingTransaction, Unmatche
 from apps.chain.reasons import UNSIGNABLE
 from apps.chain.sending import outflow
 from apps.chain.states import IN_FLIGHT
-from apps.core import buckets, clock, jobs
+from apps.core import clock, jobs
 from apps.core.db import number_ranges, partitions
 from apps.core.models import Mode, OutgoingMail
+from apps.core.redis import buckets
 from apps.core.rows import failing
 from apps.ledger.models import Account
 from apps.ledger.selectors import account_balance
@@ -72,8 +73,8 @@ class Figures(Collector):
 
 
 def _queues(now: datetime) -> dict[str, tuple[QuerySet[Any], str]]:
-    """What a worker should have taken by now, by the name of the queue: rows, and the column that
-    says since when."""
+    """Work that is overdue for a worker, by the name of the queue: rows, and the column with their
+    start of waiting."""
     out = OutgoingTransaction.Status
     return {
         "webhook_deliveries": (ours_to_deliver(LIVE, now), "next_attempt_at"),
@@ -283,8 +284,8 @@ def _obstacles(now: datetime) -> Iterator[GaugeMetricFamily]:
 
 
 def _outgoing(now: datetime) -> Iterator[GaugeMetricFamily]:
-    """What is promised, and what lies where it must be fetched from; what left in a day beside the
-    amount that calls somebody."""
+    """Promised amounts, and amounts still to be swept; the outflow of a day beside the alarm's
+    threshold."""
     promised = GaugeMetricFamily(
         "tillgate_outgoing_promised",
         "Coins requested but not sent yet, in whole coins",

@@ -41,8 +41,8 @@ class Migrations(PartHealth, frozen=True, kw_only=True):
 
 
 class Chains(PartHealth, frozen=True, kw_only=True):
-    """How far each chain's watcher is behind (null: it has read nothing yet), and the chains whose
-    nodes nobody has named."""
+    """Delay of each chain's watcher (null: it has read nothing yet), and the chains without
+    configured nodes."""
 
     lag_seconds: dict[str, int | None]
     without_node: list[str]
@@ -58,12 +58,12 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 
 def readyz_web(request: HttpRequest) -> HttpResponse:
-    """Whether this process can answer requests: for load balancers and for readiness probes."""
+    """Readiness of this process to answer requests: for load balancers and readiness probes."""
     return _tell(("database", "migrations"))
 
 
 def readyz_chains(request: HttpRequest) -> HttpResponse:
-    """Whether every chain is being read."""
+    """Answers 200 while every chain is being read."""
     return _tell(("chain_watcher",))
 
 
@@ -85,7 +85,7 @@ def _ask(check: Callable[[], PartHealth]) -> PartHealth:
 
 
 def _database() -> PartHealth:
-    from apps.core import versions
+    from apps.core.process import versions
 
     with connection.cursor() as cursor:
         cursor.execute("SELECT 1")
@@ -94,7 +94,7 @@ def _database() -> PartHealth:
 
 
 def _redis() -> PartHealth:
-    from apps.core import versions
+    from apps.core.process import versions
 
     versions.require(versions.REDIS)
     return PartHealth(ready=True)

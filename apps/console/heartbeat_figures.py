@@ -7,7 +7,7 @@ from django.db import DatabaseError
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from apps.core import heartbeats
+from apps.core.process import heartbeats
 
 
 class HeartbeatCollector(Collector):

@@ -11,6 +11,7 @@ from apps.core import local_chain
 NAMES = {
     local_chain.ETHEREUM: ("ethereum", "Local Ethereum"),
     local_chain.SEPOLIA: ("sepolia", "Ethereum Sepolia"),
+    local_chain.LITECOIN: ("litecoin", "Local Litecoin"),
 }
 
 
@@ -20,5 +21,5 @@ def introduce() -> None:
         pk, name = NAMES[service]
         facts = {"chain_id": local_chain.CHAIN_IDS[service], "name": name, "explorer_url": ""}
         # The watcher, whose role may not change chains, finds that it is said already.
-        if not Chain.objects.filter(pk=pk, **facts).exists():
+        if Chain.objects.filter(pk=pk).exclude(**facts).exists():
             Chain.objects.filter(pk=pk).update(**facts)

@@ -1,4 +1,4 @@
-"""`/dev/mailbox`: the letters that were written to the folder instead of being sent. In production
+"""`/dev/mailbox`: the emails that were written to the folder instead of being sent. In production
 there is no such page."""
 
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from apps.core import mailbox
 
 def index(request: HttpRequest) -> HttpResponse:
     _only_outside_production()
-    return _kept_by_nobody(render(request, "dev/mailbox.html", {"letters": mailbox.letters()}))
+    return _kept_by_nobody(render(request, "dev/mailbox.html", {"emails": mailbox.stored_emails()}))
 
 
 def show_one(request: HttpRequest, name: str) -> HttpResponse:
-    return _kept_by_nobody(render(request, "dev/letter.html", {"letter": _find(name)}))
+    return _kept_by_nobody(render(request, "dev/email.html", {"email": _find(name)}))
 
 
 Page = Callable[[HttpRequest, str], HttpResponse]
@@ -31,17 +31,17 @@ _STYLED: Callable[[Page], Page] = csp_replace(  # type: ignore[assignment]  # it
 
 @_STYLED
 def show_html(request: HttpRequest, name: str) -> HttpResponse:
-    """The letter as a mail program draws it; its styles stand in it, so this page may have them and
+    """The email as a mail program draws it; its styles stand in it, so this page may have them and
     nothing else."""
     return _kept_by_nobody(HttpResponse(_find(name).html))
 
 
-def _find(name: str) -> mailbox.Letter:
+def _find(name: str) -> mailbox.StoredEmail:
     _only_outside_production()
-    letter = mailbox.letter(name)
-    if letter is None:
+    email = mailbox.stored_email(name)
+    if email is None:
         raise Http404
-    return letter
+    return email
 
 
 def _only_outside_production() -> None:

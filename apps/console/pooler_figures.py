@@ -1,4 +1,4 @@
-"""How many wait for a connection of PgBouncer, and for how long: asked of its console, which
+"""Clients that wait for a connection of PgBouncer, and their longest wait: from its console, which
 answers also when no connection is free.
 
 Told by the watcher, which reaches PostgreSQL past the pooler.
@@ -43,7 +43,7 @@ class PoolerCollector(Collector):
 
 
 def _ask(*commands: str) -> list[list[DictRow]]:
-    """What each is answered with, without the console's own rows."""
+    """Rows of each answer, without the console's own."""
     with closing(
         psycopg.connect(
             settings.DATABASE_POOLER_CONSOLE_URL,

@@ -1,4 +1,4 @@
-"""How far the replica is behind, while there is one: told by web, which asks both servers at each
+"""Delay of the replica, while there is one: reported by web, which asks both servers at each
 scrape."""
 
 from collections.abc import Iterator

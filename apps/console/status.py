@@ -26,9 +26,10 @@ from apps.assets.models import Chain, Rate
 from apps.chain.models import Head, HotWallet, OutgoingTransaction
 from apps.chain.selectors import READ_LATE, SENT_LATE
 from apps.chain.states import UNMINED
-from apps.core import buckets, clock
+from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.models import Mode, OutgoingMail
+from apps.core.redis import buckets
 from apps.webhooks.selectors import ours_to_deliver
 
 FRESH_SECONDS = 10

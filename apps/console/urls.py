@@ -1,4 +1,4 @@
-"""What operators' machines ask, and the mailbox of a demo."""
+"""Routes for operators' machines, and the mailbox of a demo."""
 
 from django.urls import path
 
@@ -12,6 +12,6 @@ urlpatterns = [
     path("metrics", health.metrics),
     path("status", status.page, name="status"),
     path("dev/mailbox", mailbox.index, name="dev_mailbox"),
-    path("dev/mailbox/<str:name>", mailbox.show_one, name="dev_letter"),
-    path("dev/mailbox/<str:name>/html", mailbox.show_html, name="dev_letter_html"),
+    path("dev/mailbox/<str:name>", mailbox.show_one, name="dev_email"),
+    path("dev/mailbox/<str:name>/html", mailbox.show_html, name="dev_email_html"),
 ]

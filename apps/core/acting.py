@@ -1,5 +1,5 @@
-"""Who acts in this request, command or job: said once by its entry point, read by whatever writes
-it down.
+"""The actor of this request, command or job: set once by its entry point, read by everything that
+records it.
 
 Nobody said so: the service itself, on its own account.
 """

@@ -21,6 +21,6 @@ def _check_upgrade(app_configs: Any, **options: Any) -> list[CheckMessage]:
 
 
 def _check_versions(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    from apps.core.versions import MINIMUMS, refusals, too_new
+    from apps.core.process.versions import MINIMUMS, refusals, too_new
 
     return [*refusals(*MINIMUMS), *too_new()]

@@ -1,5 +1,4 @@
-"""What statuses are called on pages, and in which tone, and a coin as pages show it: never told by
-color or sign alone.
+"""Names and tones of statuses on pages, and a coin's look: never by color or sign alone.
 
 Each app has those of its nouns in `badges.py`; in `customer_badges.py` those that customers see,
 whose words are translated.
@@ -14,6 +13,7 @@ from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.module_loading import module_has_submodule
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 # The tones of a status.
@@ -63,7 +63,10 @@ def all_badges() -> Badges:
 def coin_badge(symbol: str, network: str = "") -> SafeString:
     """By sign and word, never by sign alone."""
     where = (
-        format_html(' <span class="muted"><span class="on">on </span>{}</span>', network)
+        format_html(
+            ' <span class="muted">{}</span>',
+            format_html(gettext('<span class="on">on </span>{network}'), network=network),
+        )
         if network
         else ""
     )

@@ -224,7 +224,7 @@ class _Modules:
         self._is_known = False
 
     def has_any(self, module: Due) -> bool:
-        """Whether the module may have something of the store."""
+        """True if the module may have something of the store."""
         if module in self._empty and not self._is_known:
             self._look()
         return module not in self._empty

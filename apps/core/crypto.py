@@ -44,7 +44,7 @@ def seal(key: bytes, nonce: bytes, content: bytes, place: bytes) -> bytes:
 
 
 def unseal(key: bytes, nonce: bytes, sealed: bytes, place: bytes) -> bytes:
-    """What was sealed. Raises ValueError when it is not exactly that."""
+    """Opens sealed bytes. Raises ValueError when it is not exactly that."""
     content: bytes = _cipher(key, nonce, place).decrypt_and_verify(
         sealed[:-_TAG_BYTES], sealed[-_TAG_BYTES:]
     )
@@ -56,5 +56,5 @@ def _cipher(key: bytes, nonce: bytes, place: bytes) -> Any:
 
 
 def is_current(sealed: str) -> bool:
-    """Whether the first configured key made it (else `rotate_encryption_key` makes it anew)."""
+    """True if the first configured key made it (else `rotate_encryption_key` makes it anew)."""
     return sealed.partition(":")[0] == next(iter(_keys()))

@@ -17,14 +17,14 @@ LENGTH_MAX = 254
 
 
 def canonical(text: str) -> str:
-    """What addresses are compared by: compatibility forms and case folded, the domain in ASCII."""
+    """Compared form of an address: compatibility forms and case folded, the domain in ASCII."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text.strip()).casefold())
     local, at, domain = folded.rpartition("@")
     return f"{local}{at}{_in_ascii(domain) or domain}"
 
 
 def mailbox(text: str) -> str:
-    """Whose letters are counted together: many providers deliver `a+anything@b` to `a@b`."""
+    """Mailbox of an address, for counting: many providers deliver `a+anything@b` to `a@b`."""
     local, at, domain = canonical(text).rpartition("@")
     return f"{local.partition('+')[0] or local}{at}{domain}"
 
@@ -52,7 +52,7 @@ def shown_name(text: str) -> str:
 
 
 def greeting_name(text: str) -> str:
-    """The same for a greeting, where a stranger's text could be read as ours; empty when it isn't
+    """A name for a greeting, where a stranger's text could be read as ours; empty when it isn't
     plainly a name."""
     name = " ".join(text.split())
     is_name = (

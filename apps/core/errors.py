@@ -1,12 +1,15 @@
 """Failures that a caller is told about: what is refused and why. In which form an answer says it is
 its route's business (apps.api.plumbing.refusals)."""
 
+from datetime import datetime
 from enum import Enum, StrEnum, auto
 from typing import ClassVar
 
+from apps.core.clock import iso
+
 
 class RefusalKind(Enum):
-    """What kind of refusal it is. Which status that is on the web is the views' business
+    """Kinds of refusals. Which status that is on the web is the views' business
     (apps.core.web.refusals)."""
 
     INVALID = auto()  # understood, and against a rule
@@ -42,13 +45,25 @@ class Failure(Exception):
         field: str = "",
         **parameters: object,
     ) -> None:
-        self.text = message or self.message
+        # As people read it, in their language (core.text.wording.Worded); programs get the text.
+        self.wording = message or self.message
+        self.text = str(self.wording)
         self.code = code if code is not None else self.code
         self.kind = kind or self.kind
         self.retry_after = retry_after
         self.field = field or self.field
         self.parameters = parameters
         super().__init__(self.text)
+
+
+class DatedFailure(Failure):
+    """A refusal that ends at a moment, which `pattern` has a place for, `{until}`: in UTC for
+    programs, in the reader's zone on pages."""
+
+    def __init__(self, pattern: str, until: datetime, *, field: str = "") -> None:
+        self.pattern = pattern
+        self.until = until
+        super().__init__(pattern.format(until=iso(until)), field=field)
 
 
 class NotFound(Failure):
@@ -80,7 +95,7 @@ class ProviderError(Exception):
 
 
 class ProviderFailed(Failure):
-    """What a caller hears of a ProviderError."""
+    """A ProviderError as the caller sees it."""
 
     kind = RefusalKind.UPSTREAM
     message = "Payment provider error"

@@ -45,8 +45,8 @@ def once(rows: models.QuerySet[Row], create: Callable[[], Row]) -> tuple[Row, bo
 
 
 def make_once(find: Callable[[], Made | None], create: Callable[[], Made]) -> tuple[Made, bool]:
-    """The same for who doesn't look first, or makes several rows: `find` is asked only when the
-    unique constraint has refused."""
+    """Variant for callers that don't look first, or that make several rows: `find` runs only when
+    the unique constraint has refused."""
     try:
         with transaction.atomic():
             return create(), True
@@ -60,8 +60,8 @@ def make_once(find: Callable[[], Made | None], create: Callable[[], Made]) -> tu
 def insert_once(
     find: Callable[[], Made | None], insert: Callable[[], Made | None]
 ) -> tuple[Made, bool]:
-    """The same by one statement, which leaves out what is there (ON CONFLICT DO NOTHING): `insert`
-    answers None then."""
+    """Variant by one statement that skips existing rows (ON CONFLICT DO NOTHING): `insert` then
+    returns None."""
     row = insert()
     if row is not None:
         return row, True

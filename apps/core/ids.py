@@ -60,7 +60,8 @@ def _random(shard: int | None) -> int:
 
 
 def new_id_sql() -> str:
-    """The same in a statement that makes rows. Variant and shard are three hexadecimal digits."""
+    """A new ID as SQL, for a statement that makes rows. Variant and shard are three hexadecimal
+    digits."""
     shard = shard_number()
     if shard is None:
         return "uuidv7()"
@@ -76,7 +77,7 @@ def id_beside(other: uuid.UUID) -> uuid.UUID:
 
 
 def id_beside_sql(other: str) -> str:
-    """The same in a statement; `other` is the text of a column."""
+    """A neighboring ID as SQL; `other` is the text of a column."""
     return f"(left({other}::text, 13) || right(({new_id_sql()})::text, 23))::uuid"
 
 
@@ -105,8 +106,8 @@ def signed_token(text: str) -> str:
 
 
 def time_of(id: uuid.UUID) -> datetime | None:
-    """When a row with this id was made, to the millisecond; None for an id that doesn't say, or
-    names a year that no row has: anybody may have typed it."""
+    """Time at which a row with this ID was made, to the millisecond; None for an id that doesn't
+    say, or names a year that no row has: anybody may have typed it."""
     milliseconds = id.int >> 80
     if id.version != 7 or milliseconds >= _YEAR_9999_MILLISECONDS:
         return None

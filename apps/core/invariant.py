@@ -1,5 +1,5 @@
-"""What an invariant is: a name, the sentence that must be true, and one query that returns a row
-(what, why) for every breach.
+"""An invariant: a name, the sentence that must be true, and one query that returns a row (what,
+why) for every breach.
 
 Asked since a point, it is asked of the records touched since then, or always of all rows.
 """

@@ -17,7 +17,7 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 
-from apps.core import buckets
+from apps.core.redis import buckets
 
 log = structlog.get_logger(__name__)
 # Jobs whose name begins so have a queue of that name.

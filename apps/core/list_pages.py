@@ -10,7 +10,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 def counted(rows: "QuerySet[Any]") -> int:
-    """How many there are; of more than COUNTED_MAX, one more than that."""
+    """Number of rows; COUNTED_MAX + 1 stands for more."""
     return rows.order_by()[: COUNTED_MAX + 1].count()
 
 

@@ -1,5 +1,5 @@
-"""The EVM chains that this machine stands in for: their ids, and JSON-RPC to them. Never through a
-proxy."""
+"""The chains that this machine stands in for: their ids, and JSON-RPC to those of the EVM. Never
+through a proxy."""
 
 import json
 import os
@@ -12,9 +12,13 @@ TIMEOUT_SECONDS = 10.0
 # No network that anybody else is on: a wallet that was handed an address of it can't send what is
 # worth something.
 LOCAL_CHAIN_ID = 31337
+# Of Litecoin's regtest: the end of its first block's hash.
+LOCAL_LITECOIN_ID = 0x51FC56C416F9
+LOCAL_CHAIN_IDS = frozenset({LOCAL_CHAIN_ID, LOCAL_LITECOIN_ID})
 ETHEREUM = "CHAIN_ETHEREUM_URL"
 SEPOLIA = "CHAIN_SEPOLIA_URL"
-CHAIN_IDS = {ETHEREUM: LOCAL_CHAIN_ID, SEPOLIA: 11155111}
+LITECOIN = "CHAIN_LITECOIN_URL"
+CHAIN_IDS = {ETHEREUM: LOCAL_CHAIN_ID, SEPOLIA: 11155111, LITECOIN: LOCAL_LITECOIN_ID}
 _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
@@ -35,7 +39,7 @@ def call(url: str, method: str, *params: Any, timeout: float = TIMEOUT_SECONDS) 
 
 
 def is_chain(url: str, chain_id: int) -> bool:
-    """Whether a chain with this id answers at the address."""
+    """True if a chain with this id answers at the address."""
     try:
         return int(call(url, "eth_chainId", timeout=2), 16) == chain_id
     except (OSError, ValueError, KeyError, RuntimeError):

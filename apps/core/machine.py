@@ -21,7 +21,7 @@ class IllegalMove(Exception):
 
 @dataclass(frozen=True)
 class Step:
-    """Where a row goes. A noun whose history says more derives from it."""
+    """Target of a change of status. A noun whose history says more derives from it."""
 
     status: str
 
@@ -39,7 +39,7 @@ StepT = TypeVar("StepT", bound=Step)
 
 @dataclass(frozen=True)
 class Change(Generic[RowT, StepT]):
-    """One step that a row has taken; the row itself shows the last one of its change."""
+    """A step that a row has taken; the row itself shows the last one of its change."""
 
     row: RowT
     before: str
@@ -86,8 +86,8 @@ class Machine(Generic[RowT, StepT]):
         return True
 
     def change_locked(self, row: RowT, *steps: StepT, at: datetime, **columns: Any) -> None:
-        """The same for a row that the caller has locked. Raises IllegalMove too when it stands
-        elsewhere than this copy of it."""
+        """Changes a row that the caller has locked. Raises IllegalMove too when it stands elsewhere
+        than this copy of it."""
         if not self.change_status(row, *steps, at=at, **columns):
             raise IllegalMove(f"{type(row).__name__} {row.pk} was changed by somebody else")
 
@@ -100,7 +100,8 @@ class Machine(Generic[RowT, StepT]):
         each: Mapping[str, Sequence[Any]],
         **columns: Any,
     ) -> list[RowT]:
-        """The same step of many rows of one table in one statement: those that took it.
+        """Takes the same step with many rows of one table in one statement, and returns those that
+        took it.
 
         `each` has a value per row for its columns, in the rows' order, as has `ats`; `columns` are
         the same for all.
@@ -172,7 +173,7 @@ def _changes(
 def _update(
     rows: Sequence[models.Model], shared: Mapping[str, Any], each: Mapping[str, Sequence[Any]]
 ) -> set[Any]:
-    """One UPDATE of the rows that still stand where these copies stand; the keys of those."""
+    """Updates rows that still have the status of these copies, and returns their keys."""
     meta = type(rows[0])._meta
     columns: dict[str, Sequence[Any]] = {
         "pk": [row.pk for row in rows],

@@ -1,8 +1,8 @@
 """The one way to send mail: a row queued in the caller's transaction, sent by a worker, tried again
 when that fails.
 
-A key's mail is sent once. The letter is sealed while it waits and wiped when it has left or was
-given up. What others can have sent to a person is bounded (settings.LETTER_LIMITS), what a store
+A key's mail is sent once. The email is sealed while it waits and wiped when it has left or was
+given up. What others can have sent to a person is bounded (settings.EMAIL_LIMITS), what a store
 sends as well (StoreAllowance), and what is about an account leaves before everything else.
 """
 
@@ -23,12 +23,13 @@ from django.db.models import Q
 from django.template import Context, Engine, engines
 from django.utils import timezone, translation
 
-from apps.core import crypto, emails, jobs, regions
+from apps.core import crypto, emails, jobs
 from apps.core.clock import real_now
 from apps.core.db.pruning import prune
 from apps.core.db.sql import Statement, array
 from apps.core.machine import Machine, Step
 from apps.core.models import OutgoingMail
+from apps.core.text import regions
 
 log = structlog.get_logger(__name__)
 _MINUTE = 60
@@ -43,7 +44,7 @@ _UNNAMED = "Store"  # whose name is nothing but a link
 # Beyond a limit, what people wait for still comes as often.
 _NEVER_SILENT = timedelta(hours=1)
 _Status = OutgoingMail.Status
-# The row is the whole story of a letter, and is forgotten with it.
+# The row is the whole story of an email, and is forgotten with it.
 OUTGOING_MAIL = Machine[OutgoingMail, Step](
     {
         _Status.QUEUED: {_Status.SENT, _Status.FAILED},
@@ -57,8 +58,8 @@ OUTGOING_MAIL = Machine[OutgoingMail, Step](
 
 
 @dataclass(frozen=True)
-class ReadableLetter:
-    """What a reader sees."""
+class ComposedEmail:
+    """An email as its reader sees it."""
 
     sender: str
     subject: str
@@ -67,16 +68,16 @@ class ReadableLetter:
 
 
 class StoreAllowance(NamedTuple):
-    """How many letters in a store's name leave in a day, and in a minute. More wait for their
-    turn; more than `days_ahead` days of them are dropped."""
+    """Number of emails in a store's name that may leave in a day, and in a minute. More wait for
+    their turn; more than `days_ahead` days of them are dropped."""
 
     per_day: int
     per_minute: int
     days_ahead: int
 
     def wait(self, queued: int, recent: int) -> timedelta | None:
-        """How long one more has to wait, behind those in the queue and those that left in a day;
-        None: there are too many."""
+        """Wait of another email, behind those in the queue and those that left in a day; None:
+        there are too many."""
         days = (queued + recent) // self.per_day
         if days > self.days_ahead:
             return None
@@ -105,24 +106,25 @@ def send(
     language: str = "",
     unsubscribe_path: str = "",
 ) -> bool:
-    """Queue the letter `templates/email/<template>.txt` and `.html` for one person; a key that was
+    """Queue the email `templates/email/<template>.txt` and `.html` for one person; a key that was
     used before does nothing.
 
     False when it is dropped, because others have had too many of them sent there in a day, or the
     store has sent too many.
 
-    `key` says which letter it is ("invoice_open:<id>"). With `store` it goes out in the store's
+    `key` says which email it is ("invoice_open:<id>"). With `store` it goes out in the store's
     name, answers to its support address, and `allowance` is how many of these leave (for the
-    store's own code: apps.stores.customer_mail). One that `is_shown` leaves no machine: it was
-    shown elsewhere, and is only noted. Templates also get `base_url` and `sender`; times are in
-    `zone`, words in `language`. Never waits for a mail server and never fails because of one.
+    store's own code: apps.stores.emailing.customer_mail). One that `is_shown` leaves no machine:
+    it was shown elsewhere, and is only noted. Templates also get `base_url` and `sender`;
+    times are in `zone`, words in `language`. Never waits for a mail server and never fails
+    because of one.
     """
     at = real_now()
     id = uuid.uuid4()
     written = compose(template, context, store=store, zone=zone, language=language)
-    letter = {"subject": written.subject, "text": written.text, "html": written.html}
+    content = {"subject": written.subject, "text": written.text, "html": written.html}
     if unsubscribe_path:
-        letter["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
+        content["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
     mailbox = emails.mailbox(to)
     in_name_of = store.pk if store is not None else None
     limit = None if is_shown else _limit_reached(template, mailbox, in_name_of, at)
@@ -142,7 +144,7 @@ def send(
         status=_Status.QUEUED if leaves else _Status.SHOWN if is_shown else _Status.DROPPED,
         sender_name=written.sender,
         reply_to=store.support_email if store is not None else "",
-        sealed_letter=crypto.encrypt(json.dumps(letter), OutgoingMail.place_of(id))
+        sealed_letter=crypto.encrypt(json.dumps(content), OutgoingMail.place_of(id))
         if leaves
         else "",
         created_at=at,
@@ -163,12 +165,12 @@ def compose(
     store: Sender | None = None,
     zone: tzinfo = UTC,
     language: str = "",
-) -> ReadableLetter:
-    """The letter as it is read. Names of stores are shown without links."""
+) -> ComposedEmail:
+    """The email as it is read. Names of stores are shown without links."""
     name = (store.brand_name or store.name) if store is not None else _own_name()
     sender = emails.shown_name(name) or _UNNAMED
     values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
-    # Of the reader, and never of whoever causes the letter.
+    # Of the reader, and never of whoever causes the email.
     with (
         timezone.override(zone),
         translation.override(language or settings.LANGUAGE_CODE),
@@ -177,17 +179,17 @@ def compose(
         text = _render(f"email/{template}.txt", values, is_html=False)
         html = _render(f"email/{template}.html", values, is_html=True)
     subject, _, body = text.partition("\n")
-    return ReadableLetter(sender, _line(subject), body.strip() + "\n", html)
+    return ComposedEmail(sender, _line(subject), body.strip() + "\n", html)
 
 
 def _lane(template: str, store: Sender | None) -> int:
-    """Letters about an account go first, whatever stores send."""
-    is_bulk = store is not None or template in settings.BULK_LETTERS
+    """Emails about an account go first, whatever stores send."""
+    is_bulk = store is not None or template in settings.BULK_EMAILS
     return OutgoingMail.Lane.BULK if is_bulk else OutgoingMail.Lane.ACCOUNT
 
 
 def _wait(in_name_of: Any, allowance: StoreAllowance, at: datetime) -> timedelta | None:
-    """How long a store's next letter waits. Counting ends where the answer is known."""
+    """Wait of a store's next email. Counting ends where the answer is known."""
     most = allowance.per_day * (allowance.days_ahead + 1)
     ((queued, recent),) = _OF_STORE.rows(
         in_name_of=in_name_of,
@@ -210,14 +212,14 @@ FROM (
 
 
 def was_asked(key: str) -> bool:
-    """A letter with this key was asked for, and isn't forgotten yet."""
+    """An email with this key was asked for, and isn't forgotten yet."""
     return OutgoingMail.objects.filter(key=key).exists()
 
 
 def _limit_reached(template: str, mailbox: str, in_name_of: Any, at: datetime) -> str | None:
-    """The line of the table that a letter would go beyond; some at the same moment may still pass
+    """The line of the table that an email would go beyond; some at the same moment may still pass
     together."""
-    for name, limit in settings.LETTER_LIMITS.items():
+    for name, limit in settings.EMAIL_LIMITS.items():
         if template not in limit.templates:
             continue
         ((in_all, by_store, newest),) = _COUNTED.rows(
@@ -262,11 +264,11 @@ def about(*starts: str) -> list[OutgoingMail]:
 
 
 def forget(now: datetime) -> dict[str, int]:
-    """Delete letters that ended long ago; how many. Their keys are free again: nothing asks for a
-    letter that old."""
+    """Delete emails that ended long ago; how many. Their keys are free again: nothing asks for a
+    email that old."""
     ended = OutgoingMail.objects.exclude(status=OutgoingMail.Status.QUEUED)
     return {
-        "letters": prune(ended.filter(created_at__lt=now - timedelta(days=settings.MAIL_KEPT_DAYS)))
+        "emails": prune(ended.filter(created_at__lt=now - timedelta(days=settings.MAIL_KEPT_DAYS)))
     }
 
 
@@ -291,9 +293,7 @@ def _claim(now: datetime) -> OutgoingMail | None:
 def _attempt(row: OutgoingMail) -> bool:
     try:
         _message(row).send()
-    except (
-        Exception
-    ) as error:  # whatever a mail backend raises: the letter waits, the queue goes on
+    except Exception as error:  # whatever a mail backend raises: the email waits, the queue goes on
         _failed(row, error)
         return False
     _close(row, OutgoingMail.Status.SENT, sent_at=real_now())
@@ -301,26 +301,26 @@ def _attempt(row: OutgoingMail) -> bool:
 
 
 def _message(row: OutgoingMail) -> EmailMultiAlternatives:
-    letter = json.loads(crypto.decrypt(row.sealed_letter, row.place))
+    content = json.loads(crypto.decrypt(row.sealed_letter, row.place))
     own = parseaddr(settings.DEFAULT_FROM_EMAIL)[1]
     message = EmailMultiAlternatives(
-        letter["subject"],
-        letter["text"],
+        content["subject"],
+        content["text"],
         f'"{_quoted(row.sender_name)}" <{own}>',
         [row.to],
         reply_to=[row.reply_to] if row.reply_to else None,
         headers={
             "Message-ID": f"<{row.pk}@{own.rpartition('@')[2]}>",
             "Auto-Submitted": "auto-generated",
-            **_unsubscribing(letter.get("unsubscribe", "")),
+            **_unsubscribing(content.get("unsubscribe", "")),
         },
     )
-    message.attach_alternative(letter["html"], "text/html")
+    message.attach_alternative(content["html"], "text/html")
     return message
 
 
 def _unsubscribing(url: str) -> dict[str, str]:
-    """What lets a mail program unsubscribe its reader by one press (RFC 8058)."""
+    """Headers that let a mail program unsubscribe its reader by one press (RFC 8058)."""
     if not url:
         return {}
     return {"List-Unsubscribe": f"<{url}>", "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
@@ -342,7 +342,7 @@ def _failed(row: OutgoingMail, error: Exception) -> None:
 
 
 def _is_final(error: Exception) -> bool:
-    """Whether the server said that this person can't be written to at all."""
+    """True if the server said that this person can't be written to at all."""
     if isinstance(error, smtplib.SMTPRecipientsRefused):
         return all(code >= 500 for code, _ in error.recipients.values())
     return type(error).__name__ in (

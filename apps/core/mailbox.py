@@ -37,7 +37,7 @@ class Folder(BaseEmailBackend):
 
 
 @dataclass(frozen=True)
-class Letter:
+class StoredEmail:
     """A mail as the folder has it."""
 
     name: str
@@ -50,24 +50,24 @@ class Letter:
     html: str
 
 
-def letters() -> list[Letter]:
-    """What was sent, newest first."""
+def stored_emails() -> list[StoredEmail]:
+    """Sent emails, newest first."""
     paths = sorted(Path(settings.EMAIL_FILE_PATH).glob("*.eml"), reverse=True)[:SHOWN_MAX]
     return [_read(path) for path in paths]
 
 
-def letter(name: str) -> Letter | None:
+def stored_email(name: str) -> StoredEmail | None:
     return next(
         (_read(path) for path in Path(settings.EMAIL_FILE_PATH).glob("*.eml") if path.stem == name),
         None,
     )
 
 
-def _read(path: Path) -> Letter:
+def _read(path: Path) -> StoredEmail:
     message = email.message_from_bytes(path.read_bytes(), policy=email.policy.default)
     # As it was written: the policy puts a space between the parts of a long encoded name.
     encoded_name, address = parseaddr(dict(message.raw_items())["From"])
-    return Letter(
+    return StoredEmail(
         name=path.stem,
         sender=str(make_header(decode_header(encoded_name))),
         sender_address=address,

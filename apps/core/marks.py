@@ -1,5 +1,4 @@
-"""How far a job has read a table that only grows, so that a run reads what is new and not all there
-ever was.
+"""Read positions of jobs in tables that only grow, so that a run reads new rows alone.
 
 Rows are numbered before they are committed: the place moves to a number only in a run that began
 when every transaction that could have drawn a lower one had ended. Until then what follows the old
@@ -32,7 +31,7 @@ class Reading:
     has_settled: bool  # before this run: it sees everything up to the candidate
 
     def end(self, newest: int) -> None:
-        """What was committed up to this number has been read and dealt with."""
+        """Ends the reading: everything committed up to this number has been processed."""
         place = self.candidate if self.has_settled else self.place
         candidate, transaction_id = self.candidate, self.transaction_id
         if newest > place >= candidate:

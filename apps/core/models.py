@@ -1,4 +1,4 @@
-"""What every tenant's row has: an id, a store, a mode and a time of birth. `visible_to` is the way
+"""Base models of tenants' rows: an ID, a store, a mode and a time of birth. `visible_to` is the way
 to reach it."""
 
 import uuid
@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     OptionalIntegerColumn = models.Field[int | None, int | None]
 else:
     IntegerColumn = OptionalIntegerColumn = models.Field
+
+
+# Of an address as it is stored, in whatever family of networks.
+ADDRESS_LENGTH = 128
 
 
 class _Numeric:
@@ -52,7 +56,7 @@ class Mode(models.TextChoices):
 
 
 class Viewer(Protocol):
-    """Who asks: an Access, seen from below."""
+    """A reader of rows: an Access, seen from below."""
 
     @property
     def store_id(self) -> uuid.UUID: ...
@@ -120,7 +124,7 @@ def once_per_form(name: str) -> models.UniqueConstraint:
 
 
 class OutgoingMail(models.Model):
-    """A letter to one person. `next_attempt_at` is when it is due, and while a worker has it, when
+    """An email to one person. `next_attempt_at` is when it is due, and while a worker has it, when
     another may take it."""
 
     class Status(models.TextChoices):
@@ -131,7 +135,7 @@ class OutgoingMail(models.Model):
         SHOWN = "shown"  # of test mode, to somebody else: in the dashboard instead
 
     class Lane(models.IntegerChoices):
-        """In which order letters that are due leave."""
+        """In which order emails that are due leave."""
 
         ACCOUNT = 0
         BULK = 1
@@ -247,8 +251,8 @@ class RowFailure(models.Model):
 
 
 class RowTurn(models.Model):
-    """What a job remembers from run to run: the row at which the last one stopped when there were
-    more than it took, how far it has read (core.marks), the minimum that it went by."""
+    """A job's memory between runs: the row at which the last one stopped when there were more than
+    it took, its read position (core.marks), the minimum that it used."""
 
     job = models.CharField(max_length=60, primary_key=True)
     row_id = models.CharField(max_length=64, db_collation="C")
@@ -267,7 +271,7 @@ class Lease(models.Model):
 
 
 class Heartbeat(models.Model):
-    """When a part of the background work last showed that it runs: see apps.core.heartbeats."""
+    """Last sign of life of a part of the background work: apps.core.process.heartbeats."""
 
     part = models.CharField(max_length=40, primary_key=True)
     at = models.DateTimeField()

@@ -60,8 +60,7 @@ class Fiat:
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """What money needs to know of an asset: which it is, and how many places its atomic unit
-    has."""
+    """An asset as money needs it: its identity, and the decimals of its atomic unit."""
 
     id: AssetId
     atomic_decimals: int
@@ -116,7 +115,7 @@ class Amount(Generic[CoinT]):
 
 @dataclass(frozen=True, slots=True)
 class CoinPrice(Generic[CoinT]):
-    """What a coin of an asset is worth in a currency."""
+    """Price of a coin in a currency."""
 
     asset: CoinT
     rate: Decimal
@@ -138,7 +137,7 @@ class CoinPrice(Generic[CoinT]):
 def exchanged(
     sold: Amount[CoinT], price: CoinPrice[CoinT], bought: CoinPrice[CoinT], spread_bps: Bps = Bps(0)
 ) -> Amount[CoinT]:
-    """What an amount buys of another asset at two prices in one currency, less a spread; rounded
+    """Amount of another asset for an amount at two prices in one currency, less a spread; rounded
     down to the atomic unit.
 
     Raises UnitMismatch for prices in two currencies, or a price that isn't of what is sold.
@@ -186,7 +185,7 @@ def atomic_at_least(cents: int, rate: Decimal, atomic_decimals: int) -> int:
 
 
 def cents_for_atomic(amount_atomic: int, rate: Decimal, atomic_decimals: int) -> int:
-    """What atomic units are worth at `rate`, half-even to the cent."""
+    """Value of atomic units at `rate`, half-even to the cent."""
     exact = Fraction(amount_atomic, 10**atomic_decimals) * Fraction(rate) * CENTS
     return round(exact)
 
@@ -197,7 +196,7 @@ def cents_at_least(amount_atomic: int, rate: Decimal, atomic_decimals: int) -> i
 
 
 def atomic_at_most(cents: int, rate: Decimal, atomic_decimals: int) -> int:
-    """What cents buy at `rate`, rounded down to the atomic unit."""
+    """Atomic units for cents at `rate`, rounded down."""
     bought: int = (Fraction(cents, CENTS) / Fraction(rate) * 10**atomic_decimals).__floor__()
     return bought
 
@@ -257,12 +256,12 @@ def atomic_from_decimal(text: str, atomic_decimals: int) -> int | None:
 
 
 def atomic_from_coins(text: str, atomic_decimals: int) -> int | None:
-    """The same of what somebody typed; None also for what is no number."""
+    """Atomic units of a typed amount; None also for what is no number."""
     return atomic_from_decimal(text, atomic_decimals) if is_coins(text) else None
 
 
 def is_coins(text: str) -> bool:
-    """Whether it is a number of coins, with a point or without."""
+    """True if it is a number of coins, with a point or without."""
     whole, _, places = text.partition(".")
     return text.isascii() and (whole + places).isdigit() and len(whole + places) <= DIGITS_MAX
 
@@ -280,7 +279,7 @@ def decimal_from_atomic(amount_atomic: int, atomic_decimals: int, *, strip: bool
 
 
 def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
-    """The same with separators: staff compare amounts at a glance."""
+    """Decimal text with separators: staff compare amounts at a glance."""
     sign = MINUS if amount_atomic < 0 else ""
     whole, point, places = decimal_from_atomic(abs(amount_atomic), atomic_decimals).partition(".")
     return f"{sign}{int(whole):,}{point}{places}"
@@ -289,8 +288,8 @@ def amount_text(amount_atomic: int, atomic_decimals: int) -> str:
 def short_from_atomic(
     amount_atomic: int, atomic_decimals: int, digits: int = 6, *, rounds_down: bool = False
 ) -> str:
-    """The same rounded to so many significant digits, for a list; digits before the point are all
-    kept. What somebody may spend rounds down: the figure never exceeds it."""
+    """Decimal text rounded to so many significant digits, for a list; digits before the point are
+    all kept. What somebody may spend rounds down: the figure never exceeds it."""
     exact = Decimal(amount_atomic).scaleb(-atomic_decimals, context=WIDE)
     rounding = ROUND_FLOOR if rounds_down else ROUND_HALF_EVEN
     rounded = Context(prec=max(digits, exact.adjusted() + 1), rounding=rounding).plus(exact)
@@ -355,7 +354,7 @@ def rate_inverted(cross: Decimal) -> Decimal:
 
 
 def is_rate_agreed(rate: Decimal, other: Decimal) -> bool:
-    """Whether two rates are the same within two percent."""
+    """True if two rates are the same within two percent."""
     return abs(rate - other) * 50 <= other
 
 
@@ -365,7 +364,7 @@ def moved_bps(amount: int, other: int) -> int:
 
 
 def is_rate_near(rate: Decimal, other: Decimal) -> bool:
-    """Whether a rate lies within half of another one."""
+    """True if a rate lies within half of another one."""
     return abs(rate - other) * 2 <= other
 
 

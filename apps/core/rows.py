@@ -27,8 +27,8 @@ from apps.core.clock import is_due_apart, real_now
 from apps.core.db.constraints import constraint_of
 from apps.core.db.pruning import prune
 from apps.core.db.sql import Statement, array
-from apps.core.logs import redact
 from apps.core.models import RowFailure, RowTurn
+from apps.core.process.logs import redact
 
 log = structlog.get_logger(__name__)
 RUN_SECONDS_MAX = 200  # a job has 300
@@ -53,7 +53,7 @@ _FAILED = Statement(
 
 @dataclass(frozen=True)
 class Job:
-    """What is done to rows, by its name in the list of failures.
+    """Work on rows, by its name in the list of failures.
 
     One that asks somebody outside has no transaction around its rows. The rows of a vital one (a
     chain, say) are never given up and pause for a minute at most. `raises` are errors that end the
@@ -86,16 +86,21 @@ class Job:
         return run.done
 
     def walk_due(
-        self, rows: "QuerySet[Any]", column: str, act: Callable[[Any], object], real: datetime
+        self,
+        rows: "QuerySet[Any]",
+        column: str,
+        act: Callable[[Any], object],
+        real: datetime,
+        of_store: Q | None = None,
     ) -> int:
-        """The same for the ids of rows whose moment in `column` has come by their store's time.
-        Those due by the machine's time and those of clocks that are ahead have half of the run
-        each."""
+        """Walks IDs of rows whose moment in `column` has come by their store's time. Those due by
+        the machine's time and those of clocks that are ahead have half of the run each. What
+        `of_store` asks of their stores is asked of rows that are due alone."""
         apart = is_due_apart(column, rows, real, self.stores_ahead(rows.model))
         parts = zip(("", "ahead"), apart, strict=True)
         return sum(
             self.walk(
-                rows.filter(is_due).values_list("pk", flat=True),
+                rows.filter(is_due, of_store or Q()).values_list("pk", flat=True),
                 act,
                 mode=name,
                 seconds_max=RUN_SECONDS_MAX / 2,
@@ -109,7 +114,7 @@ class Job:
         act: Callable[[Any], object],
         id_of: Callable[[Any], str] | None = None,
     ) -> int:
-        """The same for rows that `find` brings, which leaves out those of `paused` itself."""
+        """Walks rows of `find`, which leaves out those of `paused` itself."""
         with self._ending() as run:
             run.over(find(), act, id_of or _id_of)
         return run.done
@@ -118,7 +123,8 @@ class Job:
         """The stores of the model's rows whose test clocks are ahead, as many as a run asks: of
         more than AHEAD_STORES_MAX, those that follow the last run's."""
         related: Any = model._meta.get_field("store").related_model
-        ahead = related._default_manager.filter(test_offset_seconds__gt=0).order_by("pk")
+        ahead = related._default_manager.filter(test_offset_seconds__gt=0, archive_of=None)
+        ahead = ahead.order_by("pk")
         ids = list(ahead.values_list("pk", flat=True)[: AHEAD_STORES_MAX + 1])
         if len(ids) <= AHEAD_STORES_MAX:
             return ids
@@ -284,7 +290,7 @@ def forget(now: datetime) -> dict[str, int]:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database has gone, or takes nothing from anybody."""
+    """True if the database has gone, or takes nothing from anybody."""
     if not isinstance(error, DatabaseError):
         return False
     state = getattr(error.__cause__, "sqlstate", None)
@@ -313,8 +319,8 @@ def _error_text(error: Exception) -> str:
 
 
 def failing() -> list[tuple[str, bool, int]]:
-    """How many rows fail: by job, and whether they wait for staff. What staff have set aside isn't
-    among them."""
+    """Number of failing rows, by job and by need of staff. What staff have set aside isn't among
+    them."""
     rows = (
         RowFailure.objects.filter(set_aside_reason="")
         .annotate(is_dead=Q(dead_at__isnull=False))

@@ -1,5 +1,5 @@
-"""What somebody typed into the search field, read once: the id, hash, address or amount that it may
-be, and how it may begin.
+"""A search term, parsed once: the ID, hash, address or amount that it may be, and its possible
+beginnings.
 
 Every comparison is `=` or a range, which an index serves beneath the row-level policies too;
 `lower()` and `LIKE` are not (decision 205).
@@ -7,23 +7,23 @@ Every comparison is `=` or a range, which an index serves beneath the row-level 
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TypeVar
 
+from django.conf import settings
 from django.core.exceptions import EmptyResultSet
 from django.db import connections
 from django.db.models import Model, Q, QuerySet
+from django.utils.module_loading import import_string
 
 from apps.core.messages.fields import is_uuid
 from apps.core.money import cents_from_text
 
 LENGTH_MAX = 100
 PREFIX_MIN = 2
-_HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
-_ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 _REFERENCE = re.compile(r"[0-9A-Za-z]{16}", re.ASCII)
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
@@ -38,6 +38,13 @@ TYPED_MAX = 2_000
 LOOKED_THROUGH_MAX = 2_000
 _ONE_BEHIND = "SELECT created_at FROM ({}) every LIMIT (SELECT 1) OFFSET (SELECT %s::bigint)"
 Row = TypeVar("Row", bound=Model)
+
+
+@cache
+def _form(kind: str) -> Callable[[str], str]:
+    """What finds the stored spelling of a text of this kind; empty when it is of another."""
+    reader: Callable[[str], str] = import_string(settings.SEARCHED_FORMS[kind])
+    return reader
 
 
 @dataclass(frozen=True)
@@ -60,11 +67,13 @@ class Term:
 
     @cached_property
     def tx_hash(self) -> str:
-        return self.text.lower() if _HASH.fullmatch(self.text.lower()) else ""
+        """As it is stored."""
+        return _form("tx_hash")(self.text)
 
     @cached_property
     def address(self) -> str:
-        return self.text.lower() if _ADDRESS.fullmatch(self.text.lower()) else ""
+        """As it is stored."""
+        return _form("address")(self.text)
 
     @cached_property
     def email(self) -> str:
@@ -78,12 +87,12 @@ class Term:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is an id or a hash, which nothing else looks like."""
+        """True if it is an id or a hash, which nothing else looks like."""
         return self.id is not None or bool(self.tx_hash)
 
     @property
     def names_one(self) -> bool:
-        """Whether it is, or may be, what names one record: the reference of a payment as well."""
+        """True if it is, or may be, what names one record: the reference of a payment as well."""
         return self.is_exact or bool(_REFERENCE.fullmatch(self.text))
 
     @cached_property
@@ -104,8 +113,8 @@ class Term:
         )
 
     def begins(self, *columns: str) -> Q:
-        """Whether one of the columns begins with it; nothing does with an id, a hash, an address or
-        a single letter."""
+        """Condition that one of the columns begins with the term; nothing begins with an ID, a
+        hash, an address or a single letter."""
         condition = Q(pk__in=[])
         for column in columns:
             for beginning in self.beginnings(column):
@@ -113,7 +122,7 @@ class Term:
         return condition
 
     def beginnings(self, column: str) -> list[Q]:
-        """The same of one column, each spelling by itself: a range of its index."""
+        """Conditions for one column, each spelling by itself: a range of its index."""
         if len(self.text) < PREFIX_MIN or self.is_exact or self.address:
             return []
         return [
@@ -122,7 +131,7 @@ class Term:
         ]
 
     def names(self, label: str) -> bool:
-        """Whether a word of `label` begins with it, for tables in memory."""
+        """True if a word of `label` begins with it, for tables in memory."""
         folded = label.casefold()
         text = self.text.casefold()
         return bool(text) and (folded.startswith(text) or f" {text}" in folded)
@@ -150,7 +159,7 @@ def newest(rows: "QuerySet[Row]", most: int | None = None) -> "QuerySet[Row]":
 
 
 def _oldest_of(rows: "QuerySet[Row]", most: int) -> datetime | None:
-    """When the last of so many newest rows was made, None of fewer. A limit that isn't known lets
+    """Time of the last of so many newest rows, None of fewer. A limit that isn't known lets
     PostgreSQL read in the order of an index."""
     bare = rows.select_related(None).order_by("-created_at", "-pk").values_list("created_at")
     try:

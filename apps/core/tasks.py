@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.core import heartbeats, mail, rows
+from apps.core import mail, rows
 from apps.core.clock import real_now
 from apps.core.documents import drawings
+from apps.core.process import heartbeats
 
 
 @shared_task(name="core.send_mail")

@@ -1,208 +1,167 @@
-"""What a store has to do before it is paid for real, step by step, whoever of its people does
-it."""
+"""Steps of a store before its first live payment, for all its people together.
 
-import json
+Which steps depends on how it sells; what is done is read from the database, what was skipped from
+the store.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from django.conf import settings
 from django.db.models import QuerySet, UUIDField
-from django.urls import reverse
+from django.utils.translation import gettext
 
-from apps.access import second_factor
 from apps.access.access import Access
-from apps.access.models import ApiKey, KeyType
+from apps.access.models import ApiKey
 from apps.core.db import tenancy
 from apps.core.db.sql import Blank, Statement, statement_of_names
 from apps.core.models import Mode
+from apps.dashboard import go_live_steps as steps
+from apps.dashboard.go_live_steps import Asking, Fact, GoLiveStep, StepOf
+from apps.links.models import PaymentLink, Till
 from apps.payments.models import Payment
 from apps.payouts.models import Destination
+from apps.platforms.models import OnboardingLink
 from apps.stores import roles
-from apps.stores.models import User, Verification
-from apps.stores.selectors import latest_verification
+from apps.stores.models import Member, Store, User, WayOfSelling
 from apps.webhooks.models import Endpoint
 
-_SWITCH = "Switch to live mode"
-# What a store may have of what is asked about.
-TEST_PAYMENT = "test payment"
-LIVE_PAYMENT = "live payment"
-KEY = "key"
-USED_KEY = "used key"
-ENDPOINT = "endpoint"
-DESTINATION = "live destination"
+_MONEY = (
+    steps.second_factor_step,
+    steps.business_step,
+    steps.payout_destination_step,
+)
+# How a store sells: the steps that its people are asked for, in their order. The last one is that
+# it was paid for real.
+STEPS: Mapping[str, Sequence[StepOf]] = {
+    WayOfSelling.LINKS: (
+        steps.test_payment_step,
+        steps.payment_link_step,
+        *_MONEY,
+        steps.live_payment_step,
+    ),
+    WayOfSelling.WEBSITE: (
+        steps.test_payment_step,
+        steps.website_step,
+        steps.endpoint_step,
+        *_MONEY,
+        steps.live_payment_step,
+    ),
+    WayOfSelling.PLATFORM: (
+        steps.platform_access_step,
+        steps.sub_merchant_step,
+        steps.onboarding_link_step,
+        steps.platform_call_step,
+        steps.endpoint_step,
+        *_MONEY,
+        steps.platform_live_payment_step,
+    ),
+}
 
 
 @dataclass(frozen=True)
-class GoLiveStep:
-    """A line of the set-up list; `permission` is what its page needs. `switches_to` is the mode
-    that its button changes to on the way to the page. One that `is_waiting` is with us: there is
-    nothing to do about it."""
+class Setup:
+    """The setup list of a person: `skipped` is what its store left out of it. `way` is empty
+    until it is known how the store sells; `is_ready` when it was paid for real."""
 
-    title: str
-    explanation: str
-    action: str
-    url: str
-    permission: str
-    is_done: bool
-    curl: str = ""
-    hint: str = ""
-    switches_to: str = ""
-    is_waiting: bool = False
+    way: str
+    steps: Sequence[GoLiveStep]
+    skipped: Sequence[GoLiveStep]
+    is_ready: bool
+    is_asking: bool
+
+    @property
+    def next_step(self) -> GoLiveStep | None:
+        """The first that can be worked on now, else the first that waits."""
+        left = [step for step in self.steps if not step.is_done]
+        return next(iter(sorted(left, key=lambda step: step.is_waiting)), None)
+
+    @property
+    def done_count(self) -> int:
+        return sum(step.is_done for step in self.steps)
+
+    @property
+    def way_words(self) -> str:
+        return gettext(str(WayOfSelling(self.way).label)) if self.way else ""
 
 
-def steps_of(access: Access, person: User) -> list[GoLiveStep]:
-    """All of them, of both modes; the last one is the first live payment."""
-    with tenancy.also([access.store], Mode.values):
-        facts = {name for (name,) in _asking().rows(store_id=access.store_id)}
-        return [
-            _test_payment(facts),
-            _first_call(access, facts),
-            _endpoint(facts),
-            _second_factor(person),
-            _business(access),
-            _payout_destination(access, facts),
-            _live_payment(access, facts),
-        ]
+def setup_of(access: Access, member: Member, person: User) -> Setup:
+    """What of the way the store sells is done in either mode, and what isn't."""
+    store = access.store
+    with tenancy.also([store], Mode.values):
+        facts = _facts_of(store)
+        way = store.way_of_selling or _way_seen(store, facts)
+        asking = Asking(access, person, facts)
+        every = [make(asking) for make in STEPS[way or WayOfSelling.LINKS]]
+    own = [step for step in every if step.is_done or roles.may(member.role, step.permission)]
+    left_out = set(store.skipped_steps)
+    is_ready = every[-1].is_done
+    listed = [step for step in own if step.is_done or step.name not in left_out]
+    is_open = not is_ready and not all(step.is_done for step in listed)
+    return Setup(
+        way,
+        steps=listed,
+        skipped=[step for step in own if not step.is_done and step.name in left_out],
+        is_ready=is_ready,
+        is_asking=is_open and not way and roles.may(member.role, roles.MANAGE),
+    )
+
+
+def way_of(access: Access) -> str:
+    """How the store sells, as its people said or as what they did tells; empty when neither is
+    known."""
+    store = access.store
+    if store.way_of_selling:
+        return store.way_of_selling
+    with tenancy.also([store], Mode.values):
+        return _way_seen(store, _facts_of(store))
+
+
+def _facts_of(store: Store) -> set[str]:
+    return {name for (name,) in _asking().rows(store_id=store.pk)}
+
+
+def _way_seen(store: Store, facts: set[str]) -> str:
+    """Of a store whose people haven't said: what they have done tells."""
+    if store.is_platform:
+        return WayOfSelling.PLATFORM
+    return WayOfSelling.WEBSITE if facts & {Fact.USED_KEY, Fact.ENDPOINT} else ""
 
 
 @cache
 def _asking() -> Statement:
     """Says the name of each that the store has."""
     store_id = Blank("store_id", UUIDField())
-    paid = Payment.objects.filter(
-        store_id=store_id, status__in=[Payment.Status.COMPLETED, Payment.Status.REFUNDED]
-    )
+    is_paid = {"status__in": [Payment.Status.COMPLETED, Payment.Status.REFUNDED]}
+    paid = Payment.objects.filter(store_id=store_id, **is_paid)
     keys = ApiKey.objects.filter(store_id=store_id, revoked_at=None)
-    destinations = Destination.objects.filter(store_id=store_id, mode=Mode.LIVE, removed_at=None)
+    of_accounts = Payment.objects.filter(platform_id=store_id, mode=Mode.LIVE, **is_paid)
     kinds: dict[str, QuerySet[Any]] = {
-        TEST_PAYMENT: paid.filter(mode=Mode.TEST),
-        LIVE_PAYMENT: paid.filter(mode=Mode.LIVE),
-        KEY: keys,
-        USED_KEY: keys.exclude(last_used_at=None),
-        ENDPOINT: Endpoint.objects.filter(store_id=store_id, deleted_at=None),
-        DESTINATION: destinations,
+        Fact.TEST_PAYMENT: paid.filter(mode=Mode.TEST),
+        Fact.LIVE_PAYMENT: paid.filter(mode=Mode.LIVE),
+        Fact.KEY: keys,
+        Fact.USED_KEY: keys.exclude(last_used_at=None),
+        Fact.ENDPOINT: Endpoint.objects.filter(store_id=store_id, deleted_at=None),
+        Fact.DESTINATION: Destination.objects.filter(
+            store_id=store_id, mode=Mode.LIVE, removed_at=None
+        ),
+        Fact.PAYMENT_LINK: PaymentLink.objects.filter(store_id=store_id),
+        Fact.TILL: Till.objects.filter(store_id=store_id),
+        Fact.SUB_MERCHANT: Store.objects.filter(platform_id=store_id),
+        Fact.ONBOARDING_LINK: OnboardingLink.objects.filter(store_id=store_id),
+        Fact.LIVE_PAYMENT_OF_ACCOUNT: of_accounts,
     }
     return statement_of_names(kinds, limit=1)
 
 
-def _test_payment(facts: set[str]) -> GoLiveStep:
-    return GoLiveStep(
-        "Take a test payment",
-        "Create a one-time link in test mode, open it, and pay it from the test panel. No money"
-        " moves.",
-        "Create one-time link",
-        reverse("dashboard:payment_create"),
-        roles.PAY,
-        TEST_PAYMENT in facts,
+def first_mode(store: Store) -> str:
+    """The mode in which somebody sees the store who has chosen none in it yet: live once it has
+    been paid live."""
+    paid = Payment.objects.filter(
+        store=store,
+        mode=Mode.LIVE,
+        status__in=[Payment.Status.COMPLETED, Payment.Status.REFUNDED],
     )
-
-
-def _first_call(access: Access, facts: set[str]) -> GoLiveStep:
-    keys = ApiKey.objects.filter(store_id=access.store_id, revoked_at=None)
-    secret = keys.filter(mode=Mode.TEST, key_type=KeyType.SECRET)
-    key = secret.order_by("-created_at", "-id").first() if KEY in facts else None
-    hidden = f"{key.prefix}…{key.last_four}" if key else "YOUR_TEST_KEY"
-    return GoLiveStep(
-        "Make your first API call",
-        "Your server creates payments with an API key. A test key works right away and can’t touch"
-        " real money.",
-        "View API keys" if KEY in facts else "Create an API key",
-        reverse("dashboard:keys" if KEY in facts else "dashboard:key_create"),
-        roles.DEVELOP,
-        USED_KEY in facts,
-        curl=curl(hidden),
-        hint=(
-            f"Put your whole key in place of {hidden}. Keys are shown once; if it’s lost, create"
-            " another."
-            if key
-            else ""
-        ),
-    )
-
-
-def curl(secret: str) -> str:
-    """A call that makes a payment, to be pasted into a terminal."""
-    body = json.dumps(
-        {"payment_intent": {"amount": "4.20", "currency": "EUR", "title": "Flat white"}}
-    )
-    return (
-        f"curl {settings.PUBLIC_URL}/api/v2/payments \\\n  -u '{secret}:' \\\n  -H 'Content-Type:"
-        f" application/json' \\\n  -d '{body}'"
-    )
-
-
-def _endpoint(facts: set[str]) -> GoLiveStep:
-    return GoLiveStep(
-        "Add a webhook endpoint",
-        "We notify your server the moment a payment changes, so you can ship.",
-        "Add endpoint",
-        reverse("dashboard:webhook_endpoint_create"),
-        roles.DEVELOP,
-        ENDPOINT in facts,
-    )
-
-
-def _second_factor(person: User) -> GoLiveStep:
-    return GoLiveStep(
-        "Protect your sign-in",
-        "With an authenticator app, nobody gets in with your password alone.",
-        "Set up authenticator",
-        reverse("dashboard:security"),
-        roles.VIEW,
-        second_factor.confirmed(person) is not None,
-    )
-
-
-def _business(access: Access) -> GoLiveStep:
-    """What became of it, and what waits for it."""
-    latest = latest_verification(access.store)
-    status = "" if latest is None else latest.status
-    by_status: dict[str, tuple[str, str]] = {
-        Verification.Status.PENDING: (
-            "We’re reviewing your details. Bank payouts start when we’re done.",
-            "View status",
-        ),
-        Verification.Status.REJECTED: (
-            "We couldn’t verify your details. Bank payouts stay off until then.",
-            "Review details",
-        ),
-    }
-    explanation, action = by_status.get(
-        status, ("Needed before money can go to a bank account.", "Start verification")
-    )
-    url = reverse("dashboard:verification")
-    is_done = access.store.kyc_confirmed_at is not None
-    return GoLiveStep(
-        "Verify your business",
-        explanation,
-        action,
-        url,
-        roles.MANAGE,
-        is_done,
-        is_waiting=status == Verification.Status.PENDING,
-    )
-
-
-def _payout_destination(access: Access, facts: set[str]) -> GoLiveStep:
-    return GoLiveStep(
-        "Add a payout destination",
-        "For live payouts: a wallet, or a bank account once your business is verified.",
-        "Add destination" if access.is_live else _SWITCH,
-        reverse("dashboard:payout_destinations"),
-        roles.MOVE_MONEY,
-        DESTINATION in facts,
-        switches_to="" if access.is_live else Mode.LIVE,
-    )
-
-
-def _live_payment(access: Access, facts: set[str]) -> GoLiveStep:
-    return GoLiveStep(
-        "Take your first live payment",
-        "Send a customer a one-time link in live mode.",
-        "Create one-time link" if access.is_live else _SWITCH,
-        reverse("dashboard:payment_create" if access.is_live else "dashboard:home"),
-        roles.PAY,
-        LIVE_PAYMENT in facts,
-        switches_to="" if access.is_live else Mode.LIVE,
-    )
+    with tenancy.also([store], [Mode.LIVE]):
+        return Mode.LIVE if paid.exists() else Mode.TEST

@@ -10,13 +10,13 @@ from apps.assets.models import Asset
 from apps.assets.selectors import valued
 from apps.billing.selectors import owed
 from apps.core import clock, money
-from apps.dashboard.go_live import steps_of
-from apps.dashboard.overview import overview
-from apps.dashboard.payment_columns import PAYMENTS
-from apps.dashboard.plumbing import PageRequest, inbox_of, show
+from apps.dashboard.books.overview import overview
+from apps.dashboard.go_live import setup_of
+from apps.dashboard.payment.columns import PAYMENTS
+from apps.dashboard.site.views import PageRequest, inbox_of, show
+from apps.dashboard.store.setup import way_choices
 from apps.ledger.selectors import Balance, balances
 from apps.payments.selectors import payments_visible_to
-from apps.stores import roles
 
 RECENT = 6
 ATTENTION = 5
@@ -47,17 +47,11 @@ class Holdings:
 
 def index(request: PageRequest) -> HttpResponse:
     access = request.access
-    every = steps_of(access, request.person)
-    steps = [
-        step for step in every if step.is_done or roles.may(request.member.role, step.permission)
-    ]
-    open_steps = [step for step in steps if not step.is_done]
     recent = list(payments_visible_to(access)[:RECENT])
     context = {
-        "steps": steps,
-        "is_ready": every[-1].is_done,
-        "next_step": next(iter(sorted(open_steps, key=lambda step: step.is_waiting)), None),
-        "done_count": sum(step.is_done for step in steps),
+        "setup": setup_of(access, request.member, request.person),
+        "ways": way_choices(),
+        "is_unfolded": request.GET.get("setup") == "all",
         "holdings": _holdings(access),
         "attention": inbox_of(request).lines(ATTENTION),
         "overview": overview(access, request.GET.get("range", "")) if recent else None,

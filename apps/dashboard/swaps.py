@@ -12,23 +12,28 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext, gettext_noop
 
-from apps.access import operations, stepup
+from apps.access import operations
+from apps.access.factors import stepup
 from apps.access.waiting_period import hours_ahead
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
 from apps.core import clock, money
 from apps.core.messages.fields import Invalid
 from apps.core.templatetags.tillgate import moment
+from apps.core.text.wording import translated
+from apps.core.typed_amounts import unmistakable
 from apps.core.web.forms import Form
-from apps.dashboard import confirming, form_keys
-from apps.dashboard.coins import Spendable, atomic_typed, spendable
-from apps.dashboard.confirming import ConfirmationForm
-from apps.dashboard.filters import Filters
-from apps.dashboard.money_columns import SWAPS
-from apps.dashboard.money_lists import Worth, list_page, summed, worths_of
-from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
-from apps.dashboard.reviews import Fact, Review, ReviewTransfer, coins, review_page
+from apps.dashboard.site import confirming, form_keys
+from apps.dashboard.site.coins import Spendable, atomic_typed, spendable
+from apps.dashboard.site.confirming import ConfirmationForm
+from apps.dashboard.site.reviews import Fact, Review, ReviewTransfer, coins, review_page
+from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, show
+from apps.dashboard.tables.filters import Filters
+from apps.dashboard.tables.money_columns import SWAPS
+from apps.dashboard.tables.money_lists import Worth, list_page, summed, worths_of
 from apps.stores import roles
 from apps.swaps import selectors
 from apps.swaps.models import AutoSwap, Swap
@@ -38,11 +43,11 @@ from apps.swaps.services.create import RateMoved, check_swap, order_swap
 from apps.swaps.services.quote import SwapEstimate, quote_swap
 
 _TABS = {
-    "": "All",
-    "pending": "Waiting",
-    "submitted": "In progress",
-    "completed": "Completed",
-    "failed": "Failed",
+    "": gettext_noop("All"),
+    "pending": gettext_noop("Waiting"),
+    "submitted": gettext_noop("In progress"),
+    "completed": gettext_noop("Completed"),
+    "failed": gettext_noop("Failed"),
 }
 
 
@@ -54,7 +59,7 @@ class SwapForm(Form):
     inputs = {"sell_amount_atomic": "amount"}
 
     def request(self) -> SwapRequest:
-        """What is asked for. Raises Invalid."""
+        """The typed request. Raises Invalid."""
         form_keys.of(self.values)
         source = Asset.objects.filter(pk=self.values["source_asset_id"]).first()
         if source is None or not self.values["buy_asset_id"]:
@@ -69,7 +74,7 @@ class SwapForm(Form):
 
     @property
     def least_atomic(self) -> int:
-        """What the page that was agreed to said."""
+        """Minimum on the agreed page."""
         agreed = self.values["agreed"]
         return int(agreed) if agreed.isascii() and agreed.isdigit() else 0
 
@@ -80,7 +85,8 @@ class AutoSwapForm(Form):
 
 @dataclass(frozen=True)
 class Offer:
-    """What can be sold for what. A mode with one coin alone has nothing to swap it into."""
+    """Assets that can be sold, and bought for them. A mode with one coin alone has nothing to swap
+    it into."""
 
     sellable: list[Spendable]
     assets: list[Asset]
@@ -96,7 +102,7 @@ def index(request: PageRequest) -> HttpResponse:
     context = {
         "offer": _offer(request),
         "auto_swap": selectors.auto_swap_of(request.access),
-        "total_of": "sold",
+        "total_words": gettext("Total sold"),
     }
     return list_page(request, SWAPS, filters, _rows(request, filters), _TABS, _add_up, context)
 
@@ -114,7 +120,7 @@ def _rows(request: PageRequest, filters: Filters) -> "QuerySet[Swap]":
 
 
 def _add_up(request: PageRequest, rows: "QuerySet[Swap]") -> list[Worth]:
-    """What was sold; what wasn't amounts sold nothing."""
+    """Sums of sold amounts; failed swaps count for nothing."""
     sales = summed(rows).values_list(
         "source_asset_id", "sell_amount_atomic", "created_at", "status"
     )
@@ -158,12 +164,13 @@ def create(request: PageRequest) -> HttpResponse:
         )
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, "Swap created. This page shows its progress.")
+    messages.success(request, gettext("Swap created. This page shows its progress."))
     return go("swap", swap.pk)
 
 
 def _begun(request: PageRequest) -> SwapForm:
-    """What a link or the page itself has chosen; with `maximum`, all that is available of it."""
+    """Form with the choices of a link or the page itself; with `maximum`, with all available
+    coins."""
     form = SwapForm(
         {
             **form_keys.new(),
@@ -176,7 +183,8 @@ def _begun(request: PageRequest) -> SwapForm:
         sold = held.get(form.values["source_asset_id"]) or next(iter(held.values()), None)
         if sold is not None:
             places = sold.asset.atomic_decimals
-            form.values["amount"] = money.decimal_from_atomic(sold.available_atomic, places)
+            maximum = money.decimal_from_atomic(sold.available_atomic, places)
+            form.values["amount"] = unmistakable(maximum)
     return form
 
 
@@ -201,30 +209,35 @@ def _review(
     swap_request: SwapRequest,
     code: ConfirmationForm | None = None,
 ) -> HttpResponse:
-    """What would be sold, what it is expected to bring, and the least that is taken for it."""
+    """Review page: the sold amount, the expected amount, and the minimum."""
     quote: SwapEstimate = quote_swap(request.access, swap_request)
     slippage = money.percentage_from_bps(quote.slippage_bps)
     review = Review(
-        title="Confirm swap",
-        button="Swap",
-        crumbs=[("Swaps", reverse("dashboard:swaps")), ("Swap", "")],
+        title=gettext("Confirm swap"),
+        button=gettext("Swap"),
+        crumbs=[(gettext("Swaps"), reverse("dashboard:swaps")), (gettext("Swap"), "")],
         back=reverse("dashboard:swaps"),
         agreed=str(quote.least.atomic),
         transfers=[
             ReviewTransfer(
                 facts=[
-                    Fact("You sell", coins(quote.sold.atomic, quote.sold.asset)),
-                    Fact("On", quote.sold.asset.chain.name),
-                    Fact("You get, about", coins(quote.estimated.atomic, quote.estimated.asset)),
-                    Fact("Minimum", coins(quote.least.atomic, quote.least.asset)),
+                    Fact(gettext("You sell"), coins(quote.sold.atomic, quote.sold.asset)),
+                    Fact(gettext("On"), quote.sold.asset.chain.name),
+                    Fact(
+                        gettext("You get, about"),
+                        coins(quote.estimated.atomic, quote.estimated.asset),
+                    ),
+                    Fact(gettext("Minimum"), coins(quote.least.atomic, quote.least.asset)),
                 ]
             )
         ],
-        permanent="A swap can’t be undone.",
+        permanent=gettext("A swap can’t be undone."),
         noun="swap",
         notes=[
-            "Swaps are made at the current market rate. If a swap would bring less than the"
-            f" minimum (the estimate less {slippage} %), nothing is sold."
+            gettext(
+                "Swaps are made at the current market rate. If a swap would bring less than the"
+                " minimum (the estimate less {slippage} %), nothing is sold."
+            ).format(slippage=slippage)
         ],
     )
     return review_page(
@@ -250,7 +263,7 @@ def _offer(request: PageRequest) -> Offer:
 
 
 def _usable_from(setting: AutoSwap | None) -> datetime | None:
-    """When swapping begins, where that is still to come."""
+    """Start of swapping, when it is still to come."""
     is_to_come = (
         setting is not None
         and setting.target_asset_id is not None
@@ -266,8 +279,9 @@ def automatic(request: PageRequest) -> HttpResponse:
     if request.method == "POST":
         target = form.values["target_asset_id"] or None
         try:
-            names = {asset.pk: asset.full_name for asset in active_assets(request.access.mode)}
-            rows = [("Swap incoming payments into", names.get(target or "", target))]
+            coins = active_assets(request.access.mode)
+            names = {asset.pk: translated(asset.full_name) for asset in coins}
+            rows = [(gettext("Swap incoming payments into"), names.get(target or "", target))]
             confirmation = (
                 confirming.ask_about_form(
                     request, rows, lambda: set_auto_swap(request.access, target)
@@ -280,9 +294,9 @@ def automatic(request: PageRequest) -> HttpResponse:
             since = _usable_from(set_auto_swap(request.access, target))
             messages.success(
                 request,
-                "Saved. Applies to payments that complete from now on."
+                gettext("Saved. Applies to payments that complete from now on.")
                 if since is None
-                else f"Saved. Starts {moment(since)}.",
+                else format_html(gettext("Saved. Starts {time}."), time=moment(since)),
             )
             return go("settings_auto_swap")
         except Refusals as refusal:

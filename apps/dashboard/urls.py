@@ -1,73 +1,60 @@
 """THE table of pages: path, name, view, who may read, who may write, and where a fresh code is
 asked for. A `Page` is only read, a `form` is read and sent back, a `button` is only pressed.
 
-`stepup` asks before the page, and the code holds for five minutes; `is_act` takes a code on the
-page for what is done there.
+`stepup` asks for a code before the page, for five minutes; `is_act` on the page, for what it does.
 """
 
-from apps.dashboard import (
-    account_codes,
-    agents,
-    approvals,
-    attention,
-    audit_log,
-    balances,
+from apps.dashboard import home, swaps, test_data
+from apps.dashboard.account import passkeys, profile, recovery, security, sessions, sign_in, sign_up
+from apps.dashboard.agentic import agents, mandates, x402
+from apps.dashboard.billing import customers, invoice_editor, products, subscriptions, taxes
+from apps.dashboard.billing import invoices as billing_invoices
+from apps.dashboard.books import account_codes, balances, reports, statements
+from apps.dashboard.developers import (
     events,
-    features,
-    home,
-    invoices,
-    join,
     keys,
-    links,
-    lists,
-    mandates,
-    members,
-    notifications,
     oauth_apps,
     oauth_grants,
-    one_time_links,
-    passkeys,
-    payment_detail,
-    payment_notes,
-    payment_shortfall,
-    payment_transactions,
-    payments,
-    payout_batches,
-    payout_destinations,
-    payout_form,
-    payout_schedules,
-    payouts,
-    platform_payments,
-    platforms,
-    profile,
-    recovery,
-    refund_list,
-    refunds,
-    reports,
     request_log,
-    search,
-    security,
-    sessions,
-    settings,
-    sign_in,
-    sign_up,
-    statements,
-    store_closing,
-    swaps,
-    switches,
     test_clock,
     test_emails,
-    till,
-    transfers,
+    webhook_endpoints,
+)
+from apps.dashboard.link import links, one_time_links
+from apps.dashboard.notices import attention, notifications
+from apps.dashboard.payment import detail as payment_detail
+from apps.dashboard.payment import invoice as invoices
+from apps.dashboard.payment import notes as payment_notes
+from apps.dashboard.payment import payments, refund_list, refunds, transfers
+from apps.dashboard.payment import shortfall as payment_shortfall
+from apps.dashboard.payment import transactions as payment_transactions
+from apps.dashboard.payout import approvals, payouts
+from apps.dashboard.payout import batches as payout_batches
+from apps.dashboard.payout import destinations as payout_destinations
+from apps.dashboard.payout import form as payout_form
+from apps.dashboard.payout import schedules as payout_schedules
+from apps.dashboard.platform import payments as platform_payments
+from apps.dashboard.platform import platforms
+from apps.dashboard.searching import search
+from apps.dashboard.site import switches
+from apps.dashboard.site.views import EVERYBODY, SIGNED_IN, Page, button, form
+from apps.dashboard.store import (
+    audit_log,
+    features,
+    join,
+    members,
+    own_wallets,
+    settings,
+    setup,
     verification,
     waiting_period,
-    webhook_endpoints,
-    x402,
 )
-from apps.dashboard.billing import customers, invoice_editor, products, subscriptions
-from apps.dashboard.billing import invoices as billing_invoices
-from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page, button, form
-from apps.stores.roles import DEVELOP, INSPECT, KEEP_BOOKS, MANAGE, MOVE_MONEY, OWN, PAY, VIEW
+from apps.dashboard.store import closing as store_closing
+from apps.dashboard.tables import lists
+from apps.dashboard.till import charging as till
+from apps.dashboard.till import sales as till_sales
+from apps.dashboard.till import settings as till_settings
+from apps.stores.roles import DEVELOP, INSPECT, KEEP_BOOKS, MANAGE, MOVE_MONEY, OWN, PAY, SELL, VIEW
 
 app_name = "dashboard"
 
@@ -91,6 +78,7 @@ PAGES = (
     button("mode", "switch_mode", switches.mode, SIGNED_IN),
     button("theme", "switch_theme", switches.theme, SIGNED_IN),
     Page("", "home", home.index),
+    button("setup", "setup", setup.change, MANAGE),
     button("lists", "list_setup", lists.set_up, SIGNED_IN),
     Page("search", "search", search.index),
     Page("attention", "attention", attention.index),
@@ -145,9 +133,20 @@ PAGES = (
     Page("payment-links/<str:id>/button", "link_button", links.button),
     Page("payment-links/<str:id>/code.svg", "link_code_svg", links.code_svg),
     Page("payment-links/<str:id>/code.png", "link_code_png", links.code_png),
-    form("point-of-sale", "till", till.index, PAY),
-    form("point-of-sale/settings", "till_settings", till.settings, MANAGE),
-    Page("point-of-sale/<str:id>", "till_sale", till.sale, PAY),
+    form("point-of-sale", "till", till.index, SELL),
+    Page("point-of-sale/worker.js", "till_worker", till.worker, EVERYBODY),
+    Page("point-of-sale/sales", "till_sales", till_sales.index, SELL),
+    button("point-of-sale/name", "till_name", till.choose_name, SELL),
+    button("point-of-sale/discard", "till_discard", till.discard, SELL),
+    form("point-of-sale/settings", "till_settings", till_settings.edit, MANAGE),
+    form("point-of-sale/items", "till_items", till_settings.items, MANAGE),
+    form("point-of-sale/items/<str:id>", "till_item", till_settings.item, MANAGE),
+    button("point-of-sale/items/<str:id>/remove", "till_item_remove", till_settings.remove, MANAGE),
+    Page("point-of-sale/<str:id>", "till_sale", till_sales.show_one, SELL),
+    button("point-of-sale/<str:id>/tip", "till_tip", till_sales.tip, SELL),
+    button("point-of-sale/<str:id>/cancel", "till_cancel", till_sales.cancel, SELL),
+    button("point-of-sale/<str:id>/quote", "till_quote", till_sales.quote, SELL),
+    button("point-of-sale/<str:id>/receipt", "till_receipt", till_sales.receipt, SELL),
     # Billing.
     Page("invoices", "invoices", billing_invoices.index),
     Page("invoices.csv", "invoices_export", billing_invoices.export, KEEP_BOOKS),
@@ -210,12 +209,8 @@ PAGES = (
         MANAGE,
     ),
     Page("platform/payments", "platform_payments", platform_payments.index),
-    Page(
-        "platform/payments.csv",
-        "platform_payments_export",
-        platform_payments.export,
-        KEEP_BOOKS,
-    ),
+    Page("platform/payments/<str:id>", "platform_payment", platform_payments.show_one),
+    Page("platform/payments.csv", "platform_payments_export", platform_payments.export, KEEP_BOOKS),
     # The books.
     Page("statement", "statement", statements.index, KEEP_BOOKS),
     Page("statement.csv", "statement_export", statements.export, KEEP_BOOKS),
@@ -281,12 +276,7 @@ PAGES = (
         MOVE_MONEY,
     ),
     Page("payouts/schedules", "payout_schedules", payout_schedules.index),
-    Page(
-        "payouts/schedules.csv",
-        "payout_schedules_export",
-        payout_schedules.export,
-        KEEP_BOOKS,
-    ),
+    Page("payouts/schedules.csv", "payout_schedules_export", payout_schedules.export, KEEP_BOOKS),
     form(
         "payouts/schedules/new",
         "payout_schedule_create",
@@ -366,6 +356,13 @@ PAGES = (
     Page("webhooks", "webhook_endpoints", webhook_endpoints.index, INSPECT),
     form("webhooks/new", "webhook_endpoint_create", webhook_endpoints.create, DEVELOP, stepup=True),
     Page("webhooks/<str:id>", "webhook_endpoint", webhook_endpoints.show_one, INSPECT),
+    form(
+        "webhooks/<str:id>/edit",
+        "webhook_endpoint_edit",
+        webhook_endpoints.edit,
+        DEVELOP,
+        stepup=True,
+    ),
     button(
         "webhooks/<str:id>/switch", "webhook_endpoint_switch", webhook_endpoints.switch, DEVELOP
     ),
@@ -386,6 +383,9 @@ PAGES = (
     button(
         "webhooks/<str:id>/resend", "webhook_endpoint_resend", webhook_endpoints.resend, DEVELOP
     ),
+    button(
+        "webhooks/<str:id>/missed", "webhook_endpoint_missed", webhook_endpoints.missed, DEVELOP
+    ),
     button("webhooks/<str:id>/test", "webhook_endpoint_test", webhook_endpoints.send_test, DEVELOP),
     Page(
         "webhooks/<str:id>/deliveries.csv",
@@ -404,6 +404,7 @@ PAGES = (
     Page("events.csv", "events_export", events.export, INSPECT),
     Page("events/<str:id>", "event", events.show_event, INSPECT),
     form("test-clock", "test_clock", test_clock.index, INSPECT, PAY),
+    form("test-data", "test_data", test_data.index, OWN, is_act=True),
     Page("apps", "oauth_grants", oauth_grants.index, INSPECT),
     form("apps/granted/<str:family>/revoke", "oauth_grant_revoke", oauth_grants.revoke, DEVELOP),
     Page("apps/own", "oauth_apps", oauth_apps.index, INSPECT),
@@ -434,7 +435,7 @@ PAGES = (
     form("team/<str:id>/remove", "member_remove", members.remove, MANAGE, stepup=True),
     form("team/<str:id>/owner", "member_hand_over", members.hand_over, OWN, is_act=True),
     form("stop/<str:token>", "stop", waiting_period.stop, EVERYBODY),
-    form("settings/cooling", "settings_cooling", waiting_period.hours, VIEW, OWN, is_act=True),
+    form("settings/waiting", "settings_waiting", waiting_period.hours, VIEW, OWN, is_act=True),
     form("settings/approvals", "settings_approvals", approvals.rule, VIEW, OWN, is_act=True),
     form("join/<str:token>", "join", join.join, EVERYBODY),
     # Settings of the store.
@@ -444,7 +445,13 @@ PAGES = (
     form("settings/embedding", "settings_embedding", settings.embedding, VIEW, MANAGE),
     form("settings", "settings", settings.checkout, VIEW, MANAGE),
     form("settings/assets", "settings_assets", settings.assets, VIEW, MANAGE),
+    Page("settings/wallets", "settings_wallets", own_wallets.index),
+    form("settings/wallets/change", "settings_wallet", own_wallets.change, OWN, is_act=True),
+    Page("settings/wallets/collect", "wallet_collect", own_wallets.forwarded),
+    button("settings/wallets/<str:id>/stop", "wallet_stop", own_wallets.stop, MANAGE),
     form("settings/branding", "settings_branding", settings.branding, VIEW, MANAGE),
+    form("settings/taxes", "settings_taxes", taxes.settings, VIEW, MANAGE),
+    form("settings/taxes/new", "tax_rate_create", taxes.create_rate, MANAGE),
     form("settings/account-codes", "settings_account_codes", account_codes.edit, VIEW, MANAGE),
     form("settings/domain", "settings_domain", settings.domain, VIEW, MANAGE),
     form(
@@ -455,6 +462,7 @@ PAGES = (
         stepup=True,
     ),
     Page("settings/features", "features", features.index),
+    form("settings/selling", "settings_selling", setup.selling, VIEW, MANAGE),
     button("settings/logo", "settings_logo", settings.logo, MANAGE),
     # What belongs to the person.
     Page("security", "security", security.index, SIGNED_IN),

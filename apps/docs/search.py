@@ -2,6 +2,7 @@
 which the first of them stands."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -35,20 +36,35 @@ class DocsResults(NamedTuple):
 
 
 def search(query: str) -> DocsResults:
-    """As the script in the browser does it: every word somewhere, and best where the title has
-    them."""
+    """As the script in the browser does it: every word somewhere on the page, and one in the part;
+    best where the part has them all, and its title the most."""
     words = plain(query).split()
+    parts = [(hit, plain(hit.title), _text_of(hit)) for hit in _every()]
+    pages: dict[str, str] = defaultdict(str)
+    for hit, _, text in parts:
+        pages[_page_of(hit)] += f"{text} "
     matches = []
-    for hit in msgspec.json.decode(index_file(), type=list[DocsHit]):
-        title = plain(hit.title)
-        whole = plain(f"{title} {hit.place} {hit.words}")
-        if all(word in whole for word in words):
-            matches.append((-sum(word in title for word in words), hit))
+    for hit, title, text in parts:
+        count = sum(word in text for word in words)
+        if count and all(word in pages[_page_of(hit)] for word in words):
+            matches.append(((-count, -sum(word in title for word in words)), hit))
     best = [hit for _, hit in sorted(matches, key=lambda match: match[0])][:HITS_MAX]
     return DocsResults(
         len(matches),
         [DocsResult(hit.address, hit.title, hit.place, _excerpt(hit, words)) for hit in best],
     )
+
+
+def _every() -> list[DocsHit]:
+    return msgspec.json.decode(index_file(), type=list[DocsHit])
+
+
+def _text_of(hit: DocsHit) -> str:
+    return plain(f"{hit.title} {hit.place} {hit.words}")
+
+
+def _page_of(hit: DocsHit) -> str:
+    return hit.address.partition("#")[0]
 
 
 def plain(text: str) -> str:

@@ -36,6 +36,7 @@ GUIDE = (
             DocsEntry("cards", "Cards"),
             DocsEntry("embedding", "Embedded checkout"),
             DocsEntry("billing", "Subscriptions and invoices"),
+            DocsEntry("invoicing", "Taxes on invoices"),
         ),
     ),
     DocsSection(
@@ -44,6 +45,7 @@ GUIDE = (
             DocsEntry("payouts", "Payouts"),
             DocsEntry("mass-payouts", "Mass payouts"),
             DocsEntry("swaps", "Swaps"),
+            DocsEntry("own-wallet", "Your own wallet"),
             DocsEntry("reports", "Reports"),
         ),
     ),
@@ -64,6 +66,7 @@ GUIDE = (
             DocsEntry("python", "Python"),
             DocsEntry("typescript", "TypeScript"),
             DocsEntry("woocommerce", "WooCommerce"),
+            DocsEntry("shops", "Shops"),
         ),
     ),
     DocsSection(

@@ -1,5 +1,5 @@
-"""What a customer does when a payment doesn't go straight: get a new quote, find what was sent,
-have a receipt mailed.
+"""Customers' acts on an irregular payment: a new quote, the search for a sent transaction, a
+receipt by mail.
 
 The link is the only key here and no cookie says more, so the forms carry no token and work inside a
 frame too (decision 245).
@@ -88,7 +88,7 @@ def _to(request: HttpRequest, reference: str) -> HttpResponse:
 
 @customer_form("sent")
 def sent(request: HttpRequest, reference: str) -> HttpResponse:
-    """What became of a transaction. The answer goes into the address of the page, so that it stays
+    """Status of a named transaction. The answer goes into the address of the page, so that it stays
     while the page follows it."""
     payment = plumbing.payment_of(reference)
     answer = find_for_customer(payment, request.POST.get("transaction", ""))

@@ -24,7 +24,7 @@ def packed(payment: Payment, answer: TransactionLookup) -> str:
 
 
 def answer_shown(payment: Payment, text: str) -> TransactionLookup | None:
-    """What stands in the address of the page, brought up to date."""
+    """The answer in the page's address, brought up to date."""
     if not text or len(text) > _PACKED_MAX:
         return None
     try:

@@ -14,8 +14,8 @@ BUTTON_SHOWN = 40  # of a name: two lines of Latin letters on a phone
 
 
 def brand_of(store: Store) -> plumbing.Context:
-    """What the templates of every public page of a store show of it; a shifted test clock in test
-    mode alone."""
+    """A store's looks for the templates of its public pages; a shifted test clock in test mode
+    alone."""
     clock = clock_of(store)
     name = store.brand_name or store.name
     return {

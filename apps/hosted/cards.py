@@ -18,9 +18,9 @@ from django.utils.translation import gettext_noop as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from apps.core import clock
-from apps.core.countries import countries, country_name
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid
+from apps.core.text.countries import countries, country_name
 from apps.core.web.forms import sentences
 from apps.hosted import plumbing
 from apps.hosted.domains import store_of
@@ -74,7 +74,7 @@ _WITH_SCHEME = re.compile(r"(?P<way>[^()]+?) *(?P<scheme>\([^()]+\))?")
 
 @dataclass(frozen=True)
 class CardChoice:
-    """One offer; the figures of a method are its first provider's."""
+    """An offer; the figures of a method are its first provider's."""
 
     value: str
     name: str
@@ -86,7 +86,7 @@ class CardChoice:
 
 @dataclass(frozen=True)
 class CardPrices:
-    """What a card payment costs where the customer is. `is_asked` once the providers have been
+    """Prices of card payments at the customer's place. `is_asked` once the providers have been
     asked."""
 
     countries: list[tuple[str, str]]  # to choose from; none when the place is known
@@ -102,8 +102,8 @@ class CardPrices:
 
 @dataclass(frozen=True)
 class Card:
-    """What the checkout shows of card payments: whether there are any, the one under way, and when
-    looked at, the prices."""
+    """Card payments on a checkout: their availability, the one under way, and on request the
+    prices."""
 
     session: FundingSession | None
     returned: str

@@ -5,18 +5,21 @@ It shows what the public checkout document holds and nothing more; a card paymen
 is not a paid intent.
 """
 
+import dataclasses
 import re
 from functools import cache
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST, require_safe
+from msgspec.structs import replace
 
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.local_chain import LOCAL_CHAIN_ID
+from apps.core.local_chain import LOCAL_CHAIN_IDS
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import sentences
 from apps.hosted import cards, languages, plumbing, stages
@@ -25,6 +28,10 @@ from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, Framing, missing_in_frame, public_page
 from apps.hosted.quotes import NextStep, next_step
 from apps.hosted.refund_parts import RefundPart, part_of
+from apps.hosted.viewing import is_looked_at
+from apps.links.sale_documents import vat_of
+from apps.links.services.sales import SALE, TIP
+from apps.links.till_selectors import is_sale
 from apps.payments import states
 from apps.payments.documents.checkout import (
     CheckoutAddress,
@@ -33,14 +40,16 @@ from apps.payments.documents.checkout import (
     checkout_facts,
 )
 from apps.payments.documents.order import order_of
+from apps.payments.documents.progress import progress_of
 from apps.payments.documents.receipt import coins_paid, refunded_of
+from apps.payments.documents.sightings import seen_for, shows_what_waits, sighting_counts
 from apps.payments.documents.ways import Way, grouped, ways_of
 from apps.payments.lost_coins import lost_coins_of
 from apps.payments.models import Payment
 from apps.payments.requests import SCENARIOS, SimulationRequest
-from apps.payments.selectors import received_by, simulated_waiting
-from apps.payments.services.prices import progress_of
+from apps.payments.selectors import Received, received_by, simulated_waiting
 from apps.payments.services.simulate import simulate_deposit
+from apps.payments.services.views import note_viewed
 
 # What the QR code may hold: the address alone, or an EIP-681 link with chain, coin and amount.
 ADDRESS = "address"
@@ -66,7 +75,20 @@ _GIVEN_BACK = (FAILED, REFUNDED)
 @missing_in_frame
 @public_page("checkout")
 def checkout(request: HttpRequest, reference: str) -> HttpResponse:
-    return page(request, plumbing.payment_of(reference))
+    payment = plumbing.payment_of(reference)
+    if is_looked_at(request):
+        note_viewed(payment, clock.now(payment.store, payment.mode))
+    return page(request, payment)
+
+
+@require_safe
+@public_page("checkout")
+def pulse(request: HttpRequest, reference: str) -> HttpResponse:
+    """A text that changes when coins are seen or the payment's status changes: the page asks every
+    second, and looks again when it does."""
+    payment = plumbing.payment_of(reference)
+    waiting, ended = sighting_counts(payment)
+    return HttpResponse(f"{payment.status} {waiting} {ended}", content_type="text/plain")
 
 
 @require_POST
@@ -158,6 +180,20 @@ def _script() -> bytes:
     return (settings.BASE_DIR / "static" / "js" / "embed.js").read_bytes()
 
 
+def _of_order(payment: Payment) -> Context:
+    """Of a sale at the till with its VAT, and what isn't an item by its name in the customer's
+    language."""
+    order = order_of(payment)
+    if is_sale(payment):
+        names = {SALE: gettext("Sale"), TIP: gettext("Tip")}
+        items = [
+            replace(item, description=names.get(item.description, item.description))
+            for item in order.items
+        ]
+        order = dataclasses.replace(order, items=items)
+    return {"order": order, "vat": vat_of(payment)}
+
+
 def page(
     request: HttpRequest,
     payment: Payment,
@@ -194,7 +230,7 @@ def page(
 
 
 def is_part(request: HttpRequest) -> bool:
-    """Whether the page looks again at the part of itself that changes."""
+    """True if the page looks again at the part of itself that changes."""
     return bool(request.headers.get("HX-Request")) and not request.headers.get(
         "HX-History-Restore-Request"
     )
@@ -203,28 +239,28 @@ def is_part(request: HttpRequest) -> bool:
 def checkout_context(
     request: HttpRequest, payment: Payment, card: cards.Card, path: str, *, card_path: str = ""
 ) -> Context:
-    """What the parts of a checkout show. Their links lead to `path`, that to card payments to
+    """Variables of a checkout's parts. Their links lead to `path`, that to card payments to
     `card_path` if it is another page."""
     received = received_by(payment)
     document = checkout_facts(payment, clock.now(payment.store, payment.mode), received)
     query = request.GET
-    stage = stage_of(document)
-    is_late = stages.is_late(document)
+    stage, is_late = stage_of(document), stages.is_late(document)
     offered = ways_of(document, received)
     way = _chosen(offered, query.get("asset"))
     chosen = way.address if way is not None else None
-    set_aside = _set_aside(document, path, query)
+    set_aside, seen = _set_aside(document, path, query), _seen(payment, received)
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return (
         brand_of(payment.store)
-        | set_aside
+        | (set_aside | seen)
         | _code(request, chosen)
-        | _named(payment, query)
+        | _named(payment, document, query)
+        | _of_order(payment)
         | {
             "checkout": document,
             "framed_query": plumbing.framed_query(request),
             "next_step": NextStep() if is_late else next_step(payment),
-            "bill": progress_of(document),
+            "bill": progress_of(payment, received),
             "has_receipt": payment.completed_at is not None,
             "receipt_sent": query.get("receipt") == "sent",
             "coins_paid": coins_paid(payment, received) if stage in (COMPLETED, REFUNDED) else [],
@@ -242,6 +278,7 @@ def checkout_context(
                 document.terminal
                 or set_aside["is_set_aside"]
                 or stage == CONFIRMING
+                or seen["is_seen_whole"]
                 or (stage == PAY and card.is_paid)
             ),
             "is_polled": not document.terminal and not card.is_choosing,
@@ -250,10 +287,9 @@ def checkout_context(
             "coins": _coins(offered, query),
             "path": path,
             "query": query.urlencode(),
-            "order": order_of(payment),
             "is_choice": len(offered) > 1,
             "is_local_chain": payment.is_live
-            and any(item.asset.chain_id == LOCAL_CHAIN_ID for item in document.payment_addresses),
+            and any(item.asset.chain_id in LOCAL_CHAIN_IDS for item in document.payment_addresses),
             "progress": _progress(document),
             "completed_at": payment.completed_at,
             "return_host": plumbing.host_shown(
@@ -272,13 +308,18 @@ def checkout_context(
     )
 
 
-def _named(payment: Payment, query: QueryDict) -> Context:
+def _named(payment: Payment, document: CheckoutFacts, query: QueryDict) -> Context:
     """What became of the transaction that was just named, and of coins that are gone for good,
-    unless these are the same."""
+    unless these are the same; and whether the last one failed of a payment that is still due."""
+    is_due = stage_of(document) in (PAY, UNDERPAID)
     sent = answer_shown(payment, query.get("sent", ""))
     lost = lost_coins_of(payment)
     is_told = sent is not None and lost is not None and sent.tx_hash == lost.tx_hash
-    return {"sent": sent, "lost": None if is_told else lost}
+    return {
+        "sent": sent,
+        "lost": None if is_told else lost,
+        "failed": stages.failed_now(document) if is_due else None,
+    }
 
 
 def _coins(offered: list[Way], query: QueryDict) -> list[tuple[bool, list[tuple[Way, str]]]]:
@@ -297,6 +338,15 @@ def _code(request: HttpRequest, chosen: CheckoutAddress | None) -> Context:
         "code": code,
         "code_text": chosen and (chosen.payment_uri if code == LINK else chosen.address),
         "code_links": links,
+    }
+
+
+def _seen(payment: Payment, received: list[Received]) -> Context:
+    """What waits to be mined, and where the page hears at once that this has changed."""
+    is_shown = shows_what_waits(intake.address for intake in received)
+    return {
+        **seen_for(received),
+        "pulse_path": f"/pay/{payment.reference}/pulse" if is_shown else "",
     }
 
 
@@ -342,7 +392,7 @@ def remember_code(request: HttpRequest, response: HttpResponse) -> None:
 
 
 def stage_of(document: CheckoutFacts) -> str:
-    """What the customer is to do or to know."""
+    """The stage of a checkout: the customer's next act or news."""
     if document.status == states.PENDING:
         return PAY
     if document.status == states.PROCESSING:

@@ -43,7 +43,7 @@ def _page(view: Page) -> Page:
 @require_http_methods(["GET", "HEAD", "POST"])
 @_page
 def show(request: HttpRequest, token: str) -> HttpResponse:
-    """What is known of the destination now; the form on it takes the code."""
+    """State of the destination; the form on it takes the code."""
     row = confirmations.of_page(token)
     if request.method != "POST":
         return _show(request, token, row)

@@ -38,14 +38,14 @@ class CheckoutDomain:
 
 
 def store_of(request: HttpRequest) -> uuid.UUID | None:
-    """Whose checkout domain was asked; None at the service's own host."""
+    """Store of the requested checkout domain; None at the service's own host."""
     return cast(uuid.UUID | None, getattr(request, "checkout_store_id", None))
 
 
 @require_safe
 def is_allowed(request: HttpRequest) -> HttpResponse:
-    """What a proxy asks before it gets a certificate for a name: 200 for a host of ours or a domain
-    that is served, else 404."""
+    """Answer to a proxy that wants a certificate for a name: 200 for a host of ours or a served
+    domain, else 404."""
     if "X-Forwarded-For" in request.headers and settings.TRUSTED_PROXY_HOPS:
         raise Http404  # it came through the proxy, which asks by itself
     domain = request.GET.get("domain", "")[:253]

@@ -1,4 +1,4 @@
-"""What a signed link opens: one file of the private storage, to be kept and never shown inside a
+"""Files behind signed links: one of the private storage, to be kept and never shown inside a
 page."""
 
 from pathlib import PurePosixPath

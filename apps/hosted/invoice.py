@@ -13,6 +13,7 @@ from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
 from apps.billing.documents.invoices import HostedInvoice, formatted_number, hosted_invoice
+from apps.billing.e_invoices.formats import FACTUR_X, FORMATS
 from apps.billing.invoices import e_invoice, files, seller_buyer
 from apps.billing.invoices.confirming import covers
 from apps.billing.invoices.payment_intents import (
@@ -46,6 +47,7 @@ from apps.payments import states
 from apps.payments.documents.checkout import checkout_facts
 from apps.payments.lost_coins import lost_coins_of
 from apps.payments.models import Payment
+from apps.stores.staff.suspensions import Suspension, is_suspended
 
 PAYING = "paying"
 ASKING = "asking"
@@ -121,9 +123,11 @@ def receipt_pdf(request: HttpRequest, reference: str) -> HttpResponse:
 @require_safe
 @public_page("checkout")
 def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
-    """The e-invoice alone, as XML; 404 when something is missing for one."""
+    """The e-invoice alone, as XML in the `format` that is asked for; 404 when something is missing
+    for one."""
     invoice, _ = _current(reference)
-    content = e_invoice.e_invoice_xml(invoice)
+    key = request.GET.get("format", FACTUR_X.key)
+    content = e_invoice.e_invoice_xml(invoice, key) if key in FORMATS else None
     if content is None:
         raise Http404
     headers = {
@@ -223,6 +227,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "is_part_paid": 0 < invoice.amount_paid_cents < invoice.total_cents,
         "refunded_cents": invoice.refunded_cents,
         "issued_at": invoice.finalized_at,
+        "zone": invoice.zone,
         "paid_at": invoice.paid_at,
         "seller": seller,
         "buyer": seller_buyer.buyer_of(invoice),
@@ -231,15 +236,17 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "lost": lost_coins_of(payment) if payment is not None and last is not None else None,
         "is_late": last is not None and is_late(last),
         "is_undecided": last is not None and bool(waiting_for_merchant(last)),
-        "tax_percent": files.percent_text(invoice.tax_rate_bps or 0),
+        "taxes": files.shown_taxes(invoice),
         "discount_percent": (
             invoice.discount_value
             if invoice.discount_type == Invoice.DiscountType.PERCENT
             else None
         ),
+        "is_suspended": stage == ASKING and is_suspended(invoice.store, Suspension.PAYMENTS),
         "has_portal": invoice.customer.deleted_at is None,
         "has_receipt": files.has_receipt(invoice),
         "has_data": not e_invoice.refusal(invoice, e_invoice.Seller(seller)),
+        "more_formats": e_invoice.further_formats(invoice, e_invoice.Seller(seller)),
     }
 
 

@@ -1,8 +1,8 @@
 """Which language a customer reads: the one they chose (`?lang=`, then a cookie), else the one we
 know them by, else what their browser asks for, else English.
 
-Only customers' pages have one. The API, the dashboard, the staff site and the documentation speak
-English whatever a browser asks for.
+The API, the staff site and the documentation speak English whatever a browser asks for; the
+dashboard has languages of its own (apps/dashboard/site/languages.py).
 """
 
 from collections.abc import Callable, Iterator
@@ -12,11 +12,11 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.utils import translation
 from django.utils.cache import patch_vary_headers
-from django.utils.translation.trans_real import parse_accept_lang_header
 
 from apps.billing.models import Customer
 from apps.billing.services.languages import remember_language
 from apps.core.web.homes import HOMES
+from apps.core.web.languages import asked_by_browser
 from apps.hosted import domains
 
 PARAMETER = "lang"
@@ -25,7 +25,6 @@ COOKIE_SECONDS = 365 * 24 * 3600
 # Everything that isn't somebody else's is for customers, so that what they mistype is too. The
 # mailbox of a demo is for who runs it.
 _NOT_CUSTOMERS = (*(prefix for prefixes, _ in HOMES for prefix in prefixes), "/dev/", "/internal/")
-_ACCEPTED_MAX = 500
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,8 @@ class CustomerLanguage:
                 return self.get_response(request)
         chosen = chosen_by(request)
         request.language_links = lambda: links(request)  # type: ignore[attr-defined]  # hosted/_languages.html
-        with translation.override(chosen or asked_by_browser(request) or settings.LANGUAGE_CODE):
+        asked = chosen or asked_by_browser(request, dict(settings.LANGUAGES))
+        with translation.override(asked or settings.LANGUAGE_CODE):
             response = self.get_response(request)
             if response.get("Content-Type", "").startswith(
                 "text/html"
@@ -64,7 +64,7 @@ class CustomerLanguage:
 
 
 def is_for_customers(request: HttpRequest) -> bool:
-    """Whether whoever looks is somebody's customer. At a store's own domain everybody is."""
+    """True if whoever looks is somebody's customer. At a store's own domain everybody is."""
     return domains.store_of(request) is not None or not request.path.startswith(_NOT_CUSTOMERS)
 
 
@@ -74,21 +74,8 @@ def supported(code: str | None) -> str:
 
 
 def chosen_by(request: HttpRequest) -> str:
-    """What the customer chose by hand, here or earlier."""
+    """Language that the customer chose by hand, here or earlier."""
     return supported(request.GET.get(PARAMETER)) or supported(request.COOKIES.get(COOKIE))
-
-
-def asked_by_browser(request: HttpRequest) -> str:
-    """The first language of the browser's list that there is: `pt-PT` is served `pt`, `zh-TW` is
-    served `zh-hans`."""
-    for code, _ in parse_accept_lang_header(
-        request.headers.get("Accept-Language", "")[:_ACCEPTED_MAX]
-    ):
-        try:
-            return translation.get_supported_language_variant(code)
-        except LookupError:
-            continue
-    return ""
 
 
 def speak_to(request: HttpRequest, customer: Customer) -> None:
@@ -102,7 +89,7 @@ def speak_to(request: HttpRequest, customer: Customer) -> None:
 
 
 def links(request: HttpRequest) -> Iterator[Link]:
-    """The same page in every language."""
+    """Links to this page in every language."""
     current = translation.get_language()
     for code, name in settings.LANGUAGES:
         query = request.GET.copy()

@@ -16,21 +16,24 @@ from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid
 from apps.core.money import text_from_cents
+from apps.core.typed_amounts import cents_typed
 from apps.core.web.forms import Form
 from apps.core.web.refusals import status_of
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, public_page, refused_if_too_often
 from apps.links.documents import OPEN, state_of
 from apps.links.models import PaymentLink
-from apps.links.requests import EMAIL_MAX, NAME_MAX, Purchase, cents_typed
+from apps.links.requests import EMAIL_MAX, NAME_MAX, Purchase
 from apps.links.selectors import LinkTally, by_token, tally_of
 from apps.links.services.buy import LinkClosed, SoldOut, buy
 from apps.payments.services.create import FeesTakeAll, KycRequired, NoAcceptedAsset, NoRate
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
+from apps.stores.staff.suspensions import PaymentsSuspended, Suspension, is_suspended
 
 OTHER = "other"
 SOLD_OUT = "sold_out"
 UNAVAILABLE = "unavailable"
+SUSPENDED = "suspended"
 _CANT_TAKE = (KycRequired, FeesTakeAll, NoAcceptedAsset, NoRate)
 # As for whoever creates payments with a publishable key.
 _BUDGETS = (("publishable_address", True),)
@@ -55,7 +58,8 @@ class PurchaseForm(Form):
     def _cents(self, link: PaymentLink) -> int | None:
         if self.values["choice"] in map(str, link.suggested_cents):
             return int(self.values["choice"])
-        return cents_typed(self.values["amount"], "amount") if self.values["amount"] else None
+        typed = self.values["amount"]
+        return cents_typed(typed, "amount", link.currency) if typed else None
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -80,6 +84,8 @@ def show(request: HttpRequest, reference: str) -> HttpResponse:
             closed=SOLD_OUT if isinstance(refusal, SoldOut) else "",
             status=status_of(refusal),
         )
+    except PaymentsSuspended as refusal:
+        return _page(request, _link(reference), form, closed=SUSPENDED, status=status_of(refusal))
     except _CANT_TAKE as refusal:
         return _page(request, link, form, closed=UNAVAILABLE, status=status_of(refusal))
     except (Failure, Invalid) as refusal:
@@ -106,7 +112,7 @@ def _opened(request: HttpRequest, link: PaymentLink) -> dict[str, str]:
     """A form's first values; a button on the merchant's site may have asked for an amount."""
     typed = request.GET.get("amount", "")[:12]
     try:
-        cents = cents_typed(typed, "amount") if typed else None
+        cents = cents_typed(typed, "amount", link.currency) if typed else None
     except Invalid:
         cents = None
     choice = next(
@@ -134,6 +140,8 @@ def _page(
 ) -> HttpResponse:
     tally = tally_of(link) if link.stock is not None else LinkTally()
     state = state_of(link, clock.now(link.store, link.mode))
+    if state == OPEN and is_suspended(link.store, Suspension.PAYMENTS):
+        state = SUSPENDED
     if state == OPEN:
         state = closed or (
             SOLD_OUT if link.stock is not None and tally.taken >= link.stock else OPEN

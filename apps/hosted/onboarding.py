@@ -16,18 +16,22 @@ from django.utils.translation import gettext_noop as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from apps.assets.selectors import active_assets
-from apps.core import buckets
 from apps.core.acting import become
-from apps.core.countries import countries
 from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import Invalid
+from apps.core.redis import buckets
 from apps.core.web.forms import Form, sentences
 from apps.core.web.middleware import client_address
 from apps.core.web.refusals import status_of
+from apps.hosted.onboarding_business import (
+    BusinessForm,
+    add_document,
+    business_context,
+    change_documents,
+)
 from apps.hosted.plumbing import Context, host_shown, picture, refused_if_too_often
 from apps.payouts.models import WalletNetwork
 from apps.platforms.models import OnboardingLink
-from apps.platforms.requests import VerificationRequest
 from apps.platforms.services import confirmations, onboarding
 from apps.stores.models import Currency
 
@@ -38,26 +42,6 @@ INVALID_VERIFICATION = "invalid_verification"
 BUSINESS = "business"
 PAYOUT = "payout"
 TITLES = {BUSINESS: _("Your business"), PAYOUT: _("Payout destination")}
-
-
-class BusinessForm(Form):
-    """What a business says of itself."""
-
-    names = VerificationRequest.__struct_fields__
-    labels = {
-        "business_legal_name": _("Legal business name"),
-        "business_country": _("Business country"),
-        "registration_number": _("Registration number"),
-        "tax_id": _("VAT or tax ID"),
-        "business_website": _("Business website"),
-        "contact_email": _("Contact email"),
-        "contact_phone": _("Contact phone"),
-        "business_description": _("Business description"),
-    }
-
-    def request(self) -> VerificationRequest:
-        """Raises Invalid."""
-        return VerificationRequest.read(self.sent)
 
 
 class DestinationForm(Form):
@@ -176,9 +160,16 @@ def business(request: HttpRequest, link: OnboardingLink, token: str) -> HttpResp
         raise onboarding.OutOfScope
     if request.method != "POST":
         return _business(request, link, token)
-    form = BusinessForm(request.POST.dict())
+    if onboarding.has_business(link):
+        return _business(request, link, token)
+    form = BusinessForm.from_post(request.POST)
     try:
-        is_last = onboarding.tell_business(link, form.request())
+        if change_documents(request, link.account):
+            return _business(request, link, token, form)
+        answers = form.request()
+        if "document" in request.FILES:
+            add_document(request, link.account)
+        is_last = onboarding.tell_business(link, answers)
     except onboarding.Unusable:
         raise
     except Invalid as refusal:
@@ -232,12 +223,9 @@ def _business(
     form: BusinessForm | None = None,
     code: str = "",
 ) -> HttpResponse:
-    if form is None:
-        form = BusinessForm(
-            {"business_legal_name": link.account.name, "business_country": link.account.country}
-        )
-    context = {"countries": countries(), "is_told": onboarding.has_business(link), "code": code}
-    return _show(request, link, token, BUSINESS, form, context)
+    is_told = onboarding.has_business(link)
+    context = business_context(link.account) | {"is_told": is_told, "code": code}
+    return _show(request, link, token, BUSINESS, form or BusinessForm.of(link), context)
 
 
 def _payout(

@@ -1,5 +1,4 @@
-"""What every public page shares: its limits, its headers, who may frame it, and finding the record
-behind its link.
+"""Shared parts of public pages: limits, headers, permitted frames, and the record behind a link.
 
 The link is the only key. Nothing is stored by caches or sent to other sites as the referrer.
 """
@@ -16,8 +15,8 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 
-from apps.core import buckets
 from apps.core.documents import drawings
+from apps.core.redis import buckets
 from apps.core.web.middleware import client_address
 from apps.hosted.domains import store_of
 from apps.payments.models import Payment
@@ -75,8 +74,7 @@ def _keep_private(response: HttpResponse) -> None:
 
 
 def missing_in_frame(view: Page) -> Page:
-    """What isn't found says so inside the frame it was asked for, so that the page around it hears
-    at once."""
+    """Answers a missing record inside its frame, so that the page around it hears at once."""
 
     @wraps(view)
     def answered(request: HttpRequest, reference: str, **arguments: Any) -> HttpResponse:
@@ -149,7 +147,7 @@ def is_too_often(request: HttpRequest, reference: str, budgets: Iterable[tuple[s
 def refused_if_too_often(
     request: HttpRequest, reference: str, budgets: Iterable[tuple[str, bool]]
 ) -> HttpResponse | None:
-    """The same, as the page that says so."""
+    """Refusal of too many requests, as a page."""
     empty = _first_empty(request, reference, budgets)
     return None if empty is None else _too_fast(request, empty)
 
@@ -178,8 +176,7 @@ def payment_of(reference: str) -> Payment:
 
 @dataclass(frozen=True)
 class Framing:
-    """Whether the page is shown inside another one, and in whose: `origin` is empty when it is
-    not."""
+    """The surrounding page's origin, if the page is in a frame: `origin` is empty when it isn't."""
 
     origin: str
 
@@ -194,8 +191,8 @@ class Framing:
 
     @classmethod
     def of_nothing(cls, request: HttpRequest) -> "Framing":
-        """What no payment was found for holds no data: any site over TLS, or a developer's own, may
-        show that."""
+        """Framing of a page without a payment, which holds no data: any site over TLS, or a
+        developer's own, may show it."""
         origin = request.GET.get("origin", "")
         is_asked = request.GET.get("embed") == "1" and _ORIGIN.fullmatch(origin) is not None
         is_own = origin.startswith("https://") or urlsplit(origin).hostname in LOCAL_HOSTS
@@ -218,7 +215,7 @@ def query_with(query: QueryDict, **changes: str) -> str:
 
 
 def framed_query(request: HttpRequest) -> str:
-    """What a page says of the page around it, to be put behind the path of the next one."""
+    """Query that hands the surrounding page's origin to the next path."""
     query = QueryDict(mutable=True)
     for name in ("embed", "origin", "lang"):
         if name in request.GET:

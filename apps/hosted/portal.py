@@ -7,7 +7,7 @@ customer's own mailbox.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, tzinfo
 from functools import wraps
 from typing import Any
 
@@ -159,7 +159,7 @@ def brand_style(request: HttpRequest, reference: str) -> HttpResponse:
 
 
 def _customer_of_any_age(reference: str) -> Customer:
-    """Whose link it is, also when it has expired."""
+    """Customer of the link, also of an expired one."""
     try:
         customer = customer_behind(reference)
     except LinkExpired as expired:
@@ -215,6 +215,7 @@ class ShownInvoice:
     currency: str
     issued_at: datetime | None
     due_at: datetime | None
+    zone: tzinfo
     description: str | None
     is_open: bool
     is_payable: bool
@@ -235,6 +236,7 @@ def _invoice(row: Invoice, access: Access, is_being_paid: bool) -> ShownInvoice:
         currency=row.currency,
         issued_at=row.finalized_at,
         due_at=row.due_at,
+        zone=row.zone,
         description=row.description,
         is_open=row.status == "open",
         is_payable=row.status == "open" and not is_being_paid,

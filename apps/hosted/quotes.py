@@ -1,4 +1,4 @@
-"""What an expired checkout leads to: a new quote by one press, or the page that makes the next
+"""Ways on from an expired checkout: a new quote by one press, or the page that makes the next
 payment itself."""
 
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from apps.access.access import Access
 from apps.billing.documents.invoices import hosted_url
 from apps.billing.selectors import invoice_of
-from apps.links.selectors import is_sale, link_payment_of
+from apps.links.selectors import link_payment_of
+from apps.links.till_selectors import is_sale
 from apps.payments import states
 from apps.payments.models import Payment
 from apps.payments.selectors import renewed_as

@@ -1,5 +1,5 @@
-"""Where a customer says where a refund goes that can't go back to its sender: through the link in
-the email, or with the sender's signature; what is entered without either is for the merchant.
+"""A customer's entry of a refund address, for refunds that can't return to their sender: through
+the link in the email, or with the sender's signature; an entry without either is for the merchant.
 
 Opening a link changes nothing: mail programs open links too.
 """
@@ -9,7 +9,7 @@ from django.utils.translation import get_language, gettext
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.core.acting import become
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid
@@ -55,7 +55,7 @@ def enter(request: HttpRequest, reference: str) -> HttpResponse:
             address = refund_destinations.enter_unproven(payment, typed)
     except (Failure, Invalid) as refusal:
         return _refused(request, payment, refusal, typed)
-    part = part_of(payment, address=checksummed(address))
+    part = part_of(payment, address=shown_address(address))
     return checkout.page(request, payment, refund=part)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.core import emails
 from apps.payments.documents.held import Outlook, outlook
 from apps.payments.models import Payment
@@ -49,7 +49,7 @@ def part_of(
         address=address,
         problem=problem,
         messages=[
-            (checksummed(payer), refund_destinations.message_to_sign(payment, payer, address))
+            (shown_address(payer), refund_destinations.message_to_sign(payment, payer, address))
             for payer in payers
         ]
         if address and not token and not problem

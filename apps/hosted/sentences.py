@@ -1,5 +1,4 @@
-"""What services may say to customers, so that it is translated where a customer's page shows it
-(apps.core.web.forms.sentences).
+"""Translatable sentences of services that customers' pages show (apps.core.web.forms.sentences).
 
 The services themselves speak English: their sentences are the API's too. A sentence that isn't here
 is shown in English.
@@ -21,13 +20,17 @@ RULES = (
     _("{field} must be greater than zero"),
     _("{field} must be a whole number in {currency}"),
     _("{field} must be a number such as 12.50"),
+    _("{field} {written} can be read in two ways: enter {whole}, or {part}"),
     _("the form is too old; open it again"),
 )
 # Refusals.
 REFUSALS = (
+    _("A verification of this account is already pending"),
     _("Card payments are not available"),
     _("Card payments are not available for this amount"),
+    _("Choose a file"),
     _("Country is required"),
+    _("Files can't be checked right now. Try again in a moment"),
     _("Invoice can't be paid"),
     _("Name the holder of the account"),
     _("Network is not supported"),
@@ -41,13 +44,21 @@ REFUSALS = (
     _("That is not an account number"),
     _("That is not an address of this network"),
     _("This code isn't the one from the latest email, or it has expired"),
+    _("The PDF has more than 20 pages. Upload only those that matter"),
     _("The contact of this business has had many of these emails. Try again tomorrow."),
     _("The email was sent a moment ago. Wait a minute before you send it again."),
+    _(
+        "The file is damaged, protected by a password or too complex. Print it to a new PDF and"
+        " upload that"
+    ),
+    _("The file is larger than 3 MB, or its picture than 4096 by 4096 pixels"),
+    _("The file must be a PDF, JPEG or PNG"),
     _("The payment has no deposit address for this asset"),
     _("The payment is already finalized"),
     _("The store accepts no asset"),
     _("This payment has no receipt"),
     _("Too many receipts were sent; try again tomorrow"),
+    _("There are 5 documents already. Remove one first"),
     _("This address belongs to the payment service. Enter the address of your own wallet"),
     _("This address can't be checked right now. Try again in a few minutes"),
     _("This address is a smart contract. Enter the address of your own wallet"),
@@ -57,8 +68,10 @@ REFUSALS = (
     _("This onboarding link can't be used anymore; ask for a new one"),
     _("This onboarding link has expired; ask for a new one"),
     _("This onboarding link is not for this step"),
+    _("This store can't take new payments at the moment"),
     _("This wallet is already saved"),
     _("Unknown payment method"),
     _("What is outstanding is too small to underpay"),
+    _("Your store has uploaded many files in a short time. Try again in a minute"),
     _("region is invalid"),
 )

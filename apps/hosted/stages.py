@@ -1,5 +1,4 @@
-"""What the stages of a checkout say beside its document: whether coins came too late, and how soon
-time is up."""
+"""Facts of a checkout's stages besides its document: late coins, and the remaining time."""
 
 from apps.payments import states
 from apps.payments.documents.checkout import CheckoutFacts, CheckoutTransaction
@@ -21,6 +20,13 @@ def waiting_for_merchant(document: CheckoutFacts) -> list[CheckoutTransaction]:
     return [transaction for transaction in document.transactions if transaction.undecided]
 
 
+def failed_now(document: CheckoutFacts) -> CheckoutTransaction | None:
+    """The customer's last transaction, where it failed: nothing is said of one that they have sent
+    again."""
+    last = document.transactions[-1] if document.transactions else None
+    return last if last is not None and last.status == "failed" else None
+
+
 def ending_seconds(payment: Payment) -> int:
     """From how much time left on the customer is warned: five minutes, less where there never was
     much."""
@@ -28,7 +34,7 @@ def ending_seconds(payment: Payment) -> int:
 
 
 def lifetime_seconds(payment: Payment) -> int:
-    """How long its price was held."""
+    """Seconds for which its price was held."""
     return int((payment.expires_at - payment.created_at).total_seconds())
 
 

@@ -16,11 +16,13 @@ from apps.hosted import (
     onboarding,
     portal,
     refund_address,
+    sales,
+    x402,
 )
 
 REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 
-LETTER = r"(?P<token>[A-Za-z0-9_-]{16,100})"
+EMAIL_LINK = r"(?P<token>[A-Za-z0-9_-]{16,100})"
 LINK = r"(?P<reference>[a-z0-9]{12})"
 INVOICE = r"(?P<reference>[A-Za-z0-9_-]{8,64})"
 PORTAL = r"(?P<reference>[0-9a-f]{32}\.[A-Za-z0-9_-]{1,20}\.[A-Za-z0-9_-]{1,100})"
@@ -32,11 +34,13 @@ LOGO = r"(?P<store_id>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})/(?P<digest>[0
 CHECKOUT = [
     path("embed.js", checkout.embed_script, name="embed_script"),
     re_path(rf"^(?:pay/)?{REFERENCE}$", checkout.checkout, name="checkout"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/pulse$", checkout.pulse, name="checkout_pulse"),
     re_path(rf"^(?:pay/)?{REFERENCE}/brand\.css$", checkout.brand_style, name="checkout_brand"),
     re_path(rf"^(?:pay/)?{REFERENCE}/wallets$", checkout.wallets, name="checkout_wallets"),
     re_path(rf"^(?:pay/)?{REFERENCE}/simulate$", checkout.simulate, name="checkout_simulate"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card$", checkout.pay_by_card, name="checkout_card"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card/leave$", cards.leave, name="checkout_card_leave"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/x402$", x402.pay, name="checkout_x402"),
     re_path(rf"^(?:pay/)?{REFERENCE}/quote$", actions.renew, name="checkout_quote"),
     re_path(rf"^(?:pay/)?{REFERENCE}/sent$", actions.sent, name="checkout_sent"),
     re_path(rf"^(?:pay/)?{REFERENCE}/receipt$", actions.receipt, name="checkout_receipt"),
@@ -51,10 +55,15 @@ CHECKOUT = [
         name="checkout_refund_address",
     ),
     re_path(
-        rf"^(?:pay/)?{REFERENCE}/refund/{LETTER}$", refund_address.by_link, name="checkout_refund"
+        rf"^(?:pay/)?{REFERENCE}/refund/{EMAIL_LINK}$",
+        refund_address.by_link,
+        name="checkout_refund",
     ),
     re_path(rf"^pay/{LINK}$", links.show, name="link"),
     re_path(rf"^pay/{LINK}/brand\.css$", links.brand_style, name="link_brand"),
+    re_path(rf"^pay/{LINK}/sale$", sales.show, name="sale"),
+    re_path(rf"^pay/{LINK}/display$", sales.display, name="sale_display"),
+    re_path(rf"^pay/{LINK}/sale/brand\.css$", sales.brand_style, name="sale_brand"),
 ]
 urlpatterns = [
     path("internal/domain-allowed", domains.is_allowed, name="domain_allowed"),

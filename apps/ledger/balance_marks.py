@@ -1,5 +1,5 @@
-"""What the balance of a long account was after every thousandth of its entries: a statement that
-begins far back adds up the few entries since the mark before it. Marks never change."""
+"""Balances of long accounts after every thousandth entry: a statement that begins far back adds up
+the few entries since the mark before it. Marks never change."""
 
 from django.db import connection
 

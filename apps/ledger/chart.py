@@ -31,6 +31,10 @@ SWAP_CLEARING = "swap_clearing"
 X402_CLEARING = "x402_clearing"
 WITHDRAWAL_CLEARING = "withdrawal_clearing"
 TREASURY = "treasury"
+OWN_WALLETS = "own_wallets"
+OWN_PENDING = "own_pending"
+OWN_RECEIVED = "own_received"
+OWN_FEES_DUE = "own_fees_due"
 
 CHART: dict[str, AccountKind] = {
     AVAILABLE: AccountKind(STORE, "credit", True, "can be spent now"),
@@ -60,7 +64,22 @@ CHART: dict[str, AccountKind] = {
     TREASURY: AccountKind(
         SERVICE, "credit", False, "the service’s own float: gas money and corrections"
     ),
+    # Memo accounts: coins that the service has never held. They balance among themselves.
+    OWN_WALLETS: AccountKind(SERVICE, "debit", False, "received in merchants’ own wallets"),
+    OWN_PENDING: AccountKind(
+        STORE,
+        "credit",
+        True,
+        "received in the merchant’s own wallet for payments not settled; never available",
+    ),
+    OWN_RECEIVED: AccountKind(
+        STORE, "credit", True, "received in the merchant’s own wallet; never available"
+    ),
+    OWN_FEES_DUE: AccountKind(
+        STORE, "credit", True, "received in the merchant’s own wallet, and due to the service"
+    ),
 }
+MEMO_KINDS = (OWN_WALLETS, OWN_PENDING, OWN_RECEIVED, OWN_FEES_DUE)
 STORE_KINDS = tuple(kind for kind, row in CHART.items() if row.owner == STORE)
 
 ROLES = ("gross", "net", "service_fee", "platform_fee", "network_fee", "principal")

@@ -18,12 +18,12 @@ class Key:
         return ":".join((self.name, *(str(part) for part in parts)))
 
     def sql(self, *parts: str) -> str:
-        """The same in SQL, of parts that are expressions of a text or a uuid. Never of input."""
+        """The key in SQL, with expressions of a text or a UUID as its parts. Never of input."""
         return f"'{self.name}:' || " + " || ':' || ".join(parts)
 
 
 def subject_sql(key: str) -> str:
-    """What the movement of that key happened to: its second part, in SQL."""
+    """Subject of a movement's key: its second part, in SQL."""
     return f"split_part({key}, ':', 2)"
 
 
@@ -34,6 +34,7 @@ X402_GAS = Key("x402-gas")
 X402_GAS_CHARGED = Key("x402-gas-charged")
 SWEEP = Key("sweep")
 SWEEP_GAS = Key("sweep-gas")
+JOIN = Key("join")
 COLD = Key("cold")
 COLD_RETURNED = Key("cold-returned")
 WITHDRAWAL = Key("withdrawal")
@@ -54,6 +55,8 @@ PAYOUT_GAS_CHARGED = Key("payout-gas-charged")
 PAYOUT_HANDED_OVER = Key("payout-handed-over")
 PAYOUT_HANDED_BACK = Key("payout-handed-back")
 PAYOUT_SETTLED = Key("payout-settled")
+OWN_FEES = Key("own-fees")
+OWN_FEES_PAID = Key("own-fees-paid")
 REFUND = Key("refund")
 REFUND_CONFIRMED = Key("refund-confirmed")
 REFUND_RELEASED = Key("refund-released")
@@ -63,3 +66,14 @@ SWAP_COMPLETED = Key("swap-completed")
 SWAP_EXCHANGED = Key("swap-exchanged")
 SWAP_RELEASED = Key("swap-released")
 SWAP_APPROVAL = Key("swap-approval")
+
+
+def of_sweeper_sql(row: str) -> str:
+    """What a transaction of the sweeper (a row of chain_outgoingtransaction) is booked under, in
+    SQL: one that spends coins has swept several addresses."""
+    return (
+        f"CASE WHEN {row}.purpose = 'sweep' AND {row}.spend_id IS NULL"
+        f" THEN {SWEEP.sql(f'{row}.tx_hash')}"
+        f" WHEN {row}.purpose = 'sweep' THEN {SWEEP.sql(f'{row}.tx_hash', f'{row}.id')}"
+        f" ELSE {SWEEP_GAS.sql(f'{row}.tx_hash')} END"
+    )

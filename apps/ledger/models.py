@@ -8,14 +8,14 @@ guarded balances never below zero.
 from django.db import models
 
 from apps.core.models import AtomicField, Mode
-from apps.core.words import code_words
+from apps.core.text.words import code_words
 from apps.ledger import chart
-from apps.stores.person_fields import optional_person
+from apps.stores.models.person_fields import optional_person
 
 
 class Account(models.Model):
-    """One per owner, mode, asset and kind. The checkpoint is the sum of the entries up to
-    `checkpoint_id` (a column of the SQL)."""
+    """An account: one per owner, mode, asset and kind. The checkpoint is the sum of the entries
+    up to `checkpoint_id` (a column of the SQL)."""
 
     # Which the unique rule begins with.
     store = models.ForeignKey(
@@ -101,7 +101,7 @@ class Movement(models.Model):
 
 
 class BalanceMark(models.Model):
-    """What an account's balance was after one of its entries, and after all before it
+    """Balance of an account after one of its entries and all before it
     (apps.ledger.balance_marks)."""
 
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="+", db_index=False)
@@ -122,7 +122,7 @@ class BalanceMark(models.Model):
 
 
 class Entry(models.Model):
-    """One leg of a movement."""
+    """A leg of a movement."""
 
     # No constraints of their own: the check of every entry refuses one without its movement or
     # account, or in another asset than its account's, and neither movements nor accounts are ever

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from django.db import DatabaseError, connection, transaction
 
 from apps.core.db.sql import Statement, array
+from apps.ledger import posting_by_record
 from apps.ledger.chart import CHART, STORE
 
 INSUFFICIENT = "TG001"
@@ -25,12 +26,21 @@ _known: dict[AccountKey, int] = {}
 
 
 class InsufficientBalance(Exception):
-    """A guarded balance would have gone below zero; nothing was posted."""
+    """A guarded balance, or what is set aside for a record, would have gone below zero; nothing was
+    posted."""
+
+
+class NotPostedByTheWeb(Exception):
+    """The web has no function for such a movement; a worker posts it."""
+
+
+class BookedOtherwise(Exception):
+    """The record says another amount than the caller: a bug of ours, and nothing stays posted."""
 
 
 @dataclass(frozen=True)
 class EntryLine:
-    """One leg: which kind of account, whose (None is the service's), in which asset, and how much
+    """A leg: which kind of account, whose (None is the service's), in which asset, and how much
     (credit positive)."""
 
     kind: str
@@ -79,12 +89,21 @@ def account_id(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: str) 
     return _account_ids([(store_id, mode, asset_id, kind)])[0]
 
 
+def may_post(kind: str) -> bool:
+    """Whether this process posts movements of the kind, or leaves them to a worker."""
+    is_web: bool = connection.is_web  # type: ignore[attr-defined]  # of core.db.postgresql
+    return not is_web or kind in posting_by_record.BY_KIND
+
+
 def post(posting: Posting) -> Posted:
     """Post a movement, or find the one that its key has posted before. Raises InsufficientBalance.
 
-    After InsufficientBalance the caller's transaction, or savepoint, can only roll back.
+    After InsufficientBalance the caller's transaction, or savepoint, can only roll back. The web
+    posts by the record alone (posting_by_record): NotPostedByTheWeb and BookedOtherwise.
     """
     legs = posting.legs
+    if connection.is_web:  # type: ignore[attr-defined]  # of core.db.postgresql
+        return _post_by_record(posting, legs)
     accounts = _account_ids([line.account(posting.mode) for line in legs])
     movement_id, is_new = _answer(
         _POST,
@@ -98,6 +117,22 @@ def post(posting: Posting) -> Posted:
         staff_id=posting.staff_id,
     )
     return Posted(movement_id, is_new)
+
+
+def _post_by_record(posting: Posting, legs: Sequence[EntryLine]) -> Posted:
+    """Accounts and amounts are what the record says; it must be what the caller meant."""
+    statement = posting_by_record.BY_KIND.get(posting.kind)
+    if statement is None:
+        raise NotPostedByTheWeb(posting.kind)
+    parts = posting.key.split(":")[1:]
+    values: dict[str, object] = {"reference": posting.reference, "at": posting.at}
+    values |= zip(("first", "second", "third"), parts, strict=False)
+    movement_id, is_new, moved_atomic = _answer(
+        statement, **{name: values[name] for name in statement.names}
+    )
+    if is_new and moved_atomic != -sum(min(0, line.amount_atomic) for line in legs):
+        raise BookedOtherwise(f"{posting.kind}: {moved_atomic}")
+    return Posted(int(movement_id), is_new)
 
 
 _LEGS = (
@@ -149,6 +184,21 @@ def locked_balance(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: s
         cursor.execute("SELECT 1 FROM ledger_account WHERE id = %s FOR NO KEY UPDATE", [account])
         cursor.execute("SELECT ledger_balance(%s)", [account])
         return int(cursor.fetchone()[0])
+
+
+_PLATFORM_SHARE = Statement("""
+SELECT coalesce(sum(e.amount_atomic), 0) FROM ledger_movement m
+    JOIN ledger_entry e ON e.movement_id = m.id
+    JOIN ledger_account a ON a.id = e.account_id
+WHERE m.reference = %(payment)s AND e.role = 'platform_fee' AND e.asset_id = %(asset)s
+    AND a.store_id = %(platform)s
+""")
+
+
+def platform_share(payment_id: uuid.UUID, platform_id: uuid.UUID, asset_id: str) -> int:
+    """The part of a payment that its platform was given and hasn't given back, by the books."""
+    (row,) = _PLATFORM_SHARE.rows(payment=payment_id, platform=platform_id, asset=asset_id)
+    return int(row[0])
 
 
 def _columns(accounts: list[int], legs: Sequence[EntryLine]) -> dict[str, object]:

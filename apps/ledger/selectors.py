@@ -16,8 +16,8 @@ from apps.ledger.models import Movement
 
 @dataclass(frozen=True)
 class Balance:
-    """What a store has of an asset: spendable now, held for unfinished payments, reserved for what
-    is under way."""
+    """A store's balance of an asset: available, held for unfinished payments, reserved for
+    transfers under way."""
 
     asset_id: str
     available_atomic: int = 0
@@ -31,7 +31,7 @@ class Balance:
 
 _BALANCES = Statement(
     "SELECT asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id = %(store_id)s"
-    " AND mode = %(mode)s"
+    " AND mode = %(mode)s AND kind IN ('available', 'held', 'reserved')"
 )
 
 
@@ -41,6 +41,53 @@ def balances(store_id: uuid.UUID, mode: str) -> dict[str, Balance]:
     for asset_id, kind, amount in _BALANCES.rows(store_id=store_id, mode=mode):
         by_asset[asset_id][f"{kind}_atomic"] = int(amount)
     return {asset_id: Balance(asset_id, **amounts) for asset_id, amounts in by_asset.items()}
+
+
+@dataclass(frozen=True)
+class OwnBalance:
+    """Coins of an asset that came to a merchant's own wallet: of payments not settled, of settled
+    ones, and the part of those that is due to the service as fees. What has left the wallet since
+    is in them."""
+
+    asset_id: str
+    own_pending_atomic: int = 0
+    own_received_atomic: int = 0
+    own_fees_due_atomic: int = 0
+
+    @property
+    def total_atomic(self) -> int:
+        return self.own_pending_atomic + self.own_received_atomic + self.own_fees_due_atomic
+
+
+_OWN_BALANCES = Statement(
+    "SELECT asset_id, kind, ledger_balance(id) FROM ledger_account WHERE store_id = %(store_id)s"
+    " AND mode = %(mode)s AND kind IN ('own_pending', 'own_received', 'own_fees_due')"
+)
+
+
+def own_balances(store_id: uuid.UUID, mode: str) -> dict[str, OwnBalance]:
+    """What came to a store's own wallets in a mode, by asset."""
+    by_asset: dict[str, dict[str, int]] = defaultdict(dict)
+    for asset_id, kind, amount in _OWN_BALANCES.rows(store_id=store_id, mode=mode):
+        by_asset[asset_id][f"{kind}_atomic"] = int(amount)
+    return {asset_id: OwnBalance(asset_id, **amounts) for asset_id, amounts in by_asset.items()}
+
+
+_COLLECTABLE = Statement("""
+SELECT d.id FROM ledger_account d
+JOIN ledger_account a ON a.store_id = d.store_id AND a.mode = d.mode AND a.asset_id = d.asset_id
+    AND a.kind = 'available'
+WHERE d.kind = 'own_fees_due' AND ledger_balance(d.id) > 0 AND ledger_balance(a.id) > 0
+    AND NOT EXISTS (SELECT FROM assets_acceptedasset s WHERE s.store_id = d.store_id
+        AND s.mode = d.mode AND s.asset_id = d.asset_id AND s.suspended_at IS NOT NULL)
+ORDER BY d.id
+""")
+
+
+def collectable_fees() -> list[int]:
+    """The accounts of fees due where the store has something of the same coin here. Of a coin that
+    is stopped for review nothing is taken: a deposit whose fee is due may never come back."""
+    return [int(account_id) for (account_id,) in _COLLECTABLE.rows()]
 
 
 @dataclass(frozen=True)
@@ -98,7 +145,7 @@ WHERE mode = %s AND asset_id = %s
 
 
 def promised(mode: str, asset_id: str) -> int:
-    """What is set aside to leave, of everybody."""
+    """Amount reserved for leaving, of all stores."""
     with connection.cursor() as cursor:
         cursor.execute(_PROMISED, [mode, asset_id])
         return int(cursor.fetchone()[0])
@@ -129,8 +176,7 @@ def balance_of(account_id: int) -> int:
 
 @dataclass(frozen=True)
 class Split:
-    """How what a payment received in one asset was divided. All zero and `booked_at` None before
-    settlement.
+    """Division of a payment's income in one asset. All zero and `booked_at` None before settlement.
 
     `refunded_atomic` counts refunds that were confirmed.
     """
@@ -167,7 +213,7 @@ _SPLIT = SPLITS + "WHERE m.reference = ANY (%s) GROUP BY m.reference, e.asset_id
 
 
 def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str, Split]]:
-    """What was settled and refunded of each payment, by asset: sums over the entries."""
+    """Settled and refunded amounts of each payment, by asset: sums over the entries."""
     splits: dict[uuid.UUID, dict[str, Split]] = defaultdict(dict)
     with connection.cursor() as cursor:
         cursor.execute(_SPLIT, [list(payment_ids)])
@@ -189,14 +235,14 @@ def payment_split(payment_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, dict[str,
 _BOOKED = """
 SELECT e.asset_id, sum(e.amount_atomic) FROM ledger_movement m
     JOIN ledger_entry e ON e.movement_id = m.id
-JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'held'
+JOIN ledger_account a ON a.id = e.account_id AND a.kind IN ('held', 'own_pending')
 WHERE m.reference = %s AND m.kind IN ('deposit_confirmed', 'simulated_deposit_changed')
     GROUP BY e.asset_id
 """
 
 
 def booked_deposits(payment_id: uuid.UUID) -> dict[str, int]:
-    """What the ledger has taken in for a payment, by asset."""
+    """Booked deposits of a payment, by asset."""
     with connection.cursor() as cursor:
         cursor.execute(_BOOKED, [payment_id])
         return {asset_id: int(amount) for asset_id, amount in cursor.fetchall()}
@@ -221,7 +267,7 @@ def moved_since(place: int, kinds: Iterable[str]) -> tuple[int, list[uuid.UUID]]
 
 
 def is_posted(keys: Iterable[str]) -> bool:
-    """Whether any of these keys has a movement."""
+    """True if any of these keys has a movement."""
     return Movement.objects.filter(key__in=list(keys)).exists()
 
 
@@ -244,3 +290,17 @@ def is_corrected_since(
     booked = array(DEPOSIT.of(deposit_id) for deposit_id in deposit_ids)
     rows = _CORRECTED.rows(store=store_id, mode=mode, asset=asset_id, keys=booked)
     return bool(rows[0][0])
+
+
+_RESERVED = Statement("""
+SELECT coalesce(sum(e.amount_atomic), 0)
+FROM ledger_movement m
+JOIN ledger_entry e ON e.movement_id = m.id
+JOIN ledger_account a ON a.id = e.account_id
+WHERE m.reference = %(payout)s AND m.kind LIKE 'payout%%' AND a.kind = 'reserved'
+""")
+
+
+def reserved_for_payout(payout_id: uuid.UUID) -> int:
+    """What is set aside for a payout and not yet sent, given back or handed over."""
+    return int(_RESERVED.rows(payout=payout_id)[0][0])

@@ -40,7 +40,7 @@ class LineFilter:
 
 @dataclass(frozen=True)
 class StatementLine:
-    """One entry of an account, with the balance it left. `cursor` asks for the lines before it."""
+    """An entry of an account, with the balance it left. `cursor` asks for the lines before it."""
 
     entry_id: int
     at: datetime
@@ -162,8 +162,8 @@ _BALANCE_BEFORE = f"SELECT {BALANCE_BEFORE.format(account='%(account)s')}"
 
 
 def _newest(account_id: int, until: datetime | None) -> _Place:
-    """Where a statement begins: at the newest entry or, by bisection over ids, at the last before
-    a moment."""
+    """Start of a statement: the newest entry or, by bisection over IDs, the last before a
+    moment."""
     if until is None:
         return _Place(_LAST_ID, None)
     with connection.cursor() as cursor:

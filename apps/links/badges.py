@@ -1,4 +1,4 @@
-"""What statuses of payment links are called, and in which tone."""
+"""Names and tones of the statuses of payment links."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -6,6 +6,7 @@ from django.conf import settings
 
 from apps.links.models import PaymentLink
 from apps.stores import domains
+from apps.stores.models import Store
 
 OPEN = "active"
 PAUSED = "paused"
@@ -24,7 +25,11 @@ def state_of(link: PaymentLink, now: datetime) -> str:
 
 def link_url(link: PaymentLink) -> str:
     """Its page: at the store's own domain once that is verified."""
-    store = link.store
+    return f"{pages_of(link.store)}/{link.token}"
+
+
+def pages_of(store: Store) -> str:
+    """Where customers find a store's links and sales."""
     is_own = store.checkout_domain and store.checkout_domain_verified_at
     base = domains.base_url(store.checkout_domain) if is_own else settings.PUBLIC_URL
-    return f"{base}/pay/{link.token}"
+    return f"{base}/pay"

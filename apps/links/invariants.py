@@ -1,5 +1,5 @@
-"""What must always hold of payment links: a stock is never oversold, and pieces given back were
-never paid for."""
+"""Invariants of payment links: a stock is never oversold, and pieces given back were never paid
+for."""
 
 from apps.core.invariant import Invariant
 

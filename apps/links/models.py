@@ -1,4 +1,4 @@
-"""What can be paid without an integration: links that many customers pay, and the till.
+"""What can be paid without an integration: links that many customers pay, and sales at the till.
 
 A link with a stock never has more payments that are open or completed than pieces: a payment holds
 a piece from its creation on, and gives it back when it ends unpaid (services.buy).
@@ -20,7 +20,7 @@ class PaymentLink(Formed):
     """A page that any number of customers can pay at, each by a payment of their own."""
 
     class Ask(models.TextChoices):
-        """Whether customers are asked for something about themselves."""
+        """A question to customers about themselves."""
 
         NO = "no", "Don't ask"
         OPTIONAL = "optional", "Optional"
@@ -98,11 +98,74 @@ class LinkPayment(models.Model):
 
 
 class Till(models.Model):
-    """How a store takes payments in person. A store without a row has the defaults."""
+    """A store's settings for payments in person. A store without a row has the defaults.
+
+    `vat_bps` are the rates that a typed amount can have, the usual one first; `names` are those of
+    the store's devices, so that each has a total of its own.
+    """
 
     id = IdField()
     store = models.OneToOneField("stores.Store", on_delete=models.PROTECT, related_name="+")
     currency = models.CharField(max_length=3, choices=Currency.choices)
     # none: tips aren't offered.
     tip_bps = ArrayField(models.PositiveSmallIntegerField(), default=list)
+    vat_bps = ArrayField(models.PositiveSmallIntegerField(), default=list, db_default=[])
+    names = ArrayField(models.CharField(max_length=40), default=list, db_default=[])
     updated_at = models.DateTimeField()
+
+
+class TillItem(models.Model):
+    """Something that is sold at the till, in both modes. Its price includes the VAT."""
+
+    id = IdField()
+    store = models.ForeignKey(
+        "stores.Store", on_delete=models.PROTECT, related_name="+", db_index=False
+    )
+    name = models.CharField(max_length=100)
+    price_cents = models.BigIntegerField()
+    currency = models.CharField(max_length=3, choices=Currency.choices)
+    vat_bps = models.PositiveSmallIntegerField(null=True)  # none: nothing is said about VAT
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+    removed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(price_cents__gt=0), name="till_item_has_a_price"
+            ),
+            models.CheckConstraint(condition=~models.Q(name=""), name="till_item_has_a_name"),
+        ]
+        indexes = [models.Index(fields=["store", "name"], name="till_item_by_name")]
+
+
+class Sale(Formed):
+    """Something sold in person: its lines, the tip that the customer adds, and the payment made of
+    both, once.
+
+    `form_key` comes from the device, so a sale that is sent again is the same one. `tip_cents` is
+    null until the customer was asked; a sale has its payment from then on. A canceled sale has
+    either no payment, or one that was canceled too.
+    """
+
+    token = models.CharField(max_length=22, unique=True, db_collation="C")  # of the public page
+    till_name = models.CharField(max_length=40, default="", blank=True)
+    currency = models.CharField(max_length=3, choices=Currency.choices)
+    # Each with description, quantity, unit_amount_cents and vat_bps.
+    lines = models.JSONField(default=list)
+    amount_cents = models.BigIntegerField()  # of the lines; 0 where it was canceled before it came
+    note = models.CharField(max_length=150, default="", blank=True)
+    offered_bps = ArrayField(models.PositiveSmallIntegerField(), default=list)
+    tip_cents = models.BigIntegerField(null=True)
+    payment = models.OneToOneField(Payment, on_delete=models.PROTECT, related_name="+", null=True)
+    canceled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(payment=None) | models.Q(tip_cents__gte=0, amount_cents__gt=0),
+                name="sale_with_payment_is_whole",
+            ),
+            once_per_form("sale"),
+        ]
+        indexes = [models.Index(fields=["store", "mode", "-created_at"], name="sale_newest")]

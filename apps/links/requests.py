@@ -1,30 +1,27 @@
-"""What is asked for with links and at the till: the same classes for the dashboard, the hosted page
-and the demo."""
+"""What is asked for with links: the same classes for the dashboard, the hosted page and the
+demo."""
 
-import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 
-from apps.core.messages.fields import FiatAmount, Invalid, Text, Url
-from apps.core.money import BASIS_POINTS, CENTS, cents_from_text, text_from_cents
+from apps.core.messages.fields import Invalid, Text, Url
+from apps.core.money import CENTS, text_from_cents
 from apps.links.models import PaymentLink
-from apps.payments.services.prices import AMOUNT_CENTS_MAX, WHOLE_UNIT_CURRENCIES
+from apps.payments.services.prices import AMOUNT_CENTS_MAX
+from apps.payments.units import WHOLE_UNIT_CURRENCIES
 from apps.stores.models import Currency
 
 TITLE_MAX = 150
 DESCRIPTION_MAX = 500
 EMAIL_MAX = 254
 NAME_MAX = 255
-NOTE_MAX = 150
 SUGGESTED_MAX = 4
-TIPS_MAX = 4
 STOCK_MAX = 1_000_000
 _is_email = EmailValidator()
-_AMOUNT = FiatAmount(zero=True)
 
 
 def smallest_cents(currency: str) -> int:
@@ -41,20 +38,6 @@ def check_price(cents: int, currency: str, name: str) -> int:
     if cents % smallest_cents(currency):
         raise Invalid(name, "whole_unit", currency=currency)
     return cents
-
-
-def cents_typed(text: str, name: str) -> int:
-    """`12.50`, `12,50` or the same in another script's digits -> 1250. Raises Invalid."""
-    plain = "".join(
-        str(unicodedata.decimal(character)) if character.isdecimal() else character
-        for character in text
-    )
-    plain = plain.replace("\N{ARABIC DECIMAL SEPARATOR}", ".")
-    plain = plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain
-    try:
-        return cents_from_text(_AMOUNT.check(plain, name))
-    except Invalid:
-        raise Invalid(name, "number") from None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,40 +171,3 @@ def _check_email(text: str) -> None:
         _is_email(text)
     except ValidationError:
         raise Invalid("email", "payer_email") from None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TillRequest:
-    """What a store's till offers: its currency, and tips in basis points. Raises Invalid."""
-
-    currency: str
-    tip_bps: Sequence[int] = ()
-
-    def check(self) -> None:
-        if self.currency not in Currency.values:
-            raise Invalid("currency", "choose_value")
-        if len(self.tip_bps) > TIPS_MAX:
-            raise Invalid("tips", "too_many_items", maximum=TIPS_MAX)
-        if any(not 0 < bps <= BASIS_POINTS for bps in self.tip_bps):
-            raise Invalid("tips", "percent")
-
-
-@dataclass(frozen=True, kw_only=True)
-class SaleRequest:
-    """A sale in person. The tip comes on top of the amount; each is a line of the payment, so that
-    they add up."""
-
-    amount_cents: int
-    currency: str
-    tip_cents: int = 0
-    note: str = ""
-    form_key: str = field(repr=False)
-
-    def check(self) -> None:
-        """Raises Invalid for the first broken rule."""
-        if self.currency not in Currency.values:
-            raise Invalid("currency", "choose_value")
-        check_price(self.amount_cents, self.currency, "amount")
-        if self.tip_cents:
-            check_price(self.tip_cents, self.currency, "tip")
-        Text(NOTE_MAX).check(self.note, "note")

@@ -10,14 +10,8 @@ from django.db.models.functions import Lower
 
 from apps.core.db import tenancy
 from apps.core.models import Viewer
-from apps.links.models import LinkPayment, PaymentLink, Till
+from apps.links.models import LinkPayment, PaymentLink
 from apps.payments.models import Payment
-from apps.stores.models import Store
-
-# What the payments of a till say of themselves, and how their keys begin.
-POINT_OF_SALE = "point_of_sale"
-SALE_KEY = "till-"
-TIPS_DEFAULT = (500, 1000, 1500)
 
 
 def links_visible_to(viewer: Viewer) -> "QuerySet[PaymentLink]":
@@ -37,8 +31,8 @@ def by_token(token: str) -> PaymentLink | None:
 
 @dataclass(frozen=True)
 class LinkTally:
-    """What a link has brought. `open` payments may still be completed; what was refunded later
-    stays counted."""
+    """Income of a link. `open` payments may still be completed; what was refunded later stays
+    counted."""
 
     completed: int = 0
     completed_cents: int = 0
@@ -88,13 +82,6 @@ def link_payment_of(payment: Payment) -> LinkPayment | None:
     return LinkPayment.objects.filter(payment=payment).select_related("link").first()
 
 
-def is_sale(payment: Payment) -> bool:
-    """Whether it was asked for at the till, where the next one is made too."""
-    return payment.metadata.get("source") == POINT_OF_SALE and (
-        payment.idempotency_key or ""
-    ).startswith(SALE_KEY)
-
-
 def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]":
     """The ids of the payments by customers who gave this address at a link, whatever its case."""
     links = PaymentLink.objects.visible_to(viewer).values("pk")
@@ -102,9 +89,3 @@ def payments_by_email(viewer: Viewer, email: str) -> "QuerySet[LinkPayment, Any]
         folded=Lower("customer_email")
     )
     return entries.filter(link__in=links, folded=email.lower()).values("payment_id")
-
-
-def till_of(store: Store) -> Till:
-    """The store's till, or one with the defaults that isn't stored."""
-    till = Till.objects.filter(store=store).first()
-    return till or Till(store=store, currency=store.settlement_currency, tip_bps=list(TIPS_DEFAULT))

@@ -1,4 +1,4 @@
-"""What statuses of card payments are called, and in which tone."""
+"""Names and tones of the statuses of card payments."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -4,7 +4,7 @@ pays; what there is to choose from."""
 from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Document, Id, Time
 from apps.onramp.models import FundingSession
@@ -104,5 +104,5 @@ def payment_session(session: FundingSession) -> PaymentCardSession:
     return PaymentCardSession(
         **asdict(session_document(session)),
         provider_name=session.provider_name,
-        destination_address=checksummed(session.destination_address),
+        destination_address=shown_address(session.destination_address),
     )

@@ -1,5 +1,5 @@
-"""What must always hold of card payments: their history says what they are, and no coins go back to
-a provider by themselves."""
+"""Invariants of card payments: their history says what they are, and no coins go back to a provider
+by themselves."""
 
 from apps.core.invariant import Invariant
 

@@ -9,10 +9,10 @@ from django.conf import settings
 from django.db import models
 
 from apps.core.ids import IdField
-from apps.core.models import AtomicField, Mode, Owned
+from apps.core.models import ADDRESS_LENGTH, AtomicField, Mode, Owned
 from apps.core.money import Fiat
-from apps.core.regions import in_english
-from apps.core.words import code_words
+from apps.core.text.regions import in_english
+from apps.core.text.words import code_words
 
 
 class FundingSession(Owned):
@@ -39,7 +39,7 @@ class FundingSession(Owned):
     amount_cents = models.BigIntegerField()
     currency = models.CharField(max_length=3)
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
-    destination_address = models.CharField(max_length=42, db_collation="C")
+    destination_address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     expected_atomic = AtomicField()
     shortfall_bps = models.PositiveSmallIntegerField(default=0)
     country = models.CharField(max_length=2)

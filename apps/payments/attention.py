@@ -1,16 +1,13 @@
-"""What of payments needs a person of the store: each selector is one statement, served by an index
-of its own.
+"""Payments that need a person of the store: each selector is one statement, served by an index of
+its own.
 
 Money that is held is shown until it is dealt with; what a store may as well leave alone for as long
 as the caller says.
 """
 
-from collections import Counter
 from datetime import datetime
-from decimal import Decimal
-from typing import Any, TypedDict
+from typing import Any
 
-from django.contrib.postgres.aggregates import JSONBAgg
 from django.db.models import (
     Case,
     Exists,
@@ -21,14 +18,11 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Sum,
-    TextField,
     Value,
     When,
 )
-from django.db.models.functions import Cast, JSONObject
 
 from apps.chain.models import Deposit, UnmatchedTransfer
-from apps.core import money
 from apps.core.models import Viewer
 from apps.payments import states
 from apps.payments.models import (
@@ -44,36 +38,6 @@ from apps.payments.services.hold import HELD_REFUND
 from apps.payments.services.refund_shares import HELD_STATUSES, LIVE_STATUSES
 from apps.payments.transfer_fits import other_fit
 
-
-class _Arrival(TypedDict):
-    """A deposit of a payment, at the locked rate of its address."""
-
-    asset: str
-    amount: str
-    rate: str
-    decimals: int
-
-
-def _arrived(*statuses: str) -> Subquery:
-    """What came to each address, with its coin and locked rate, for `received_cents`."""
-    parts = JSONBAgg(
-        JSONObject(
-            asset=F("asset_id"),
-            amount=Cast("address__deposits__amount_atomic", TextField()),
-            rate=Cast("exchange_rate", TextField()),
-            decimals=F("asset__atomic_decimals"),
-        )
-    )
-    rows = PaymentAddress.objects.filter(
-        payment=OuterRef("pk"),
-        address__deposits__asset=F("asset"),
-        address__deposits__status__in=statuses,
-    )
-    return Subquery(rows.order_by().values("payment").annotate(arrived=parts).values("arrived"))
-
-
-_CONFIRMED = Deposit.Status.CONFIRMED.value
-_SEEN = (Deposit.Status.CONFIRMING.value, _CONFIRMED)
 _HELD = HeldRefund.objects.filter(payment=OuterRef("pk"), status__in=HELD_STATUSES)
 # As the merchant accepted it.
 _TAKEN = PaymentEvent.objects.filter(payment=OuterRef("pk"), event_type=states.SHORTFALL_ACCEPTED)
@@ -153,10 +117,7 @@ def overpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
         refund_state=Payment.RefundState.NONE,
         completed_at__gte=since,
     )
-    payments: QuerySet[Payment] = rows.annotate(arrived=_arrived(_CONFIRMED)).order_by(
-        "-completed_at"
-    )
-    return payments
+    return rows.order_by("-completed_at")
 
 
 def short_payments(viewer: Viewer) -> "QuerySet[Payment]":
@@ -165,8 +126,7 @@ def short_payments(viewer: Viewer) -> "QuerySet[Payment]":
         status=states.PROCESSING, state_reason=states.PROCESSING_UNDERPAID
     )
     rows = rows.select_related("store")  # whose domain the link has
-    payments: QuerySet[Payment] = rows.annotate(arrived=_arrived(*_SEEN)).order_by("-created_at")
-    return payments
+    return rows.order_by("-created_at")
 
 
 def underpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
@@ -177,28 +137,7 @@ def underpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
         refund_state=Payment.RefundState.NONE,
         completed_at__gte=since,
     )
-    payments: QuerySet[Payment] = rows.annotate(arrived=_arrived(_CONFIRMED)).order_by(
-        "-completed_at"
-    )
-    return payments
-
-
-def received_cents(payment: Payment) -> int:
-    """What a payment with `arrived` got, each coin counted at its locked rate and rounded as its
-    page and its document round it."""
-    arrived: list[_Arrival] = getattr(payment, "arrived", None) or []
-    coins: Counter[tuple[str, str, int]] = Counter()
-    for part in arrived:
-        coins[part["asset"], part["rate"], part["decimals"]] += int(part["amount"])
-    return sum(
-        money.cents_for_atomic(amount, Decimal(rate), decimals)
-        for (_, rate, decimals), amount in coins.items()
-    )
-
-
-def excess_cents(payment: Payment) -> int:
-    """What an overpaid one got beyond what was due."""
-    return max(received_cents(payment) - payment.settlement_amount_cents, 0)
+    return rows.order_by("-completed_at")
 
 
 def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":

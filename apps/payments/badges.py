@@ -1,4 +1,4 @@
-"""What statuses of payments, refunds, withdrawals and histories are called, and in which tone."""
+"""Names and tones of the statuses of payments, refunds, withdrawals and histories."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -50,6 +50,7 @@ BADGES: Badges = {
         "card_refund": (BAD, _("Action required")),
         "dust_refund": (WAIT, _("Action required")),
         "held_refund": (WAIT, _("Action required")),
+        "own_refund": (WAIT, _("Action required")),
     },
     "withdrawal": {
         "requested": (WAIT, "Waiting for approval"),

@@ -1,5 +1,5 @@
-"""What completed payments brought after fees and refunds, over two ranges that are compared: one
-statement for both, of sums by hour (`kept_net_cents`) or of each payment (`net_cents`).
+"""Net of completed payments over two compared ranges: one statement for both, of sums by hour
+(`kept_net_cents`) or of each payment (`net_cents`).
 
 Each share is valued as a payment's own page does, at the rate that its address locked, half-even to
 the cent.
@@ -7,9 +7,9 @@ the cent.
 
 from datetime import timedelta
 
-from apps.core.days import Days
 from apps.core.db.sql import Statement
 from apps.core.models import Viewer
+from apps.core.text.days import Days
 from apps.ledger.selectors import SPLITS
 from apps.payments.hourly_sums import parts
 from apps.payments.models import Payment, PaymentNet
@@ -134,7 +134,7 @@ def kept_net_cents(
 
 
 def net_cents(viewer: Viewer, currency: str, now: Days, before: Days) -> tuple[int, int]:
-    """The same, payment by payment.
+    """Net of two ranges, payment by payment.
 
     What a payment left is read where its reconciliation has kept it; of one that has changed since,
     the ledger is asked.

@@ -15,7 +15,8 @@ from apps.core.db.prepared_reads import Columns
 from apps.core.db.sql import Statement, array
 from apps.ledger.selectors import SPLITS, Split
 from apps.payments.address_rows import ADDRESS_CELLS, address_of
-from apps.payments.documents.financials import financials, worth
+from apps.payments.documents.financials import financials
+from apps.payments.documents.progress import Progress, progress_of, worth
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, arranged
 from apps.payments.snapshot import late_marks
@@ -81,6 +82,26 @@ def proceeds_of(payments: Iterable[Payment]) -> dict[UUID, Proceeds]:
     }
 
 
+def progress_by_payment(payments: Iterable[Payment]) -> dict[UUID, Progress]:
+    """How much of each has come; who asks has found them by `visible_to`."""
+    by_id = {payment.pk: payment for payment in payments}
+    if not by_id:
+        return {}
+    assets: dict[str, Asset] = {}
+    result = {}
+    for id, addresses, deposits, late, _ in _PROCEEDS.rows(ids=array(by_id)):
+        received = _received(by_id[id], assets, addresses, deposits, late)
+        result[id] = progress_of(by_id[id], received)
+    return result
+
+
+def _received(
+    payment: Payment, assets: dict[str, Asset], addresses: Any, deposits: Any, late: Any
+) -> list[Received]:
+    rows = [address_of(payment, *cells) for cells in addresses or []]
+    return arranged(rows, map(_DEPOSIT.row_from_json, deposits or []), late_marks(late), assets)
+
+
 def _proceeds(
     payment: Payment,
     assets: dict[str, Asset],
@@ -91,12 +112,9 @@ def _proceeds(
 ) -> Proceeds:
     if not addresses:
         return NOTHING
-    rows = [address_of(payment, *cells) for cells in addresses]
     received = [
         intake
-        for intake in arranged(
-            rows, map(_DEPOSIT.row_from_json, deposits or []), late_marks(late), assets
-        )
+        for intake in _received(payment, assets, addresses, deposits, late)
         if intake.received_atomic
     ]
     booked = {cells[0]: _split(*cells[1:]) for cells in splits or []}

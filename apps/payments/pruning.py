@@ -9,6 +9,6 @@ from apps.payments.services.renew import OFFERED_FOR
 
 
 def prune_all(now: datetime) -> dict[str, int]:
-    """How many rows of each kind went. A look is never older than the deadline which it was for, so
-    a new quote is offered no longer than its row is there."""
+    """Deletes old rows, and returns the number of each kind. A look is never older than the
+    deadline which it was for, so a new quote is offered no longer than its row is there."""
     return {"address_looks": prune(AddressLook.objects.filter(looked_until__lt=now - OFFERED_FOR))}

@@ -65,6 +65,12 @@ class ExtensionRequest(Request, frozen=True, kw_only=True):
     expires_in: Annotated[int, by(Integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX))] = EXPIRES_IN_DEFAULT
 
 
+class AcceptTransactionRequest(Request, frozen=True, kw_only=True):
+    """Which transaction is taken: one of the payment's that is `undecided`."""
+
+    tx_hash: Annotated[str, by(Text(66, shortest=66))]
+
+
 class TestModePaymentRequest(PaymentRequest, frozen=True, kw_only=True):
     success_url: Annotated[str, by(Url(plain_http="any"))] | None = None
     failed_url: Annotated[str, by(Url(plain_http="any"))] | None = None
@@ -76,11 +82,25 @@ def payment_request(mode: str) -> type[PaymentRequest]:
 
 
 class RefundRequest(Request, frozen=True, kw_only=True):
-    """Nothing named means everything, back to where it came from."""
+    """Nothing named means everything, back to where it came from. `amount` is in the coin,
+    `settlement_amount` in the payment's currency, at the rate that was locked for it."""
 
     amount: Coins | None = None
+    settlement_amount: Annotated[str, by(FiatAmount())] | None = None
     asset_id: Annotated[str, by(Text(20))] | None = None
     destination_address: Annotated[str, by(Text(100))] | None = None
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        """Two amounts are one too many, whatever they are."""
+        amounts = ("amount", "settlement_amount")
+        if isinstance(value, dict) and all(value.get(amount) is not None for amount in amounts):
+            raise Invalid("settlement_amount", "one_refund_amount")
+        return super().read(value, name)
+
+    @property
+    def names_amount(self) -> bool:
+        return self.amount is not None or self.settlement_amount is not None
 
 
 class Scenario(Text):

@@ -1,5 +1,4 @@
-"""What a test delivery of a payment or transaction event carries: of the classes that real events
-are of."""
+"""Sample events of payments and transactions for test deliveries, of the classes of real events."""
 
 from apps.payments import states
 from apps.payments.documents.deposits import TransactionDocument

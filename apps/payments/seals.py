@@ -14,7 +14,7 @@ from django.db import connection, transaction
 from apps.core.db import locks
 from apps.payments.models import PaymentSeal
 from apps.payments.states import CREATED_EVENT
-from apps.stores import seals as audit_seals
+from apps.stores.auditing import seals as audit_seals
 
 log = structlog.get_logger(__name__)
 FIRST = audit_seals.FIRST
@@ -24,11 +24,11 @@ WAIT_SECONDS = 5.0
 PAUSE_SECONDS = 0.1
 _MOMENT = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')"
 _PAYMENT = f"""
-jsonb_build_array(p.id, p.store_id, p.mode, {_MOMENT.format("p.created_at")}, p.reference,
-    p.settlement_amount_cents,
+jsonb_build_array(p.id, stores_origin(p.store_id), p.mode, {_MOMENT.format("p.created_at")},
+    p.reference, p.settlement_amount_cents,
 p.settlement_currency, {_MOMENT.format("coalesce(p.first_expires_at, p.expires_at)")},
     p.customer_pays_fee, p.fee_fraction,
-    p.platform_id, p.platform_fee_fraction,
+    stores_origin(p.platform_id), p.platform_fee_fraction,
 p.agent_credential_id, p.order_id, p.idempotency_caller, p.idempotency_key,
     (SELECT jsonb_agg(jsonb_build_array(a.asset_id, a.address_id,
 a.required_atomic, a.base_atomic, a.fee_atomic, a.exchange_rate, a.rate_source,

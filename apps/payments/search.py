@@ -35,7 +35,7 @@ def find_payments(
 
 
 def _lookups(term: Term) -> list[Q]:
-    """What a text may be of a payment, each by an index of its own."""
+    """Conditions by which a text may be found, each by an index of its own."""
     if term.tx_hash or term.address:
         return paid_at(term.tx_hash or term.address)
     if term.id is not None:

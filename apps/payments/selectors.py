@@ -15,6 +15,7 @@ from django.db.models.functions import Left, Lower
 from apps.assets.models import Asset, Chain
 from apps.assets.selectors import with_chains
 from apps.chain.models import Deposit, Head
+from apps.chain.networks.families import address_in, hash_of, stored
 from apps.chain.selectors import confirmations, heads
 from apps.core.db import tenancy
 from apps.core.db.prepared_reads import Rows
@@ -25,6 +26,7 @@ from apps.core.money import cents_from_text
 from apps.core.searching import NEWEST_MAX, Term, found_by_any, newest
 from apps.payments import states
 from apps.payments.models import (
+    CheckoutView,
     Payment,
     PaymentAddress,
     PaymentEmail,
@@ -33,11 +35,11 @@ from apps.payments.models import (
     Renewal,
 )
 from apps.payments.models.emails import EMAIL_LENGTH
+from apps.payments.models.payments import REFERENCE_LENGTH
 from apps.stores.models import Store
 
+_REFERENCE = re.compile(f"[A-Za-z0-9]{{{REFERENCE_LENGTH}}}", re.ASCII)
 _AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
-_ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
-_HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,11 @@ class Received:
     late: Mapping[object, LateMark] = field(default_factory=dict)
     unexpected: Sequence[Deposit] = ()
     taken: Sequence[Deposit] = ()
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether its coins are in the merchant's own wallet."""
+        return self.address.own_wallet_id is not None
 
     @property
     def late_ids(self) -> frozenset[object]:
@@ -159,7 +166,7 @@ def addresses_of(payment: Payment) -> list[PaymentAddress]:
 
 
 def received_by(payment: Payment, *, is_locking: bool = False) -> list[Received]:
-    """What arrived at each address of an intent, oldest first.
+    """Deposits at each address of an intent, oldest first.
 
     Who is going to book it locks it, so that no reorg takes away what is being booked.
     """
@@ -220,7 +227,7 @@ def _received(
 
 
 def display_step(received: Iterable[Received]) -> Fraction:
-    """One step of each coin that was paid with, in parts of what is due."""
+    """One step of each received coin, as a fraction of the amount due."""
     return sum(
         (
             Fraction(intake.display_step_atomic, intake.address.required_atomic)
@@ -243,7 +250,7 @@ def unpriced(deposits: Iterable[Deposit], received: Iterable[Received]) -> list[
 
 
 def confirmations_of(deposit: Deposit, heads: dict[str, Head]) -> int:
-    """How many confirmations a deposit has, simulated or real."""
+    """Confirmations of a deposit, simulated or real."""
     if deposit.is_simulated:
         return deposit.simulated_confirmations
     head = heads.get(deposit.chain_id)
@@ -287,6 +294,12 @@ class Renewals:
     after: Renewal | None = None
 
 
+def first_viewed_at(payment: Payment) -> datetime | None:
+    """When somebody looked at the checkout first, by the store's time."""
+    rows = CheckoutView.objects.filter(pk=payment.pk)
+    return rows.values_list("viewed_at", flat=True).first()
+
+
 def renewals_of(payment: Payment) -> Renewals:
     rows = Renewal.objects.filter(
         models.Q(earlier=payment) | models.Q(later=payment)
@@ -300,14 +313,32 @@ def payments_visible_to(viewer: Viewer) -> "models.QuerySet[Payment]":
     return Payment.objects.visible_to(viewer).select_related("store").order_by("-created_at", "-id")
 
 
+def had_payments_by(viewer: Viewer, moment: datetime) -> bool:
+    """Whether one was created before it."""
+    return Payment.objects.visible_to(viewer).filter(created_at__lt=moment).exists()
+
+
+def id_of(viewer: Viewer, named: str) -> str | None:
+    """The id of a payment that is named by its id or, in either case, by its reference; None for
+    what is neither."""
+    if is_uuid(named):
+        return named
+    if not _REFERENCE.fullmatch(named):
+        return None
+    rows = Payment.objects.visible_to(viewer).filter(reference=named.upper())
+    id = rows.values_list("pk", flat=True).first()
+    return None if id is None else str(id)
+
+
 _OF_STORE = Rows(
     Payment, "WHERE id = %(id)s::uuid AND store_id = %(store_id)s::uuid AND mode = %(mode)s"
 )
 
 
 def payment_visible_to(viewer: Viewer, store: Store, id: str) -> Payment | None:
-    """The one with this id, which may be none. `store` is the viewer's."""
-    rows = _OF_STORE.read(id=id, store_id=viewer.store_id, mode=viewer.mode) if is_uuid(id) else []
+    """The one with this id or reference, which may be none. `store` is the viewer's."""
+    key = id_of(viewer, id)
+    rows = _OF_STORE.read(id=key, store_id=viewer.store_id, mode=viewer.mode) if key else []
     for payment in rows:
         payment.store = store
     return rows[0] if rows else None
@@ -321,9 +352,9 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
         return rows
     if not is_storable(text):
         return rows.none()
-    folded = text.lower()
-    if _ADDRESS.fullmatch(folded) or _HASH.fullmatch(folded):
-        return found_by_any(rows, *paid_at(folded))
+    named = address_in(text) or hash_of(text)
+    if named:
+        return found_by_any(rows, *paid_at(named))
     lookups = [models.Q(reference=text.upper())]
     if is_uuid(text):
         lookups.append(models.Q(pk=text))
@@ -347,17 +378,17 @@ def named_email(viewer: Viewer, email: str) -> "models.QuerySet[PaymentEmail, An
     return rows.order_by("-created_at").values("payment_id")
 
 
-def paid_at(folded: str) -> list[models.Q]:
+def paid_at(named: str) -> list[models.Q]:
     """Look-ups of the payments with this deposit address, with a deposit from this address, or with
     one of this transaction; each by indexes alone. Of an address that pays many, as an exchange's
     does, the newest NEWEST_MAX deposits count."""
     addresses = PaymentAddress.objects.values("payment_id")
-    if not _ADDRESS.fullmatch(folded):
-        deposits = Deposit.objects.filter(chain__in=Chain.objects.all(), tx_hash=folded)
+    if not address_in(named):
+        deposits = Deposit.objects.filter(chain__in=Chain.objects.all(), tx_hash=named)
         return [models.Q(pk__in=addresses.filter(address_id__in=deposits.values("address_id")))]
-    sent = Deposit.objects.filter(from_address=folded).order_by("-detected_at")[:NEWEST_MAX]
+    sent = Deposit.objects.filter(from_address=named).order_by("-detected_at")[:NEWEST_MAX]
     return [
-        models.Q(pk__in=addresses.filter(address_id=folded)),
+        models.Q(pk__in=addresses.filter(address_id=named)),
         models.Q(pk__in=addresses.filter(address_id__in=sent.values("address_id"))),
     ]
 
@@ -441,12 +472,13 @@ def search_refunds(rows: "models.QuerySet[Refund]", text: str) -> "models.QueryS
     whose address or payment's order or title says it as well."""
     if not text:
         return rows
-    folded = text.lower()
     lookups = [
-        models.Q(tx_hash=folded),
+        models.Q(tx_hash=stored(text)),
         models.Q(payment__in=Payment.objects.filter(reference=text.upper()).values("pk")),
     ]
     if is_uuid(text):
         lookups += [models.Q(pk=text), models.Q(payment=text)]
     parts = models.Q(payment__title__icontains=text) | models.Q(payment__order_id=text)
-    return found_by_any(rows, *lookups, in_newest=parts | models.Q(destination_address=folded))
+    return found_by_any(
+        rows, *lookups, in_newest=parts | models.Q(destination_address=stored(text))
+    )

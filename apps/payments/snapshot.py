@@ -10,12 +10,11 @@ from apps.chain.models import Deposit
 from apps.core.db.prepared_reads import Columns
 from apps.core.db.sql import Statement
 from apps.core.errors import NotFound
-from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.ledger.selectors import SPLITS, Split
 from apps.payments.address_rows import ADDRESS_CELLS, address_of
 from apps.payments.models import Payment, PaymentEvent
-from apps.payments.selectors import LATE_CELLS, LateMark, Received, arranged, unpriced
+from apps.payments.selectors import LATE_CELLS, LateMark, Received, arranged, id_of, unpriced
 from apps.stores.models import Store, Verification
 
 _PAYMENT = Columns(Payment, "p")
@@ -57,8 +56,8 @@ FROM payments_payment p WHERE p.id = %(id)s::uuid AND p.store_id = %(store_id)s
 
 @dataclass(frozen=True)
 class HeldShare:
-    """What a sender paid of an intent that has ended, and hasn't had back: who it was is being
-    checked, or an address is waited for."""
+    """A sender's share of an ended intent that hasn't been returned: the sender is being checked,
+    or an address is missing."""
 
     asset_id: str
     coin_symbol: str
@@ -88,8 +87,9 @@ class PaymentSnapshot:
 
 
 def find_snapshot(viewer: Viewer, store: Store, id: str) -> PaymentSnapshot:
-    """The viewer's intent with this id; `store` is the viewer's. Raises NotFound."""
-    rows = _SNAPSHOT.rows(id=id, store_id=viewer.store_id, mode=viewer.mode) if is_uuid(id) else []
+    """The viewer's intent with this id or reference; `store` is the viewer's. Raises NotFound."""
+    key = id_of(viewer, id)
+    rows = _SNAPSHOT.rows(id=key, store_id=viewer.store_id, mode=viewer.mode) if key else []
     if not rows:
         raise NotFound
     payment = _PAYMENT.row(rows[0][: len(_PAYMENT)])
@@ -98,7 +98,7 @@ def find_snapshot(viewer: Viewer, store: Store, id: str) -> PaymentSnapshot:
 
 
 def snapshot_of(payment: Payment) -> PaymentSnapshot:
-    """What belongs to an intent that is at hand."""
+    """Facts of an intent that is at hand."""
     ((*row,),) = _SNAPSHOT.rows(id=payment.pk, store_id=payment.store_id, mode=payment.mode)
     return _snapshot(payment, row[len(_PAYMENT) :])
 

@@ -1,4 +1,4 @@
-"""What platforms' merchants sold: sums by UTC day, and of those sums by month and by the newest
+"""Sales of platforms' merchants: sums by UTC day, and of those sums by month and by the newest
 thirty days, which a trigger keeps; an index has the merchants of each with the largest first.
 
 Figures are by when payments completed. What is in no sum yet is in `payments_paymentchange`, never

@@ -91,7 +91,7 @@ EVENTS = {
 
 @dataclass(frozen=True)
 class PaymentProgress:
-    """What has arrived, measured in parts of what is required, and what the store decided about too
+    """Received amounts as fractions of the required ones, and the store's decisions about too
     little and too much."""
 
     confirmed: Fraction

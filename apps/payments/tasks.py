@@ -10,8 +10,10 @@ from apps.payments import daily_sums, hourly_sums, pruning, seals
 from apps.payments.documents import invoice
 from apps.payments.services import (
     cold,
-    completed_letters,
+    completed_emails,
+    corrections,
     expire,
+    own_fees,
     reconcile,
     refund_progress,
     reviewed,
@@ -53,7 +55,7 @@ def advance_refunds(ids: Sequence[str] = (), mode: str = "") -> None:
 
 @shared_task(name="payments.tell_completed")
 def tell_completed() -> None:
-    completed_letters.tell_all()
+    completed_emails.tell_all()
 
 
 @shared_task(name="payments.prune")
@@ -84,7 +86,8 @@ def move_to_cold() -> None:
 
 @shared_task(name="payments.advance_treasury")
 def advance_treasury() -> None:
-    """What the service has sent to cold storage and to its operator."""
+    """What the service has sent to cold storage and to its operator, and what staff correct."""
+    corrections.book_corrections()
     cold.book_cold()
     withdrawals.advance_withdrawals()
 
@@ -102,3 +105,8 @@ def sum_days() -> None:
 @shared_task(name="payments.sum_hours")
 def sum_hours() -> None:
     hourly_sums.sum_hours()
+
+
+@shared_task(name="payments.collect_own_fees")
+def collect_own_fees() -> None:
+    own_fees.collect_own_fees()

@@ -1,4 +1,4 @@
-"""What of payouts needs a person: each selector is one statement, served by an index of its own."""
+"""Payouts that need a person: each selector is one statement, served by an index of its own."""
 
 from datetime import datetime
 
@@ -55,7 +55,7 @@ def returned_payouts(viewer: Viewer, since: datetime) -> "QuerySet[Payout]":
 
 
 def open_approvals(viewer: Viewer, user: User | None) -> "QuerySet[PayoutApproval]":
-    """What waits for a decision and wasn't asked for by this person."""
+    """Approvals that wait for a decision and weren't requested by this person."""
     rows = PayoutApproval.objects.visible_to(viewer).filter(status=PayoutApproval.Status.WAITING)
     return rows.filter(Q(maker=None) | ~Q(maker=user)).order_by("-created_at")
 

@@ -1,4 +1,4 @@
-"""What statuses of payouts, their approvals and batches are called, and in which tone."""
+"""Names and tones of the statuses of payouts, their approvals and batches."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -18,10 +18,10 @@ BADGES: Badges = {
         "awaiting_approval": (WAIT, _("Waiting for approval")),
     },
     "bank_account": {
-        "pending": (WAIT, "Pending verification"),
-        "verified": (GOOD, "Verified"),
-        "rejected": (BAD, "Rejected"),
-        "removed": (QUIET, "Removed"),
+        "pending": (WAIT, _("Pending verification")),
+        "verified": (GOOD, _("Verified")),
+        "rejected": (BAD, _("Rejected")),
+        "removed": (QUIET, _("Removed")),
     },
     "payout_approval": {
         "waiting": (WAIT, _("Waiting for approval")),

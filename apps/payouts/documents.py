@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType, field
 
 from apps.assets.models import Asset
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
@@ -130,7 +130,7 @@ def payout_document(payout: Payout) -> PayoutDocument:
         amount_decimal=money.decimal_from_atomic(payout.amount_atomic, decimals),
         destination_address=None
         if payout.destination_address is None
-        else checksummed(payout.destination_address),
+        else shown_address(payout.destination_address),
         provider_tx_id=payout.provider_tx_id,
         tx_hash=payout.tx_hash,
         fiat_currency=payout.fiat_currency,
@@ -215,7 +215,7 @@ def schedule_document(schedule: Schedule) -> PayoutScheduleDocument:
         frequency=schedule.frequency,
         minimum_fiat_cents=schedule.minimum_fiat_cents,
         minimum_fiat_currency=schedule.minimum_fiat_currency,
-        destination_address=None if raw is None else checksummed(raw),
+        destination_address=None if raw is None else shown_address(raw),
         destination_type=kind,
         payout_rail=Payout.Rail.FIAT_MANUAL if kind == "fiat" else Payout.Rail.CRYPTO,
         next_payout_at=iso(schedule.next_payout_at),

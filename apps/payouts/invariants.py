@@ -1,5 +1,5 @@
-"""What must always hold of payouts: booked as far as they have come, sent as they were asked, and
-never by two transactions."""
+"""Invariants of payouts: booked as far as they have come, sent as they were asked, and never by two
+transactions."""
 
 from apps.chain.simulated import other_hash_sql
 from apps.core.invariant import Invariant

@@ -4,6 +4,7 @@ from django.db import models
 from django.db.models import Sum
 
 from apps.chain.models import Deposit
+from apps.chain.networks.families import stored
 from apps.core import searching
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
@@ -47,8 +48,8 @@ def search(rows: "models.QuerySet[Payout]", text: str) -> "models.QuerySet[Payou
     reference in the bank it is or whose destination's name holds it as well."""
     if not text:
         return rows
-    folded = text.lower()
-    lookups = [models.Q(tx_hash=folded), models.Q(destination_address=folded)]
+    named = stored(text)
+    lookups = [models.Q(tx_hash=named), models.Q(destination_address=named)]
     if is_uuid(text):
         lookups.append(models.Q(pk=text))
     parts = models.Q(provider_tx_id=text) | models.Q(paid_external_reference=text)
@@ -81,8 +82,7 @@ def destinations_visible_to(viewer: Viewer) -> "models.QuerySet[Destination]":
 
 
 def simulated_balance(payout: Payout) -> int:
-    """How much of a store's coins no chain knows of: simulated deposits, less what was simulated
-    out again."""
+    """Coins of a store that no chain knows: simulated deposits, less simulated payouts."""
     of_store = {"store_id": payout.store_id, "mode": payout.mode, "asset_id": payout.asset_id}
     addresses = PaymentAddress.objects.filter(
         payment__store=payout.store_id, payment__mode=payout.mode

@@ -3,6 +3,8 @@ merchant."""
 
 from datetime import timedelta
 
+from django.utils.translation import gettext_noop
+
 from apps.core.machine import Machine, Noted, Step
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatch, PayoutBatchLine
 
@@ -80,14 +82,14 @@ AWAITING_APPROVAL = "awaiting_approval"
 PENDING_REASONS = (*WAITS.values(), COOLING_DOWN, AWAITING_APPROVAL)
 NEEDS_APPROVER = Payout.NEEDS_APPROVER
 # Why a person looks before anything is sent.
-NEW_DESTINATION = "The destination is new"
-ASSET_STOPPED = "A deposit of this asset was lost after it had been credited"
-ABOVE_THRESHOLD = "Above the amount that is paid out without review"
+NEW_DESTINATION = gettext_noop("The destination is new")
+ASSET_STOPPED = gettext_noop("A deposit of this asset was lost after it had been credited")
+ABOVE_THRESHOLD = gettext_noop("Above the amount that is paid out without review")
 HELD = (NEW_DESTINATION, ASSET_STOPPED, ABOVE_THRESHOLD)
 # What people read of a reason whose words are the code's own.
 REASON_WORDS = {
-    NEEDS_APPROVER: "It needs a second approval",
-    ABOVE_THRESHOLD: "The amount is above what we send without review",
+    NEEDS_APPROVER: gettext_noop("It needs a second approval"),
+    ABOVE_THRESHOLD: gettext_noop("The amount is above what we send without review"),
 }
 # As which state the merchant's history tells each; a review is not in it.
 TOLD: dict[str, str] = {

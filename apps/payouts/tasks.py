@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from celery import shared_task
 
 from apps.core import jobs
-from apps.payouts.services import approval_decisions, batches, progress, runs, stops
+from apps.payouts.services import approval_decisions, batches, progress, rejection, runs, stops
 
 
 @shared_task(name="payouts.advance")
@@ -34,3 +34,8 @@ def end_stops(ids: Sequence[str] = ()) -> None:
 @shared_task(name="payouts.expire_approvals")
 def expire_approvals(ids: Sequence[str] = ()) -> None:
     approval_decisions.expire_approvals()
+
+
+@shared_task(name="payouts.hand_back")
+def hand_back() -> None:
+    rejection.hand_back()

@@ -1,4 +1,4 @@
-"""What statuses of onboarding links and requests to be a platform are called, and in which tone."""
+"""Names and tones of the statuses of onboarding links and requests to be a platform."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -7,9 +7,9 @@ from apps.core.badges import BAD, GOOD, INFO, QUIET, WAIT, Badges
 # noun -> status -> (tone, words)
 BADGES: Badges = {
     "access_request": {
-        "pending": (WAIT, "Under review"),
-        "approved": (GOOD, "Approved"),
-        "rejected": (BAD, "Declined"),
+        "pending": (WAIT, _("Under review")),
+        "approved": (GOOD, _("Approved")),
+        "rejected": (BAD, _("Declined")),
     },
     "onboarding_link": {
         "active": (INFO, _("Open")),
@@ -17,10 +17,10 @@ BADGES: Badges = {
         "expired": (QUIET, _("Expired")),
     },
     "destination_confirmation": {
-        "held": (WAIT, "Contact not emailed yet"),
-        "waiting": (WAIT, "Waiting"),
-        "usable": (GOOD, "Waiting period over"),
-        "confirmed": (GOOD, "Confirmed"),
-        "stopped": (BAD, "Stopped"),
+        "held": (WAIT, _("Contact not emailed yet")),
+        "waiting": (WAIT, _("Waiting")),
+        "usable": (GOOD, _("Waiting period over")),
+        "confirmed": (GOOD, _("Confirmed")),
+        "stopped": (BAD, _("Stopped")),
     },
 }

@@ -1,4 +1,4 @@
-"""Who asked to be a platform, and the links by which a sub-merchant fills in what its platform may
+"""Requests to be a platform, and the links by which a sub-merchant fills in what its platform may
 not. The accounts are stores.
 
 A live destination that came by a link has a confirmation: what the business's contact was told of
@@ -79,8 +79,8 @@ class OnboardingLink(Owned):
 
 
 class DestinationConfirmation(Owned):
-    """What the contact of a business (`store`) was told of a live destination that a link named.
-    Only a keyed hash of the code is kept."""
+    """Email to a business's contact (`store`) about a live destination that a link named. Only a
+    keyed hash of the code is kept."""
 
     # No other index begins with it.
     store = models.ForeignKey("stores.Store", on_delete=models.PROTECT, related_name="+")

@@ -1,4 +1,4 @@
-"""What a test delivery of a store's event carries: of the classes that real events are of."""
+"""Sample events of stores for test deliveries, of the classes of real events."""
 
 from apps.platforms.documents import DeletedEvent, VerificationEvent
 from apps.webhooks.samples import SAMPLE_AT, SAMPLE_ID

@@ -6,8 +6,9 @@ The rows of a sub-merchant belong to the sub-merchant; a platform reaches them o
 """
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
 from decimal import Decimal
 
 from django.db import models
@@ -17,7 +18,9 @@ from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import is_uuid
-from apps.payments.models import Payment
+from apps.payments import sold_sums
+from apps.payments.models import Payment, SoldSpan
+from apps.payments.sold_sums import RECENT
 from apps.payouts.models import Destination
 from apps.platforms.models import OnboardingLink
 from apps.stores import platform_fees
@@ -28,11 +31,16 @@ NOT_STARTED = "not_started"
 
 
 class AccountNotFound(Failure):
-    """One answer for unknown, malformed, deleted and other platforms' ids."""
+    """An answer for unknown, malformed, deleted and other platforms' ids."""
 
     kind = RefusalKind.NOT_FOUND
     code = "account_not_found"
     message = "Unknown sub-merchant account"
+
+
+class PaymentNotFound(Failure):
+    kind = RefusalKind.NOT_FOUND
+    message = "Unknown payment"
 
 
 @dataclass(frozen=True)
@@ -93,6 +101,58 @@ def described(access: Access, stores: Iterable[Store]) -> list[AccountSummary]:
     ]
 
 
+@dataclass(frozen=True)
+class SoldAmount:
+    """What a sub-merchant sold in a currency, in cents, of so many payments."""
+
+    currency: str
+    cents: int
+    payments: int
+
+
+def sold_lately(access: Access, stores: Iterable[Store]) -> dict[uuid.UUID, list[SoldAmount]]:
+    """What each sold in the newest thirty days of the access's mode, by currency: one statement,
+    answered by the index of the sums."""
+    spans = SoldSpan.objects.filter(
+        platform_id=access.store_id,
+        mode=access.mode,
+        span=RECENT,
+        store_id__in=[store.pk for store in stores],
+    ).exclude(payments=0)
+    sold: dict[uuid.UUID, list[SoldAmount]] = {}
+    columns = ("store_id", "currency", "cents", "payments")
+    for store_id, currency, cents, payments in spans.order_by("-cents", "currency").values_list(
+        *columns
+    ):
+        sold.setdefault(store_id, []).append(SoldAmount(currency, cents, payments))
+    return sold
+
+
+def completed_lately(
+    access: Access, sold: Mapping[uuid.UUID, Iterable[SoldAmount]], limit: int
+) -> dict[uuid.UUID, uuid.UUID]:
+    """Accounts of the payments that `sold` counts, by payment: of as many accounts as have `limit`
+    payments together, the first of them first."""
+    chosen: list[uuid.UUID] = []
+    left = limit
+    for store_id, amounts in sold.items():
+        left -= sum(amount.payments for amount in amounts)
+        if left >= 0:
+            chosen.append(store_id)
+    newest = sold_sums.newest_day()
+    if not chosen or newest is None:
+        return {}
+    first = newest - timedelta(days=sold_sums.RECENT_DAYS - 1)
+    rows = Payment.objects.filter(
+        platform_id=access.store_id,
+        mode=access.mode,
+        store_id__in=chosen,
+        completed_at__gte=datetime.combine(first, time.min, UTC),
+    )
+    # What came since the sums were added up is over the limit by so much.
+    return dict(rows.order_by().values_list("pk", "store_id")[: 2 * limit])
+
+
 def described_account(access: Access, store: Store) -> AccountSummary:
     return described(access, [store])[0]
 
@@ -116,9 +176,17 @@ def links_of(access: Access, account: Store) -> "models.QuerySet[OnboardingLink]
 
 
 def payments_of_platform(access: Access) -> "models.QuerySet[Payment]":
-    """What the platform's sub-merchants were paid or asked, newest first."""
+    """Payments of the platform's sub-merchants, newest first."""
     rows = Payment.objects.filter(platform_id=access.store_id, mode=access.mode)
     return rows.select_related("store").order_by("-created_at", "-id")
+
+
+def payment_of_platform(access: Access, id: str) -> Payment:
+    """One of them. Raises PaymentNotFound."""
+    payment = payments_of_platform(access).filter(pk=id).first() if is_uuid(id) else None
+    if payment is None:
+        raise PaymentNotFound
+    return payment
 
 
 def filtered_payments(

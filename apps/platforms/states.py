@@ -1,5 +1,4 @@
-"""What a person's decision may change: a request waits, then it is approved or rejected, and that
-stays."""
+"""Statuses of a decision: a request waits, then it is approved or rejected, and that stays."""
 
 from apps.core.machine import Machine, Step
 from apps.platforms.models import AccessRequest

@@ -4,13 +4,14 @@ of a statement to."""
 import uuid
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 from msgspec import Struct, structs
 
 from apps.access.access import Access
 from apps.core.messages.fields import Invalid, check_storable
 from apps.core.messages.invalid import InvalidFields
 from apps.reports.models import AccountCodes
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 CODE_MAX = 20
 
@@ -27,6 +28,10 @@ class Codes(Struct, frozen=True, kw_only=True):
     network_fees: str = ""
     deposits: str = ""
     other: str = ""
+    # What the coins are on, and what DATEV's files begin with.
+    coins: str = ""
+    consultant_number: str = ""
+    client_number: str = ""
 
     def of(self, kind: str) -> str:
         """The code of a kind of movement."""
@@ -34,25 +39,30 @@ class Codes(Struct, frozen=True, kw_only=True):
 
 
 LINES = {
-    "payments": "Payments",
-    "fees": "Processing fees",
-    "refunds": "Refunds",
-    "payouts": "Payouts",
-    "swaps": "Swaps",
-    "agents": "Spent by agents",
-    "network_fees": "Network fees",
-    "deposits": "Deposits, until they are settled",
-    "other": "Corrections and everything else",
+    "payments": gettext_noop("Payments"),
+    "fees": gettext_noop("Processing fees"),
+    "refunds": gettext_noop("Refunds"),
+    "payouts": gettext_noop("Payouts"),
+    "swaps": gettext_noop("Swaps"),
+    "agents": gettext_noop("Spent by agents"),
+    "network_fees": gettext_noop("Network fees"),
+    "deposits": gettext_noop("Deposits, until they are settled"),
+    "other": gettext_noop("Corrections and everything else"),
+}
+FIELDS = LINES | {
+    "coins": gettext_noop("Coins held here"),
+    "consultant_number": gettext_noop("DATEV consultant number"),
+    "client_number": gettext_noop("DATEV client number"),
 }
 # What common charts of accounts begin with; an accountant knows better.
 CHARTS = {
     "skr03": Codes(
         payments="8400", fees="4970", refunds="8720", payouts="1360", swaps="1360", agents="4900",
-        network_fees="4970", deposits="1590", other="1590",
+        network_fees="4970", deposits="1590", other="1590", coins="1500",
     ),
     "skr04": Codes(
         payments="4400", fees="6855", refunds="4720", payouts="1460", swaps="1460", agents="6300",
-        network_fees="6855", deposits="1370", other="1370",
+        network_fees="6855", deposits="1370", other="1370", coins="1300",
     ),
 }  # fmt: skip
 _LINE_OF = {
@@ -62,6 +72,7 @@ _LINE_OF = {
     "deposit_confirmed": "deposits",
     "simulated_deposit_changed": "deposits",
     "platform_fee_returned": "fees",
+    "own_fees_collected": "fees",
     "payout_gas_charged": "network_fees",
     "x402_gas_charged": "network_fees",
 }
@@ -82,13 +93,13 @@ def line_of(kind: str) -> str:
 def codes_of(store_id: uuid.UUID) -> Codes:
     row = AccountCodes.objects.filter(store_id=store_id).first()
     codes = row.codes if row is not None else {}
-    return Codes(**{name: str(codes[name]) for name in LINES if codes.get(name)})
+    return Codes(**{name: str(codes[name]) for name in FIELDS if codes.get(name)})
 
 
 def set_codes(access: Access, codes: Codes) -> None:
     """Raises Invalid, or InvalidFields for several."""
     broken = [
-        problem for name in LINES if (problem := _wrong(name, getattr(codes, name))) is not None
+        problem for name in FIELDS if (problem := _wrong(name, getattr(codes, name))) is not None
     ]
     if broken:
         raise broken[0] if len(broken) == 1 else InvalidFields(*broken)

@@ -1,4 +1,4 @@
-"""What statuses of reports are called, and in which tone."""
+"""Names and tones of the statuses of reports."""
 
 from django.utils.translation import gettext_lazy as _
 

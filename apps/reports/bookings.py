@@ -1,5 +1,4 @@
-"""What entries of a store were worth when they were booked, which fee was taken with them, and sums
-over a range of them.
+"""Value of a store's entries when they were booked, the fee taken with them, and sums over a range.
 
 The rate is the one that was locked for a payment, else the newest first rate of a day up to theirs:
 the same that reports use.
@@ -19,7 +18,16 @@ from django.db import connection
 from apps.core.db.sql import array
 from apps.core.money import Fiat
 from apps.ledger.statements import LineFilter
-from apps.reports.worth import CENTS, CURRENCY, FEES, RATES, worth_cents
+from apps.reports.worth import (
+    BOOK_CENTS,
+    BOOK_FEES,
+    BOOK_RATE,
+    BOOK_RATES,
+    CENTS,
+    CURRENCY,
+    RATES,
+    worth_cents,
+)
 
 Arguments = dict[str, str | int | uuid.UUID | datetime | None]
 # Of the entries of an account that are in no sum of an hour, so many are added up, the newest ones.
@@ -29,7 +37,7 @@ SUMMED_MAX = 10_000
 @dataclass(frozen=True)
 class EntryValue:
     """`fee_atomic` was taken before the amount of the entry; `rate` is None where nobody knows what
-    a coin was worth."""
+    a coin was worth, and so is `book_rate` in the books' currency."""
 
     currency: str
     rate: Decimal | None
@@ -37,6 +45,10 @@ class EntryValue:
     fee_atomic: int
     fee_cents: int
     atomic_decimals: int
+    book_currency: str
+    book_rate: Decimal | None
+    book_rate_source: str
+    book_fee_cents: int
 
     def worth(self, amount_atomic: int) -> Fiat | None:
         """Of the entry, with its fees taken."""
@@ -51,17 +63,32 @@ class EntryValue:
     def fee_worth(self) -> Fiat | None:
         return None if self.rate is None else Fiat(self.fee_cents, self.currency)
 
+    def book_worth(self, amount_atomic: int) -> Fiat | None:
+        """Of the entry in the books' currency, with its fees taken."""
+        if self.book_rate is None:
+            return None
+        fees = (self.fee_atomic, self.book_fee_cents)
+        cents = worth_cents(amount_atomic, self.book_rate, self.atomic_decimals, *fees)
+        return Fiat(cents, self.book_currency)
+
+    @property
+    def book_fee_worth(self) -> Fiat | None:
+        return None if self.book_rate is None else Fiat(self.book_fee_cents, self.book_currency)
+
 
 _BOOKINGS = f"""
 SELECT e.id, currency.code, coalesce(k.exchange_rate, d.rate),
     coalesce(k.rate_source, d.source, ''), coalesce(fee.atomic, 0),
-    coalesce(fee.cents, 0), s.atomic_decimals
+    coalesce(fee.cents, 0), s.atomic_decimals, {BOOK_RATE},
+    CASE WHEN currency.code = %(store_currency)s THEN coalesce(k.rate_source, d.source, '')
+        ELSE coalesce(b.source, '') END, coalesce(fee.book_cents, 0)
 FROM ledger_entry e
 JOIN ledger_account a ON a.id = e.account_id AND a.store_id = %(store)s AND a.mode = %(mode)s
 JOIN ledger_movement m ON m.id = e.movement_id
 JOIN assets_asset s ON s.id = e.asset_id
 LEFT JOIN payments_payment p ON p.id = m.reference
-{CURRENCY} {RATES.format(condition="true")} {FEES.format(condition="true")}
+{CURRENCY} {RATES.format(condition="true")} {BOOK_RATES.format(condition="true")}
+{BOOK_FEES.format(condition="true")}
 WHERE e.id = ANY (%(entries)s::bigint[])
 """  # noqa: S608  # only fragments of ours are put in
 
@@ -81,8 +108,30 @@ def bookings_of(
     with connection.cursor() as cursor:
         cursor.execute(_BOOKINGS, arguments)
         return {
-            entry: EntryValue(code, rate, source, int(fee), int(fee_cents), decimals)
-            for entry, code, rate, source, fee, fee_cents, decimals in cursor.fetchall()
+            entry: EntryValue(
+                code,
+                rate,
+                source,
+                int(fee),
+                int(fee_cents),
+                decimals,
+                currency,
+                book_rate,
+                book_source,
+                int(book_fee),
+            )
+            for (
+                entry,
+                code,
+                rate,
+                source,
+                fee,
+                fee_cents,
+                decimals,
+                book_rate,
+                book_source,
+                book_fee,
+            ) in cursor.fetchall()
         }
 
 
@@ -92,7 +141,8 @@ class BookingSums:
     currency, in cents.
 
     `is_whole` is False when the account has more entries in no sum than are added up; then there
-    are no balances. `valued` is None for a currency of which an entry has no known rate.
+    are no balances. `unvalued` entries have no known rate, and `book_unvalued` none in the books'
+    currency, in which all else comes to `book_cents`.
     """
 
     asset_id: str
@@ -107,6 +157,9 @@ class BookingSums:
     worth: dict[str, int] = field(default_factory=dict)
     fees_worth: dict[str, int] = field(default_factory=dict)
     unvalued: int = 0
+    book_cents: int = 0
+    book_fee_cents: int = 0
+    book_unvalued: int = 0
 
     @property
     def net_atomic(self) -> int:
@@ -123,7 +176,8 @@ WITH account AS MATERIALIZED (
     WHERE a.store_id = %(store)s AND a.mode = %(mode)s AND a.kind = %(account)s
 ), kept AS (
     SELECT a.asset_id, a.balance, h.entries, h.in_atomic, h.out_atomic, h.fee_atomic, h.cents,
-        h.fee_cents, h.unvalued, coalesce(nullif(h.currency, ''), %(store_currency)s) AS code,
+        h.fee_cents, h.unvalued, h.book_cents, h.book_fee_cents, h.book_unvalued,
+        coalesce(nullif(h.currency, ''), %(store_currency)s) AS code,
         (%(since)s::timestamptz IS NULL OR h.hour >= %(since)s) AS is_since,
         (%(until)s::timestamptz IS NULL OR h.hour < %(until)s) AS is_until,
         (%(kind)s = '' OR h.kind = %(kind)s) AS is_kind
@@ -160,7 +214,8 @@ WITH account AS MATERIALIZED (
 )
 SELECT found.asset_id, s.atomic_decimals, found.balance, found.code, found.is_kept, found.tail,
     found.is_before, found.entries, found.went_in, found.went_out, found.fee, found.later,
-    found.within, found.cents, found.fee_cents, found.unvalued
+    found.within, found.cents, found.fee_cents, found.unvalued, found.book_cents,
+    found.book_fee_cents, found.book_unvalued
 FROM (
     SELECT e.asset_id, min(e.balance) AS balance, currency.code, false AS is_kept,
         count(*) FILTER (WHERE is_tail) AS tail,
@@ -177,13 +232,18 @@ FROM (
         coalesce(sum({CENTS}), 0) AS cents,
         coalesce(sum(fee.cents), 0) AS fee_cents,
         count(*) FILTER (WHERE is_since AND is_until AND is_kind
-            AND coalesce(k.exchange_rate, d.rate) IS NULL) AS unvalued
+            AND coalesce(k.exchange_rate, d.rate) IS NULL) AS unvalued,
+        coalesce(sum({BOOK_CENTS}), 0) AS book_cents,
+        coalesce(sum(fee.book_cents), 0) AS book_fee_cents,
+        count(*) FILTER (WHERE is_since AND is_until AND is_kind
+            AND ({BOOK_RATE}) IS NULL) AS book_unvalued
     FROM e
     JOIN ledger_movement m ON m.id = e.movement_id
     JOIN assets_asset s ON s.id = e.asset_id
     LEFT JOIN payments_payment p ON p.id = m.reference AND is_since AND is_until AND is_kind
     {CURRENCY} {RATES.format(condition="is_since AND is_until AND is_kind")}
-    {FEES.format(condition="is_since AND is_until AND is_kind")}
+    {BOOK_RATES.format(condition="is_since AND is_until AND is_kind")}
+    {BOOK_FEES.format(condition="is_since AND is_until AND is_kind")}
     GROUP BY e.asset_id, currency.code
     UNION ALL
     SELECT asset_id, min(balance), code, true, 0, false,
@@ -195,10 +255,14 @@ FROM (
         coalesce(sum(in_atomic + out_atomic) FILTER (WHERE is_since AND is_until), 0),
         coalesce(sum(cents) FILTER (WHERE is_since AND is_until AND is_kind), 0),
         coalesce(sum(fee_cents) FILTER (WHERE is_since AND is_until AND is_kind), 0),
-        coalesce(sum(unvalued) FILTER (WHERE is_since AND is_until AND is_kind), 0)::bigint
+        coalesce(sum(unvalued) FILTER (WHERE is_since AND is_until AND is_kind), 0)::bigint,
+        coalesce(sum(book_cents) FILTER (WHERE is_since AND is_until AND is_kind), 0),
+        coalesce(sum(book_fee_cents) FILTER (WHERE is_since AND is_until AND is_kind), 0),
+        coalesce(sum(CASE WHEN book_cents IS NULL THEN entries ELSE book_unvalued END)
+            FILTER (WHERE is_since AND is_until AND is_kind), 0)::bigint
     FROM kept GROUP BY asset_id, code
     UNION ALL
-    SELECT asset_id, balance, %(store_currency)s, true, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    SELECT asset_id, balance, %(store_currency)s, true, 0, false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
     FROM account WHERE place IS NOT NULL
 ) found JOIN assets_asset s ON s.id = found.asset_id
 ORDER BY s.position, found.asset_id, found.code
@@ -223,6 +287,9 @@ class _Part(NamedTuple):
     cents: int
     fee_cents: int
     unvalued: int
+    book_cents: int
+    book_fee_cents: int
+    book_unvalued: int
 
 
 def sums_of(
@@ -276,6 +343,9 @@ def _sums(asset_id: str, parts: list[_Part], scan: int) -> BookingSums:
         sums.out_atomic += int(part.out_atomic)
         sums.fee_atomic += int(part.fee_atomic)
         sums.unvalued += part.unvalued
+        sums.book_cents += int(part.book_cents)
+        sums.book_fee_cents += int(part.book_fee_cents)
+        sums.book_unvalued += part.book_unvalued
         if part.entries:
             sums.worth[part.code] = sums.worth.get(part.code, 0) + int(part.cents)
             sums.fees_worth[part.code] = sums.fees_worth.get(part.code, 0) + int(part.fee_cents)

@@ -1,5 +1,5 @@
-"""What the entries of a store's long accounts come to by the hour, kind and currency, with their
-fees and what they were worth: what statements show of a range, without reading its entries.
+"""Hourly sums of the entries of a store's long accounts by kind and currency, with their fees and
+values: statements show a range without reading its entries.
 
 An entry is in its hour's sum or after the account's place, never in both. A place stops before an
 entry whose rate may still change: one of a day without a rate of its own that isn't over.
@@ -15,7 +15,15 @@ from apps.core.marks import Mark
 from apps.core.rows import Job
 from apps.ledger.long_tails import TAIL_MAX, LongTails
 from apps.reports.models import HourlyBooking, HourlyBookingPlace
-from apps.reports.worth import CENTS, CURRENCY, FEES, RATES
+from apps.reports.worth import (
+    BOOK_CENTS,
+    BOOK_FEES,
+    BOOK_RATE,
+    BOOK_RATES,
+    CENTS,
+    CURRENCY,
+    RATES,
+)
 
 ENTRIES_AT_ONCE = 50_000
 # Another process may still write the first rate of a day that has just ended.
@@ -51,24 +59,34 @@ WITH taken AS (
         coalesce(fee.atomic, 0) AS fee, coalesce({CENTS}, 0) AS cents,
         coalesce(fee.cents, 0) AS fee_cents,
         (coalesce(k.exchange_rate, d.rate) IS NULL)::int AS unvalued,
-        k.id IS NOT NULL OR day.day < %(final_before)s OR EXISTS (
-            SELECT FROM assets_dailyrate f WHERE f.asset_id = e.asset_id
-            AND f.currency = currency.code AND f.day = day.day) AS is_final
+        coalesce({BOOK_CENTS}, 0) AS book_cents, coalesce(fee.book_cents, 0) AS book_fee_cents,
+        (({BOOK_RATE}) IS NULL)::int AS book_unvalued,
+        day.day < %(final_before)s OR (
+            k.id IS NOT NULL OR EXISTS (
+                SELECT FROM assets_dailyrate f WHERE f.asset_id = e.asset_id
+                AND f.currency = currency.code AND f.day = day.day)
+        ) AND (
+            currency.code = %(store_currency)s OR EXISTS (
+                SELECT FROM assets_dailyrate f WHERE f.asset_id = e.asset_id
+                AND f.currency = %(store_currency)s AND f.day = day.day)
+        ) AS is_final
     FROM taken e JOIN ledger_movement m ON m.id = e.movement_id
     JOIN assets_asset s ON s.id = e.asset_id
     LEFT JOIN payments_payment p ON p.id = m.reference
     CROSS JOIN LATERAL (SELECT (m.at AT TIME ZONE 'UTC')::date AS day) day
-    {CURRENCY} {RATES.format(condition="true")} {FEES.format(condition="true")}
+    {CURRENCY} {RATES.format(condition="true")} {BOOK_RATES.format(condition="true")}
+    {BOOK_FEES.format(condition="true")}
 ), ready AS (
     SELECT * FROM told
     WHERE id < coalesce((SELECT min(id) FROM told WHERE NOT is_final), 9223372036854775807)
 ), summed AS (
     INSERT INTO reports_hourlybooking AS known (account_id, is_day, hour, kind, currency, entries,
-        in_atomic, out_atomic, fee_atomic, cents, fee_cents, unvalued, first_id, last_id)
+        in_atomic, out_atomic, fee_atomic, cents, fee_cents, unvalued, book_cents, book_fee_cents,
+        book_unvalued, first_id, last_id)
     SELECT %(account)s, span.is_day, span.begin, kind, currency, count(*),
         coalesce(sum(amount) FILTER (WHERE amount > 0), 0),
         coalesce(sum(amount) FILTER (WHERE amount < 0), 0), sum(fee), sum(cents), sum(fee_cents),
-        sum(unvalued), min(id), max(id)
+        sum(unvalued), sum(book_cents), sum(book_fee_cents), sum(book_unvalued), min(id), max(id)
     FROM ready CROSS JOIN LATERAL (
         VALUES (false, hour), (true, date_trunc('day', hour, 'UTC'))) span (is_day, begin)
     GROUP BY 2, 3, 4, 5
@@ -80,6 +98,9 @@ WITH taken AS (
         cents = known.cents + excluded.cents,
         fee_cents = known.fee_cents + excluded.fee_cents,
         unvalued = known.unvalued + excluded.unvalued,
+        book_cents = known.book_cents + excluded.book_cents,
+        book_fee_cents = known.book_fee_cents + excluded.book_fee_cents,
+        book_unvalued = known.book_unvalued + excluded.book_unvalued,
         first_id = least(known.first_id, excluded.first_id),
         last_id = greatest(known.last_id, excluded.last_id)
 )
@@ -98,14 +119,18 @@ def sum_account(account_id: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_STORE, [account_id])
         currency, until = cursor.fetchone()
-    if place.currency != currency:
-        # What belongs to no payment is worth something else now.
+    if place.currency != currency or _has_sums_of_before(account_id):
+        # The books' currency is another one now, or a process of before summed without it.
         HourlyBooking.objects.filter(account_id=account_id).delete()
         place.currency, place.newest_id = currency, 0
         place.save()
     # An entry that has to wait is found before the others are read.
     if _take(place, until, 1):
         _take(place, until, ENTRIES_AT_ONCE)
+
+
+def _has_sums_of_before(account_id: int) -> bool:
+    return HourlyBooking.objects.filter(account_id=account_id, book_cents=None).exists()
 
 
 def _take(place: HourlyBookingPlace, until: int, limit: int) -> bool:

@@ -1,4 +1,4 @@
-"""What must always hold of sums over bookings: each is what its entries come to."""
+"""Invariants of sums over bookings: each is what its entries come to."""
 
 from apps.core.invariant import Invariant
 

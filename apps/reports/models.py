@@ -1,11 +1,12 @@
 """Reports: a file about a closed range of days, asked for by request and made by a job.
 
-One record per store, mode, type, range, currency and format; asking again finds it.
+One record per store, mode, type, range, currency, format and zone; asking again finds it.
 """
 
 from django.db import models
+from django.utils.translation import gettext_noop
 
-from apps.core.models import AtomicField, Owned
+from apps.core.models import AtomicField, OptionalAtomicField, Owned
 from apps.reports import states
 
 
@@ -14,12 +15,22 @@ class Report(Owned):
     machine time, all else store time."""
 
     class Type(models.TextChoices):
-        ACCOUNTING_TRANSACTIONS = "accounting_transactions", "Accounting transactions"
-        MERCHANT_STATEMENT = "merchant_statement", "Merchant statement"
+        ACCOUNTING_TRANSACTIONS = "accounting_transactions", gettext_noop("Accounting transactions")
+        MERCHANT_STATEMENT = "merchant_statement", gettext_noop("Merchant statement")
 
     class Format(models.TextChoices):
         PDF = "pdf", "PDF"
-        CSV = "csv", "CSV"
+        CSV = "csv", gettext_noop("CSV (comma, decimal point)")
+        CSV_SEMICOLON = "csv_semicolon", gettext_noop("CSV (semicolon, decimal comma)")
+        CSV_TAB = "csv_tab", gettext_noop("CSV (tab, decimal point)")
+        BEANCOUNT = "beancount", "Beancount"
+        HLEDGER = "hledger", "hledger"
+        LEDGER = "ledger", "Ledger"
+        DATEV = "datev", gettext_noop("DATEV (EXTF Buchungsstapel)")
+        XERO = "xero", gettext_noop("Xero (bank statement CSV)")
+        QUICKBOOKS = "quickbooks", gettext_noop("QuickBooks (bank CSV)")
+        OFX = "ofx", "OFX"
+        CAMT053 = "camt053", "camt.053"
 
     class Status(models.TextChoices):
         PENDING = states.PENDING
@@ -30,7 +41,12 @@ class Report(Owned):
     period_from = models.DateField()
     period_to = models.DateField()
     currency = models.CharField(max_length=3, blank=True, default="")
-    format = models.CharField(max_length=3, choices=Format.choices, default=Format.PDF)
+    format = models.CharField(max_length=20, choices=Format.choices, default=Format.PDF)
+    # Whose days they are; empty: UTC.
+    time_zone = models.CharField(max_length=64, default="", db_default="", blank=True)
+    # One of days that weren't over is of entries before `until`, and made anew each time.
+    is_so_far = models.BooleanField(default=False, db_default=False)
+    until = models.DateTimeField(null=True)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.PENDING)
     error = models.CharField(max_length=200, blank=True, default="")
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -53,8 +69,10 @@ class Report(Owned):
                     "period_to",
                     "currency",
                     "format",
+                    "time_zone",
+                    "is_so_far",
                 ],
-                name="report_once",
+                name="report_once_in_zone",
             ),
             models.CheckConstraint(
                 condition=models.Q(period_to__gte=models.F("period_from")),
@@ -94,9 +112,9 @@ class AccountCodes(models.Model):
 
 
 class HourlyBooking(models.Model):
-    """What the entries of a store's account come to over an hour or a day (UTC), by the kind of
-    movement and the currency of the payments that they serve; empty for none. Of the entries up to
-    the account's place (apps.reports.hourly_bookings).
+    """Sums of a store's account over an hour or a day (UTC), by the kind of movement and the
+    currency of the payments that they serve; empty for none. Of the entries up to the account's
+    place (apps.reports.hourly_bookings).
 
     Cents are what the entries, and the fees taken with them, were worth, each rounded by itself;
     `unvalued` is how many have no known rate. The entries of an hour stand between the first and
@@ -117,6 +135,10 @@ class HourlyBooking(models.Model):
     cents = AtomicField()
     fee_cents = AtomicField()
     unvalued = models.PositiveIntegerField()
+    # In the books' currency, that of the place; null: summed by a process of before.
+    book_cents = OptionalAtomicField(null=True)
+    book_fee_cents = OptionalAtomicField(null=True)
+    book_unvalued = models.PositiveIntegerField(null=True)
     first_id = models.BigIntegerField()
     last_id = models.BigIntegerField()
 
@@ -144,8 +166,8 @@ class HourlyBooking(models.Model):
 
 
 class HourlyBookingPlace(models.Model):
-    """Up to which entry of an account its hourly sums go, 0 before the first, and in which currency
-    what belongs to no payment was valued."""
+    """Up to which entry of an account its hourly sums go, 0 before the first, and the books'
+    currency: in which what belongs to no payment, and `book_cents` of all, was valued."""
 
     account = models.OneToOneField(
         "ledger.Account", primary_key=True, on_delete=models.PROTECT, related_name="+"

@@ -1,4 +1,4 @@
-"""What payments of sub-merchants have brought their platform, as the platform's own entries say."""
+"""A platform's income from its sub-merchants' payments, by the platform's own entries."""
 
 import uuid
 from collections.abc import Iterable

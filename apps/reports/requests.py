@@ -10,3 +10,5 @@ class ReportRequest(Struct, frozen=True, kw_only=True):
     end_date: str | None
     currency: str | None = None
     format: str | None = None
+    time_zone: str = ""  # whose days they are; empty: UTC
+    may_be_so_far: bool = False  # of days that aren't over as well

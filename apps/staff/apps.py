@@ -16,7 +16,7 @@ class StaffConfig(AppConfig):
 
 
 class AdminConfig(SimpleAdminConfig):
-    default_site = "apps.staff.site.StaffSite"
+    default_site = "apps.staff.front.site.StaffSite"
 
     def ready(self) -> None:
         checks.register(check_dependencies, checks.Tags.admin)

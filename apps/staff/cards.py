@@ -1,7 +1,7 @@
 """Card payments for staff: sessions with their history, callbacks, and which networks have secrets,
 which nobody reads.
 
-Two change what a network has (apps.staff.approvals).
+Two change what a network has (apps.staff.decisions.approvals).
 """
 
 from typing import ClassVar

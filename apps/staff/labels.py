@@ -1,9 +1,9 @@
-"""What staff call the columns that several records have, where their names don't say it. What only
-one record has is beside its page."""
+"""Labels of columns that several records have, where their names don't say enough. What only one
+record has is beside its page."""
 
 from collections.abc import Sequence
 
-from apps.core.words import column_words
+from apps.core.text.words import column_words
 
 _LABELS = {
     "asked_at": "Requested",

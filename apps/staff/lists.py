@@ -1,5 +1,4 @@
-"""How the lists of the staff site look and cost: columns in people's units, searches and filters
-that an index serves."""
+"""Lists of the staff site: columns in people's units, searches and filters that an index serves."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -26,7 +25,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core import clock, emails, ids, money
-from apps.core.countries import country_name
 from apps.core.models import Mode
 from apps.core.searching import Term
 from apps.core.templatetags.tillgate import (
@@ -38,7 +36,8 @@ from apps.core.templatetags.tillgate import (
     status_words,
     url_text,
 )
-from apps.core.words import code_words
+from apps.core.text.countries import country_name
+from apps.core.text.words import code_words
 from apps.staff.plumbing import times
 from apps.staff.plumbing.paging import is_by_key
 
@@ -75,8 +74,8 @@ def when(path: str, description: str) -> Column:
 
 
 def made(path: str, description: str) -> Column:
-    """When a row was made, by its ID, which the list is in the order of. Below it
-    what the row itself says, where that is the time of a test clock."""
+    """Time of making, by the row's ID, which the list is in the order of. Below it what the row
+    itself says, where that is the time of a test clock."""
 
     def show(_: Any, row: Any) -> SafeString | str | None:
         return times.made_text(row, _at(row, path)) or None
@@ -99,8 +98,8 @@ def tells_mode(show: Column) -> Column:
 def store(
     path: str = "store", description: str = "Store", *, mode: str = "mode", nobody: str = NOTHING
 ) -> Column:
-    """Whose it is, and that it is only a test. `mode` is where its mode is, `nobody` whose it is
-    without a store."""
+    """Store of the row, with a mark for test mode. `mode` is where its mode is, `nobody` whose it
+    is without a store."""
 
     def show(_: Any, row: Any) -> SafeString:
         return with_mode(str(_at(row, path) or nobody), _at(row, mode))
@@ -155,7 +154,7 @@ def by_its_ends(value: str, below: str = "") -> SafeString:
 
 
 def text(path: str, description: str) -> Column:
-    """What somebody else may have written; an email address breaks between its parts."""
+    """Text that a stranger may have written; an email address breaks between its parts."""
 
     def show(_: Any, row: Any) -> SafeString | None:
         value = _at(row, path)
@@ -290,7 +289,7 @@ def price(path: str, currency: str, description: str = "Amount") -> Column:
 
 
 def is_submitted_in_real_time(row: Any) -> bool:
-    """Whether no test clock moved the time at which it was submitted."""
+    """True if no test clock moved the time at which it was submitted."""
     own, real = row.submitted_at, row.submitted_real_at
     return own is not None and real is not None and abs(own - real) < times.SAME_TIME
 
@@ -344,7 +343,7 @@ class AssetFilter(admin.RelatedFieldListFilter):
 
 
 def present(column: str, title: str, is_set: str, is_empty: str) -> type[admin.SimpleListFilter]:
-    """Whether a nullable column has a value."""
+    """Filter for a value in a nullable column."""
 
     class Present(admin.SimpleListFilter):
         parameter_name = f"{column}__isempty"

@@ -1,5 +1,5 @@
-"""What the staff pages of every app share. Staff read; what they may change goes through a service
-or is a plain switch.
+"""Shared parts of the staff pages. Staff read; what they may change goes through a service or is a
+plain switch.
 
 Who may what is asked of apps.stores.staff_roles. No page adds or deletes rows.
 """
@@ -13,19 +13,21 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.helpers import ActionForm
 from django.core.exceptions import PermissionDenied
-from django.db import models
-from django.http import Http404, HttpRequest, HttpResponse
+from django.db import models, transaction
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 
 from apps.core.db.replica import reads_may_lag
-from apps.core.words import sentence
-from apps.staff import lists
+from apps.core.text.words import sentence
+from apps.staff import history, lists
 from apps.staff.labels import column_label, in_one_order
 from apps.staff.plumbing.paging import CappedPaginator
+from apps.staff.plumbing.seen import SEEN, STALE, digest_of
 from apps.staff.plumbing.times import Dated
 from apps.staff.plumbing.unit_fields import UnitField, unit_field_of
 from apps.staff.plumbing.values import STATUS_FIELDS, record_title, shown
-from apps.stores import audit, staff_roles
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 from apps.stores.staff_roles import StaffMember, StaffOperation
 
@@ -86,7 +88,7 @@ class ReasonForm(ActionForm):
 
 
 class Record:
-    """How people call the records of a model and their columns, and how values are shown."""
+    """Names of a model's records and columns for people, and the display of values."""
 
     model: Any
     # One and several, where the model's own name isn't what people say.
@@ -136,7 +138,8 @@ class Permissions:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return may(request, self.operation)
+        """Nobody changes an archive of test data."""
+        return getattr(obj, "archive_of_id", None) is None and may(request, self.operation)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -175,12 +178,12 @@ class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
         return super().get_form(request, obj, change, **{**words, **kwargs})
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Whose a record is, in which mode and since when stands at one place on every page."""
+        """Fields with store, mode and time at one place on every page."""
         return in_one_order([str(name) for name in super().get_fields(request, obj)])
 
     @property
     def is_changed_here(self) -> bool:
-        """Whether staff change its records on the site, so that they have a history."""
+        """True if staff change its records on the site, so that they have a history."""
         return self.operation is not None or bool(self.actions)
 
     def get_list_filter(self, request: HttpRequest) -> Any:
@@ -200,15 +203,15 @@ class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
 
     @property
     def list_name(self) -> str:
-        """What people call the list of these records."""
+        """Name of the list."""
         return self.listed_as or sentence(self.plural())
 
     def title_of(self, row: Any) -> str:
-        """What people call one of them, after the noun; its ID when it has no other name."""
+        """Name of a record, after the noun; its ID when it has no other name."""
         return record_title(row)
 
     def heading_of(self, row: Any) -> str:
-        """What its page is headed with."""
+        """Heading of the record's page."""
         title = self.title_of(row)
         return title if self.has_name(row) else f"{sentence(self.singular())} {title}"
 
@@ -228,8 +231,20 @@ class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: Any = None
     ) -> HttpResponse:
-        context = {"list_name": self.list_name, **(extra_context or {})}
-        return super().history_view(request, object_id, context)
+        """All that staff did to it, as the audit log has it."""
+        row = self.get_object(request, object_id)
+        if row is None or not self.has_view_permission(request, row):
+            raise Http404
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"History: {self.title_of(row)}",
+            "opts": self.opts,
+            "object": row,
+            "list_name": self.list_name,
+            "done": history.done_to(row),
+            **(extra_context or {}),
+        }
+        return TemplateResponse(request, self.object_history_template, context)
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         is_recent = any(getattr(item, "parameter_name", "") == "days" for item in self.list_filter)
@@ -309,14 +324,22 @@ class History(Part):
 
 
 class SwitchForm(_ModelForm):
-    """What staff change, with a reason that goes to the audit log."""
+    """Staff's change, with a reason for the audit log."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         for name, field in self.fields.items():
             if isinstance(field, UnitField):
                 field.belong_to(self.instance, name)
+        self.initial[SEEN] = self.seen_now
 
+    @property
+    def seen_now(self) -> str:
+        """The digest of what its inputs begin with."""
+        names = [name for name in self.fields if name not in (SEEN, "reason")]
+        return digest_of({name: self.initial.get(name) for name in names})
+
+    seen = forms.CharField(widget=forms.HiddenInput, required=False)
     reason = reason_field("Why you are changing this. Saved in the audit log.")
 
 
@@ -336,6 +359,30 @@ class Switches(ReadOnly):
             return super().formfield_for_dbfield(db_field, request, **kwargs)
         return db_field.formfield(**{**kwargs, "form_class": unit})
 
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        """A page that shows what the record isn't any more changes nothing of it."""
+        if request.method != "POST" or object_id is None:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        with transaction.atomic():
+            self.lock(object_id)
+            row = self.get_object(request, object_id)
+            if row is not None and self.has_change_permission(request, row):
+                now = self.get_form(request, row, change=True)(instance=row).seen_now
+                if request.POST.get(SEEN) != now:
+                    messages.error(request, STALE)
+                    return HttpResponseRedirect(request.path, status=303)
+            return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def lock(self, object_id: str) -> None:
+        """Whoever else changes the record waits."""
+        list(self.model.objects.select_for_update(no_key=True).filter(pk=object_id).values("pk"))
+
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Only what was changed is written: the web's role may update no other columns."""
         columns = {field.name for field in self.opts.concrete_fields}
@@ -344,16 +391,20 @@ class Switches(ReadOnly):
     def construct_change_message(
         self, request: HttpRequest, form: Any, formsets: Any, add: bool = False
     ) -> Any:
-        """What the history says: the fields that were changed, and why."""
-        labels = [str(form.fields[name].label) for name in form.changed_data if name != "reason"]
+        """Message of the history: the changed fields, and the reason."""
+        labels = [
+            str(form.fields[name].label)
+            for name in form.changed_data
+            if name not in (SEEN, "reason")
+        ]
         labels += [part.plural() for part in formsets if part.changed_objects]
         outcome = f"Changed {', '.join(labels)}" if labels else "Saved without changes"
         _note_typed(form)
         return f"{outcome}: {typed_reason(request)}"
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Who only reads isn't asked for a reason."""
-        fields = [name for name in super().get_fields(request, obj) if name != "reason"]
+        """Fields without a reason for readers."""
+        fields = [name for name in super().get_fields(request, obj) if name not in (SEEN, "reason")]
         return [*fields, "reason"] if self.has_change_permission(request, obj) else fields
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -373,6 +424,7 @@ def _note_typed(form: Any) -> None:
     form.instance.typed_values = {
         name: form.cleaned_data[name]
         for name in form.changed_data
+        if name != SEEN
         if isinstance(form.cleaned_data[name], (int, Decimal, type(None)))
         or (isinstance(form.cleaned_data[name], str) and hasattr(form.fields[name], "choices"))
     }

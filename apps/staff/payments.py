@@ -16,6 +16,7 @@ _ATTENTION = [
     ("card_refund", "Card payment to be refunded"),
     ("dust_refund", "Refund too small to send"),
     ("held_refund", "Refund waits for an address"),
+    ("own_refund", "To be refunded from the merchant’s own wallet"),
 ]
 NEEDS_ATTENTION = lists.choices("needs_attention", "attention", _ATTENTION)
 _LINE_COLUMNS = (

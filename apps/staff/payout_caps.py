@@ -34,7 +34,7 @@ class StorePayoutCapAdmin(Rated, Switches):
         return f"of {row.store}, {row.asset.full_name}"
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """What raises or lifts a limit takes two and is requested; what lowers one is done."""
+        """Saves a lowered limit, and requests a raised or lifted one, which takes two."""
         typed = {
             name: form.cleaned_data[name] for name in self.switches if name in form.changed_data
         }

@@ -11,17 +11,17 @@ from apps.payouts.models import Destination
 from apps.payouts.services.bank_reviews import reject_bank, revoke_verification, verify_bank
 from apps.payouts.services.destinations import network_name
 from apps.staff import lists
+from apps.staff.decisions.queues import Queue, Section
 from apps.staff.pages import button, typed_reason
 from apps.staff.payouts import balances_of, payouts_of
 from apps.staff.plumbing import times
 from apps.staff.plumbing.paging import BY_KEY
-from apps.staff.queues import Queue, Section
-from apps.staff.stores import decisions, store_section
+from apps.staff.store_facts import decisions, store_section
 from apps.stores import staff_roles
 
 
 class BankReviewFilter(admin.SimpleListFilter):
-    """Where the review of a bank account stands."""
+    """Filter by the state of a bank account's review."""
 
     title = "status"
     parameter_name = "review"

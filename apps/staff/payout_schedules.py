@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.contrib import admin
 
-from apps.core.words import code_words
+from apps.core.text.words import code_words
 from apps.payouts.models import Schedule
 from apps.staff import lists
 from apps.staff.pages import (

@@ -22,25 +22,25 @@ from apps.core.money import Amount
 from apps.core.templatetags.tillgate import badge, fiat, moment, status_words
 from apps.ledger.selectors import balances
 from apps.payouts import states
-from apps.payouts.approval_models import ApprovalRule, PayoutApproval
 from apps.payouts.models import Payout
+from apps.payouts.models.approvals import ApprovalRule, PayoutApproval
 from apps.payouts.services.offramp import transfer_of
+from apps.payouts.services.rejection import reject_payout
 from apps.payouts.services.review import (
     approve_payout,
     needs_two,
-    reject_payout,
     release_held,
     worth_now,
 )
 from apps.staff import lists
+from apps.staff.decisions.queues import Queue, Section
 from apps.staff.lists import about
 from apps.staff.pages import ReasonForm, button, typed_reason
 from apps.staff.plumbing import commands, fresh_code, times
 from apps.staff.plumbing.paging import BY_KEY
 from apps.staff.plumbing.times import made_text
 from apps.staff.plumbing.worth import Rated
-from apps.staff.queues import Queue, Section
-from apps.staff.stores import decisions, store_section
+from apps.staff.store_facts import decisions, store_section
 from apps.stores import staff_roles
 from apps.stores.models import Member, Store
 
@@ -124,8 +124,10 @@ class PayoutAdmin(Rated, Queue):
         return "sent for a second approval, under Staff requests"
 
     def reject(self, row: Any, reason: str, staff: Any) -> str:
-        reject_payout(row, reason, staff)
-        return "rejected"
+        rejected = reject_payout(row, reason, staff)
+        if isinstance(rejected, Payout):
+            return "rejected"
+        return "a worker asks the off-ramp and returns the coins, under Worker orders"
 
     @button(staff_roles.PAYOUT_APPROVE, "Release those that waited for a stopped coin")
     def release(self, request: HttpRequest, rows: "models.QuerySet[Payout]") -> None:
@@ -149,7 +151,7 @@ class PayoutAdmin(Rated, Queue):
     def decision_facts(self, row: Any) -> list[tuple[str, Any]]:
         return [
             ("amount", lists.coins_text(row)),
-            ("worth now", worth_text(row)),
+            ("value now", worth_text(row)),
             ("asset", row.asset.full_name),
             ("to", _target(row)),
             ("mode", row.get_mode_display()),
@@ -165,7 +167,7 @@ class PayoutAdmin(Rated, Queue):
 
 
 def _review_facts(payout: Payout) -> list[tuple[str, Any]]:
-    """Who has to decide, and why."""
+    """Reason of the review, and who decides."""
     if _is_for_the_merchant(payout) and payout.approval is not None:
         return [("store approval", f"Waiting, requested by {payout.approval.made_by}")]
     needed = "Two: this amount needs a second approval and a reason"
@@ -177,7 +179,7 @@ def _review_facts(payout: Payout) -> list[tuple[str, Any]]:
 
 
 def _commands(payout: Payout) -> list[str]:
-    """What has to be typed before it can be decided: its transaction is in review."""
+    """Commands to type before it can be decided: its transaction is in review."""
     row = transfer_of(payout)
     is_in_review = row is not None and row.status == OutgoingTransaction.Status.REVIEW
     return commands.of_outgoing(row) if row is not None and is_in_review else []
@@ -244,7 +246,7 @@ def payouts_of(store: Store, mode: str, without: Payout | None = None) -> Sectio
 
 
 def balances_of(store: Store, mode: str) -> Section:
-    """What the store has, in coins and money."""
+    """The store's balances, in coins and money."""
     held = [balance for balance in balances(store.pk, mode).values() if balance.total_atomic]
     assets = with_chains({balance.asset_id for balance in held})
     facts = [

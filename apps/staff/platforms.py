@@ -13,9 +13,9 @@ from apps.platforms.models import AccessRequest, DestinationConfirmation, Onboar
 from apps.platforms.services import access_requests
 from apps.platforms.services.confirmations import state_of
 from apps.staff import lists
+from apps.staff.decisions.queues import Queue, Section
 from apps.staff.pages import ReadOnly
-from apps.staff.queues import Queue, Section
-from apps.staff.stores import store_section
+from apps.staff.store_facts import store_section
 from apps.stores import staff_roles
 
 _PURPOSES = {**dict(OnboardingLink.Purpose.choices), "kyb": "Business verification"}

@@ -1,28 +1,33 @@
-"""Stores for staff: the settings that one of them changes, and what is seen of a store beside a
-decision. What takes two is linked to from here (apps.staff.approvals)."""
+"""Stores for staff: an overview of each (apps.staff.store_overview), then its settings in parts,
+each with its own Save, which shows what would change first. What takes two is requested
+(apps.staff.decisions.approvals)."""
 
 import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import admin, messages
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
 from django.urls import reverse
 from django.utils.html import format_html
 
 from apps.core import clock
-from apps.core.countries import country_name
-from apps.core.durations import duration_text
 from apps.core.errors import Failure
-from apps.core.templatetags.tillgate import moment, status_words
+from apps.core.templatetags.tillgate import badge
+from apps.core.text.durations import duration_text
 from apps.core.web.forms import typographic
-from apps.staff import lists
-from apps.staff.pages import Part, Switches, SwitchForm, typed_reason
-from apps.staff.queues import Section
-from apps.stores import settings_letters, staff_roles, terms
-from apps.stores.models import AuditEntry, Member, Store, User, Verification
+from apps.staff import lists, store_overview
+from apps.staff.decisions.asking import BACK, CONFIRMED
+from apps.staff.pages import Part, Switches, SwitchForm, reason_field, typed_reason
+from apps.staff.plumbing.seen import SEEN
+from apps.stores import staff_roles
+from apps.stores.emailing import settings_emails
+from apps.stores.models import Member, Store, User
 from apps.stores.settings import (
     columns_of,
     model_of,
@@ -32,13 +37,13 @@ from apps.stores.settings import (
     values_of,
     write_settings,
 )
+from apps.stores.staff import suspensions, terms
 
-LINES_MAX = 5
-LOOKED_AT_MAX = 1_000
+PART = "part"  # the hidden input that says which settings are saved
 
 
 class Members(Part):
-    """Whose role takes two members of staff to change."""
+    """Members of the store, whose roles take two members of staff to change."""
 
     model = Member
     fields = ["user", "role", "created_at", "change_role"]
@@ -68,14 +73,9 @@ class StoreForm(SwitchForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        if "reason" in self.fields:
-            self.fields["reason"].help_text = (
-                "Why you are changing this. Saved in the audit log. Fees, tolerances,"
-                " verification, reviews and rights of a platform need a second approval, unless"
-                " you make them stricter."
-            )
         columns = [name for name in self.base_fields if model_of(name) is not None]
         self.initial = {**values_of(self.instance, columns), **self.initial}
+        self.initial[SEEN] = self.seen_now
 
     def clean(self) -> None:
         super().clean()
@@ -89,15 +89,52 @@ class StoreForm(SwitchForm):
                 self.add_error(None, refusal)
 
 
+@dataclass(frozen=True)
+class SettingsPart:
+    """Settings that are saved together, and the form of a page with them. It is open after it was
+    refused."""
+
+    key: str
+    title: str
+    form: Any
+    is_open: bool = False
+
+
+# What stands together, by the name that its form is sent with.
+PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "payments": (
+        "Payments",
+        (
+            "accept_overpayments",
+            "overpayment_tolerance_bps",
+            "accept_underpayments",
+            "underpayment_tolerance_bps",
+            "customer_pays_fee",
+        ),
+    ),
+    "fees": (
+        "Fees",
+        ("fee_fraction", "platform_fee_fraction", "platform_fee_ceiling_fraction"),
+    ),
+    "payouts": (
+        "Payouts",
+        ("payout_network_fee", "payout_review_threshold_cents", "review_new_destinations"),
+    ),
+    "platform": ("Platform", ("is_platform", "platform_may_pay_out")),
+    "checkout": (
+        "Invoices and checkout",
+        ("invoice_due_days", "support_email", "remove_service_branding"),
+    ),
+}
+
+
 class StoreAdmin(Switches):
     model = Store
+    change_form_template = "staff/store.html"
     help_texts: ClassVar = {
         "customer_pays_fee": "Adds the fee to what customers pay instead of deducting it.",
         "fee_fraction": "Share of each payment that the service keeps.",
         "invoice_due_days": "For invoices that don’t set a due date.",
-        "kyc_confirmed_at": (
-            "UTC, such as 2026-11-23 14:30. Empty while the business isn’t verified."
-        ),
         "payout_review_threshold_cents": "Staff review larger payouts. Leave empty to review none.",
         "platform_fee_ceiling_fraction": (
             "Of a platform: none of its sub-merchants pays it more. Leave empty for no ceiling."
@@ -111,7 +148,7 @@ class StoreAdmin(Switches):
     is_named = True
     form = StoreForm
     operation = staff_roles.STORE_SETTINGS
-    list_display = ["label", "place", "of_platform", "verified", "created", "dispatch"]
+    list_display = ["label", "place", "of_platform", "verified", "created", "state"]
     list_filter = ["is_platform", "settlement_currency"]
     list_select_related = ["platform"]
     search_fields = ["id", "^name"]
@@ -127,25 +164,7 @@ class StoreAdmin(Switches):
         "test_clock_target_seconds": lambda row: _ahead(row.test_clock_target_seconds),
         "test_offset_seconds": lambda row: _ahead(row.test_offset_seconds),
     }
-    switches = (
-        "accept_overpayments",
-        "accept_underpayments",
-        "underpayment_tolerance_bps",
-        "overpayment_tolerance_bps",
-        "customer_pays_fee",
-        "fee_fraction",
-        "is_platform",
-        "platform_fee_fraction",
-        "platform_fee_ceiling_fraction",
-        "platform_may_pay_out",
-        "kyc_confirmed_at",
-        "payout_network_fee",
-        "payout_review_threshold_cents",
-        "review_new_destinations",
-        "invoice_due_days",
-        "support_email",
-        "remove_service_branding",
-    )
+    switches = tuple(name for _, names in PARTS.values() for name in names)
 
     @classmethod
     def label_of(cls, name: str) -> str:
@@ -154,21 +173,121 @@ class StoreAdmin(Switches):
     def get_form(
         self, request: HttpRequest, obj: Any | None = None, change: bool = False, **kwargs: Any
     ) -> Any:
-        fields = {
+        names = self._typed_in(request, obj)
+        fields: dict[str, forms.Field] = {
             name: self._input(request, model._meta.get_field(name))
             for model in settings_models()
             for name in columns_of(model)
-            if name in self.switches
+            if name in names
         }
+        fields["reason"] = reason_field("Why you are changing this. Saved in the audit log.")
+        fields["reason"].required = CONFIRMED in request.POST
         form = type(self.form.__name__, (self.form,), fields)
         labels = {name: setting_label(name) for name in _all_columns()}
         return super().get_form(request, obj, change, **{"form": form, "labels": labels, **kwargs})
 
+    def _typed_in(self, request: HttpRequest, obj: Any) -> tuple[str, ...]:
+        """The settings that this form has: those of the part that is saved, or drawn now; all of
+        them for who only reads."""
+        if not self.has_change_permission(request, obj):
+            return self.switches
+        part = getattr(request, "store_part", "") or request.POST.get(PART, "")
+        return PARTS[part][1] if part in PARTS else ()
+
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What it is comes before how it is set up."""
-        names = super().get_fields(request, obj)
+        """Fields, with the store's identity before its settings. Who only reads sees all in one
+        list."""
+        names = list(super().get_fields(request, obj))
+        if self.has_change_permission(request, obj):
+            typed = self._typed_in(request, obj)
+            names = [name for name in names if name not in self.switches or name in typed]
         first = [name for name in ("id", "name", "country", "created_at") if name in names]
         return [*first, *(name for name in names if name not in first)]
+
+    def get_inline_instances(self, request: HttpRequest, obj: Any = None) -> list[Any]:
+        """Members are only looked at: no form of the page has them."""
+        is_sent = request.method == "POST"
+        return [] if is_sent else super().get_inline_instances(request, obj)
+
+    def changeform_view(
+        self,
+        request: HttpRequest,
+        object_id: str | None = None,
+        form_url: str = "",
+        extra_context: Any = None,
+    ) -> Any:
+        """A part of the settings is shown as what would change before it is saved."""
+        if (
+            request.method == "POST"
+            and object_id is not None
+            and self.has_change_permission(request)
+        ):
+            if request.POST.get(PART) not in PARTS or BACK in request.POST:
+                return HttpResponseRedirect(request.path, status=303)
+            if CONFIRMED not in request.POST:
+                reviewed = self._review(request, object_id)
+                if reviewed is not None:
+                    return reviewed
+        return super().changeform_view(request, object_id, form_url, extra_context)
+
+    def _review(self, request: HttpRequest, object_id: str) -> HttpResponse | None:
+        """None for who may not change it, and for what the page itself has to refuse."""
+        store = self.get_object(request, object_id)
+        if store is None or not self.has_change_permission(request, store):
+            return None
+        form = self.get_form(request, store, change=True)(request.POST, instance=store)
+        if request.POST.get(SEEN) != form.seen_now or not form.is_valid():
+            return None
+        fresh = Store.objects.get(pk=store.pk)
+        typed = {name: form.cleaned_data[name] for name in form.changed_data if name != "reason"}
+        if not typed:
+            messages.warning(request, "Nothing would change")
+            return HttpResponseRedirect(request.path, status=303)
+        _, for_two = terms.split(values_of(fresh, list(typed)), typed)
+        fields = [
+            (name, value)
+            for name, values in request.POST.lists()
+            for value in values
+            if name not in ("csrfmiddlewaretoken", "code", "reason")
+        ]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{PARTS[request.POST[PART]][0]} of {fresh.name}",
+            "opts": self.opts,
+            "list_name": self.list_name,
+            "lines": terms.lines_of(fresh, typed),
+            "fields": fields,
+            "reason": typed_reason(request),
+            "reason_help": form.fields["reason"].help_text,
+            "takes_two": bool(for_two),
+            "at_once": [setting_label(name) for name in typed if name not in for_two],
+            "after": "After",
+            "action": request.path,
+        }
+        return render(request, "staff/ask_review.html", context)
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *args: Any, **options: Any
+    ) -> HttpResponse:
+        """With the overview, and a form for each part of the settings."""
+        store = context.get("original")
+        if store is not None:
+            context["overview"] = store_overview.sections_of(store, request)
+            if self.has_change_permission(request, store):
+                context["parts"] = list(self._parts(request, store, context["adminform"].form))
+        return super().render_change_form(request, context, *args, **options)
+
+    def _parts(self, request: HttpRequest, store: Store, sent: Any) -> Iterator[SettingsPart]:
+        for key, (title, names) in PARTS.items():
+            if request.POST.get(PART) == key:
+                form, is_open = sent, True
+            else:
+                request.store_part = key  # type: ignore[attr-defined]  # read by get_form
+                made = self.get_form(request, store, change=True)
+                form, is_open = made(instance=store, auto_id=f"id_{key}_%s"), False
+            form.order_fields(names)
+            yield SettingsPart(key, title, form, is_open)
+        request.store_part = ""  # type: ignore[attr-defined]  # nothing is drawn any more
 
     def _input(self, request: HttpRequest, column: Any) -> Any:
         label = setting_label(column.name)
@@ -195,7 +314,7 @@ class StoreAdmin(Switches):
         return store
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
-        """What takes two is requested, and all else is changed."""
+        """Saves changes, and requests those that take two."""
         names = [name for name in form.changed_data if name in self.switches]
         fresh = Store.objects.get(pk=obj.pk)
         before = values_of(fresh, names)
@@ -212,7 +331,7 @@ class StoreAdmin(Switches):
             super().save_model(request, obj, form, change)
             write_settings(obj, {name: v for name, v in alone.items() if model_of(name)})
             if lines:
-                settings_letters.tell(obj, f"staff_terms:{uuid.uuid4()}", lines)
+                settings_emails.tell(obj, f"staff_terms:{uuid.uuid4()}", lines)
         if for_two:
             self._request(request, obj, for_two)
 
@@ -227,56 +346,9 @@ class StoreAdmin(Switches):
         else:
             messages.warning(request, f"{row}: sent for a second approval")
 
-    @admin.display(description="Cards and agents")
-    def dispatch(self, row: Store) -> str:
-        page = reverse("admin:stores_staffrequest_ask", args=["dispatch"])
-        return format_html('<a href="{}?store={}">Change cards or agents</a>', page, row.pk)
-
-
-def store_section(store: Store) -> Section:
-    """Who it is, for how long, and whether its business is known. Two statements."""
-    last = Verification.objects.filter(store=store).order_by("-created_at").first()
-    facts: list[tuple[str, Any]] = [
-        ("Name", store.name),
-        ("Country", country_name(store.country) or "Unknown"),
-        ("Created", moment(store.created_at)),
-        ("Business", _business(store, last)),
-        ("Members", store.members.count()),
-    ]
-    if store.platform is not None:
-        facts.append(("Platform", store.platform.name))
-    return Section(
-        "Store", facts, reverse("admin:stores_store_change", args=[store.pk]), "Open store"
-    )
-
-
-def _business(store: Store, last: Verification | None) -> str:
-    name = last.business_legal_name if last is not None else ""
-    if store.kyc_confirmed_at is not None:
-        return f"Verified: {name}" if name else "Verified"
-    if last is None:
-        return "Nothing submitted"
-    return f"{status_words('verification', last.status)}: {name}"
-
-
-def decisions(store: Store, *actions: str) -> list[tuple[str, Any]]:
-    """The last of these in the store's log, as far back as its last thousand lines."""
-    newest = (
-        AuditEntry.objects.filter(store_id=store.pk).order_by("-id").values("pk")[:LOOKED_AT_MAX]
-    )
-    entries = AuditEntry.objects.filter(pk__in=newest, action__in=actions).order_by("-id")[
-        :LINES_MAX
-    ]
-    return [
-        (
-            moment(entry.at),
-            " · ".join(
-                text for text in (_done(entry.action), entry.actor_name, entry.reason) if text
-            ),
-        )
-        for entry in entries[:LINES_MAX]
-    ]
-
-
-def _done(action: str) -> str:
-    return action.partition(".")[2].replace("_", " ").capitalize()
+    @admin.display(description="Status")
+    def state(self, row: Store) -> str:
+        """What is suspended of it, or that it is open."""
+        if row.deleted_at is not None:
+            return badge("store", "closed")
+        return badge("store", "suspended" if suspensions.parts_of(row) else "open")

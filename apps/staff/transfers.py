@@ -23,11 +23,11 @@ from apps.core.templatetags.tillgate import fiat, moment, shorten, status_words
 from apps.ledger.chart import CUSTODY_DEPOSITS, HELD
 from apps.payments.models import Payment, PaymentAddress
 from apps.staff import lists
-from apps.staff.deposits import CURRENCY_OF_ADDRESS, store_of_address
+from apps.staff.decisions.queues import Section
+from apps.staff.networks.deposits import CURRENCY_OF_ADDRESS, store_of_address
 from apps.staff.pages import may, typed_reason
 from apps.staff.plumbing.times import made_text
 from apps.staff.plumbing.worth import Rated
-from apps.staff.queues import Section
 from apps.stores import staff_roles
 from apps.stores.models import User
 
@@ -166,8 +166,8 @@ def _of_payment(payment: Payment | None) -> Section:
 
 
 def _corrections(row: UnmatchedTransfer, payment: Payment | None) -> list[tuple[str, str]]:
-    """What credits it to the payment's store: the coins into custody, and what is owed for them;
-    each against the treasury."""
+    """Movements that credit it to the payment's store: the coins into custody, and the debt for
+    them; each against the treasury."""
     asset = row.asset
     if asset is None or payment is None or asset.mode != payment.mode:
         return []

@@ -11,12 +11,12 @@ from apps.core.templatetags.tillgate import moment, status_words
 from apps.payments.models import Withdrawal
 from apps.payments.services import withdrawals
 from apps.staff import lists
-from apps.staff.approval_forms import WithdrawalForm
-from apps.staff.approvals import ask_page
+from apps.staff.decisions.asking import form_page
+from apps.staff.decisions.forms import WithdrawalForm
+from apps.staff.decisions.queues import Queue, Section
 from apps.staff.pages import may
 from apps.staff.plumbing import fresh_code
 from apps.staff.plumbing.worth import OF_THE_SERVICE, Rated
-from apps.staff.queues import Queue, Section
 from apps.stores import staff_roles
 
 EARLIER_MAX = 5
@@ -106,11 +106,10 @@ class WithdrawalAdmin(Rated, Queue):
         """Nothing leaves before a second member of staff approves it."""
         if not may(request, staff_roles.WITHDRAWAL):
             raise PermissionDenied
-        form = WithdrawalForm(request.POST if request.method == "POST" else None, preset={})
-        return ask_page(
+        return form_page(
             self,
             request,
-            form,
+            WithdrawalForm,
             done=lambda row: f"{row}: waiting for approval by another member of finance staff",
             next_page="admin:payments_withdrawal_changelist",
         )

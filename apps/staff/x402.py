@@ -1,4 +1,4 @@
-"""What agents are offered and have signed over x402, for staff."""
+"""Offers to agents and their signed payments over x402, for staff."""
 
 from typing import ClassVar
 

@@ -1,4 +1,4 @@
-"""What statuses of verifications and staff requests are called, and in which tone."""
+"""Names and tones of the statuses of verifications and staff requests."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -6,6 +6,13 @@ from apps.core.badges import BAD, GOOD, QUIET, WAIT, Badges
 
 # noun -> status -> (tone, words)
 BADGES: Badges = {
+    "store": {
+        "open": (GOOD, _("Open")),
+        "suspended": (BAD, _("Suspended")),
+        "closed": (QUIET, _("Closed")),
+        "on": (GOOD, _("On")),
+        "off": (QUIET, _("Off")),
+    },
     "verification": {
         "not_started": (QUIET, _("Not started")),
         "pending": (WAIT, _("Under review")),
@@ -18,5 +25,11 @@ BADGES: Badges = {
         "rejected": (BAD, _("Rejected")),
         "withdrawn": (QUIET, _("Withdrawn")),
         "expired": (QUIET, _("Expired")),
+    },
+    "worker_order": {
+        "waiting": (WAIT, _("Pending")),
+        "stopped": (QUIET, _("Canceled")),
+        "done": (GOOD, _("Completed")),
+        "refused": (BAD, _("Failed")),
     },
 }

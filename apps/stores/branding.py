@@ -18,7 +18,7 @@ from apps.core.errors import Failure
 from apps.core.messages.fields import Text
 from apps.stores.models import Store
 from apps.stores.services import change_store
-from apps.stores.uploads import CheckNotPossible, charge
+from apps.stores.verifying.uploads import CheckNotPossible, charge
 
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}", re.ASCII)
 _NAME = Text(100, trim=True)

@@ -1,5 +1,5 @@
-"""What every operator command does the same: `--json` prints one object and nothing else; a refusal
-is one line and exit 1."""
+"""Shared behavior of operator commands: `--json` prints one object and nothing else; a refusal is
+one line and exit 1."""
 
 import json
 import os
@@ -18,14 +18,14 @@ from apps.core import clock
 from apps.core.acting import Actor, ActorKind, acting
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid, is_uuid
-from apps.stores import four_eyes
 from apps.stores.models import StaffRequest, Store, User
+from apps.stores.staff import four_eyes
 
 _FRACTION = re.compile(r"0(\.[0-9]{1,8})?", re.ASCII)
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """What a command has done, in the order in which `--json` prints it."""
+    """A command's results, in the order in which `--json` prints them."""
 
 
 ResultT = TypeVar("ResultT", bound=Result | None)
@@ -80,7 +80,7 @@ class OperatorCommand(BaseCommand, Generic[ResultT]):
 
 
 def _user() -> str:
-    """Who is logged in on this machine; a container's user may have no name."""
+    """Name of the person who is logged in on this machine; a container's user may have no name."""
     try:
         return getuser()
     except (KeyError, OSError):

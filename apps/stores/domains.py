@@ -17,13 +17,14 @@ import structlog
 from django.conf import settings
 from django.db import transaction
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext_noop
 
 from apps.core.clock import real_now
 from apps.core.db import locks
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, ProviderError
 from apps.core.rows import RUN_SECONDS_MAX, Job
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import AuditEntry, Store
 from apps.stores.providers.base import Resolver
 from apps.stores.selectors import owned_together
@@ -42,11 +43,13 @@ CHANGES_COUNTED = timedelta(hours=24)
 # Certificates for new domains of all stores; more are looked at again.
 NEW_PER_HOUR_MAX = 50
 JOB = Job("stores.check_domains", in_transaction=False)
-NOT_PROVED = "The TXT record was not found. A new record can take up to an hour to be seen."
-LEADS_ELSEWHERE = "The domain does not lead to this service yet."
-IN_USE = "Another store uses this domain and still has its TXT record."
-TOO_MANY = "Many domains were added in this hour. We look again within an hour."
-NO_ANSWER = "DNS could not be asked. We try again soon; nothing has changed."
+NOT_PROVED = gettext_noop(
+    "The TXT record was not found. A new record can take up to an hour to be seen."
+)
+LEADS_ELSEWHERE = gettext_noop("The domain does not lead to this service yet.")
+IN_USE = gettext_noop("Another store uses this domain and still has its TXT record.")
+TOO_MANY = gettext_noop("Many domains were added in this hour. We look again within an hour.")
+NO_ANSWER = gettext_noop("DNS could not be asked. We try again soon; nothing has changed.")
 
 
 class NotADomain(Failure):
@@ -69,7 +72,7 @@ class _Taken(Exception):
 
 
 def our_host() -> str:
-    """Where a checkout domain has to lead."""
+    """Host to which a checkout domain has to lead."""
     return urlsplit(settings.PUBLIC_URL).hostname or ""
 
 
@@ -149,7 +152,7 @@ def check_domain(store: Store, at: datetime) -> Store:
 
 
 def may_check(store: Store, at: datetime) -> bool:
-    """Whether a person may have us look again."""
+    """True if a person may have us look again."""
     return (
         store.checkout_domain_checked_at is None
         or store.checkout_domain_checked_at <= at - CHECK_AT_MOST_EVERY
@@ -172,7 +175,7 @@ def check_due(at: datetime) -> int:
 
 
 def store_served_at(domain: str) -> uuid.UUID | None:
-    """Whose checkout is served at a host: None unless a store has proved it."""
+    """Store whose checkout is served at a host: None unless a store has proved it."""
     rows = Store.objects.filter(
         checkout_domain=domain.lower(), checkout_domain_verified_at__isnull=False, deleted_at=None
     )

@@ -1,5 +1,5 @@
-"""How a person has set up the lists of a store: the columns they chose, and the filters they saved
-under a name.
+"""A person's settings of a store's lists: the columns they chose, and the filters they saved under
+a name.
 
 It stands in their membership, so it costs no query and ends with it. What can't be read counts as
 not set up.
@@ -89,7 +89,7 @@ def _with(setup: ListSetup, saved: SavedFilter) -> ListSetup:
 
 
 def delete_filter(member: Member, noun: str, name: str) -> None:
-    """What isn't there is deleted already."""
+    """Deletes a filter; a missing one is deleted already."""
     _change(member, noun, lambda setup: replace(setup, filters=_without(setup, name)))
 
 

@@ -1,5 +1,5 @@
-"""What a platform earns of its sub-merchants' payments: never above the ceiling that staff set, and
-in live mode a raise holds fifteen days after everybody who pays it was told (decision 618)."""
+"""A platform's fee on its sub-merchants' payments: never above staff's ceiling, and in live mode a
+raise waits fifteen days after everybody who pays it was notified (decision 618)."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -8,8 +8,9 @@ from decimal import Decimal
 from apps.core import emails, mail, money
 from apps.core.clock import iso
 from apps.core.models import Mode
-from apps.stores import notification_kinds, notifications
 from apps.stores.models import Member, Store
+from apps.stores.notices import kinds as notification_kinds
+from apps.stores.notices import notifications
 from apps.stores.profile import zone_of
 from apps.stores.selectors import contact_of
 
@@ -19,8 +20,7 @@ _NOTHING = Decimal(0)
 
 @dataclass(frozen=True)
 class Fees:
-    """What is taken of a payment made now, as fractions of 1. `platform` is None where no platform
-    earns."""
+    """Fees of a payment made now, as fractions of 1. `platform` is None where no platform earns."""
 
     service: Decimal
     platform: Decimal | None
@@ -44,8 +44,8 @@ def chosen_fee(account: Store, platform: Store) -> Decimal | None:
 
 
 def fee_now(account: Store, platform: Store, mode: str, at: datetime) -> Decimal | None:
-    """What a payment bears that is made `at` this machine time: in live mode the fee of before, as
-    long as a raise waits."""
+    """Fee of a payment made `at` this machine time: in live mode the former fee, as long as a raise
+    waits."""
     fee = chosen_fee(account, platform)
     if mode != Mode.LIVE or not is_waiting(account, at):
         return fee
@@ -54,7 +54,7 @@ def fee_now(account: Store, platform: Store, mode: str, at: datetime) -> Decimal
 
 
 def is_waiting(account: Store, at: datetime) -> bool:
-    """Whether a raise has been told of and doesn't hold yet."""
+    """True if a raise has been told of and doesn't hold yet."""
     return account.platform_fee_from is not None and account.platform_fee_from > at
 
 

@@ -1,5 +1,5 @@
-"""How pages and emails speak to a person: their name, their time zone, their language and the form
-of dates and numbers.
+"""A person's profile for pages and emails: name, time zone, language and the form of dates and
+numbers.
 
 A zone is a name of the IANA's list. Nobody has to choose one: a browser tells its own, and without
 either times are in UTC.
@@ -12,11 +12,11 @@ from zoneinfo import ZoneInfo, available_timezones
 from django.conf import settings
 from django.db import transaction
 
-from apps.core import regions
 from apps.core.errors import Failure
 from apps.core.messages.fields import Text
 from apps.core.messages.requests import Request, by
-from apps.stores import audit
+from apps.core.text import regions
+from apps.stores.auditing import audit
 from apps.stores.models import User
 
 UTC_NAME = "UTC"
@@ -51,18 +51,18 @@ class UnknownRegion(Failure):
 
 
 class ProfileRequest(Request, frozen=True, kw_only=True):
-    """What a person says of themselves; without a zone, that of the browser they use, without a
+    """A person's own settings; without a zone or a language, those of the browser, without a
     region, the form of the language."""
 
     name: Annotated[str, by(Text(100, shortest=1, trim=True))]
     time_zone: Annotated[str, by(Text(64))] | None = None
-    language: Annotated[str, by(Text(10))]
+    language: Annotated[str, by(Text(10))] | None = None
     region: Annotated[str, by(Text(10))] | None = None
 
 
 @cache
 def zone_names() -> tuple[str, ...]:
-    """What a person can choose, UTC first."""
+    """Names of zones to choose from, UTC first."""
     names = (zone for zone in available_timezones() if zone.partition("/")[0] in _REGIONS)
     return (UTC_NAME, *sorted(names))
 
@@ -73,28 +73,27 @@ def zone_of(user: User, browsers: str = "") -> ZoneInfo:
     return ZoneInfo(next((name for name in (user.time_zone, browsers) if name in names), UTC_NAME))
 
 
-def language_of(user: User) -> str:
-    """The language that a person chose, while there is one of that name."""
-    return (
-        user.language
-        if user.language in dict(settings.DASHBOARD_LANGUAGES)
-        else settings.LANGUAGE_CODE
-    )
+def language_of(user: User, browsers: str = "") -> str:
+    """The language of a person's pages: the one they chose, else their browser's, else English."""
+    codes = dict(settings.DASHBOARD_LANGUAGES)
+    wanted = (user.language, browsers)
+    return next((code for code in wanted if code in codes), settings.LANGUAGE_CODE)
 
 
 def change_profile(user: User, request: ProfileRequest) -> None:
     """Counts from the next page on. Raises UnknownZone, UnknownLanguage or UnknownRegion."""
     zone = request.time_zone or ""
+    language = request.language or ""
     region = request.region or ""
     if zone and zone not in zone_names():
         raise UnknownZone
-    if request.language not in dict(settings.DASHBOARD_LANGUAGES):
+    if language and language not in dict(settings.DASHBOARD_LANGUAGES):
         raise UnknownLanguage
     if region and region not in regions.REGIONS:
         raise UnknownRegion
     user.name = request.name
     user.time_zone = zone
-    user.language = request.language
+    user.language = language
     user.region = region
     with transaction.atomic():
         user.save(update_fields=["name", "time_zone", "language", "region"])

@@ -12,11 +12,12 @@ Name = Annotated[str, by(Text(100, shortest=1, trim=True))]
 
 
 class StoreRequest(Request, frozen=True, kw_only=True):
-    """A store of one's own."""
+    """A store of one's own; a zone that isn't in the list counts as none."""
 
     name: Name
     country: Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))] | None = None
     settlement_currency: Annotated[str, by(Text(3, choices=Currency.values))]
+    time_zone: Annotated[str, by(Text(64))] | None = None
 
 
 class StoreDetails(Request, frozen=True, kw_only=True):
@@ -27,7 +28,11 @@ class StoreDetails(Request, frozen=True, kw_only=True):
     postal_code: Annotated[str, by(Text(20, trim=True))] | None = None
     city: Annotated[str, by(Text(100, trim=True))] | None = None
     country: Annotated[str, by(Pattern(r"[A-Z]{2}", "country"))] | None = None
+    legal_name: Annotated[str, by(Text(200, trim=True))] | None = None
+    vat_number: Annotated[str, by(Text(30, trim=True))] | None = None
+    register_number: Annotated[str, by(Text(100, trim=True))] | None = None
     website: Annotated[str, by(Url(plain_http="any"))] | None = None
+    time_zone: Annotated[str, by(Text(64))] | None = None
     customer_language: (
         Annotated[str, by(Text(10, choices=[code for code, _ in settings.LANGUAGES]))] | None
     ) = None

@@ -6,19 +6,24 @@ VIEW = "view"
 KEEP_BOOKS = "keep_books"
 INSPECT = "inspect"
 PAY = "pay"
+SELL = "sell"
 DEVELOP = "develop"
 MOVE_MONEY = "move_money"
 MANAGE = "manage"
 OWN = "own"
 _EVERYBODY = frozenset(Role.values)
+# A cashier's place is the point of sale, and nothing else of the store.
+_READERS = _EVERYBODY - {Role.CASHIER}
 
 # permission: who has it
 TABLE: dict[str, frozenset[str]] = {
-    VIEW: _EVERYBODY,
-    KEEP_BOOKS: _EVERYBODY,  # statements, reports and CSV files
-    INSPECT: _EVERYBODY
+    VIEW: _READERS,
+    KEEP_BOOKS: _READERS,  # statements, reports and CSV files
+    INSPECT: _READERS
     - {Role.ACCOUNTANT},  # see keys, webhook endpoints, apps, agents and the request log
     PAY: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),  # ask customers for money
+    # charge at the point of sale, and see its last sales
+    SELL: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER, Role.CASHIER}),
     DEVELOP: frozenset({Role.OWNER, Role.ADMIN, Role.DEVELOPER}),  # API keys and webhook endpoints
     MOVE_MONEY: frozenset({Role.OWNER, Role.ADMIN}),  # refunds, payouts, swaps, late deposits
     MANAGE: frozenset({Role.OWNER, Role.ADMIN}),  # members and settings
@@ -42,7 +47,9 @@ def may(role: str | None, permission: str) -> bool:
 
 def scopes_of(role: str, every: frozenset[str]) -> frozenset[str]:
     """The scopes of `every` that a member of this role has: those that read, and the writes of
-    their permissions."""
+    their permissions. A cashier has none."""
+    if not may(role, VIEW):
+        return frozenset()
     writes = frozenset().union(
         *(scopes for permission, scopes in _WRITE_SCOPES.items() if may(role, permission))
     )

@@ -20,12 +20,12 @@ def owned_together(store_id: uuid.UUID) -> tuple[set[uuid.UUID], set[uuid.UUID]]
 
 
 def latest_verification(store: Store) -> Verification | None:
-    """What was last said of the business, decided or not."""
+    """Latest submission of the business, decided or not."""
     return Verification.objects.filter(store=store).order_by("-created_at").first()
 
 
 def approved_verification(store: Store) -> Verification | None:
-    """What was last found to be true of the business."""
+    """Latest approved submission of the business."""
     return (
         Verification.objects.filter(store=store, status=Verification.Status.APPROVED)
         .order_by("-created_at")

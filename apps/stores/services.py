@@ -16,8 +16,12 @@ from apps.core.db.constraints import refused_by
 from apps.core.db.sql import insert
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid, check_storable
-from apps.stores import account_emails, audit
+from apps.core.text.vat_numbers import vat_number
+from apps.core.text.wording import Worded
+from apps.stores.auditing import audit
+from apps.stores.emailing import account_emails
 from apps.stores.models import Currency, Member, Role, Store, User
+from apps.stores.profile import UnknownZone, zone_names
 from apps.stores.requests import StoreDetails, StoreRequest
 from apps.stores.settings import values_of, write_settings
 from apps.stores.staff_roles import ALL_ROLES
@@ -27,6 +31,7 @@ ORIGINS_MAX = 20
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 _PORT = r"(?::[0-9]{1,5})?"
 # Plain http only of this machine, where a shop is tried out.
+_PHONE = re.compile(r"[0-9+(][0-9 ()./-]{2,49}", re.ASCII)
 _ORIGIN = re.compile(
     rf"https://(?:{_LABEL}\.)*{_LABEL}{_PORT}|http://(?:localhost|127\.0\.0\.1){_PORT}"
 )
@@ -48,7 +53,7 @@ class TooManyOrigins(Failure):
 
 
 class BadPassword(Failure):
-    """What is wrong with it stands in the sentence."""
+    """Refused password; the sentence names the fault."""
 
     field = "password"
 
@@ -79,6 +84,7 @@ def create_store(owner: User, request: StoreRequest, *, is_kyc_confirmed: bool =
             name=request.name,
             country=request.country or "",
             settlement_currency=request.settlement_currency,
+            time_zone=request.time_zone if request.time_zone in zone_names() else "",
             created_at=at,
             kyc_confirmed_at=at if is_kyc_confirmed else None,
         )
@@ -100,7 +106,7 @@ def change_store(store: Store, **changes: Any) -> Store:
 
 
 def change_store_for(store: Store, reason: str, changes: Mapping[str, Any]) -> Store:
-    """The same by staff, who say why."""
+    """Changes a store for staff, with a reason."""
     differences = audit.differences(values_of(store, list(changes)), changes)
     with transaction.atomic():
         write_settings(store, changes)
@@ -117,8 +123,14 @@ def change_store_for(store: Store, reason: str, changes: Mapping[str, Any]) -> S
 
 
 def change_details(store: Store, request: StoreDetails) -> Store:
-    """Invoices that are drawn from now on say so; those that were finalized keep their file."""
-    return change_store(store, **{name: value or "" for name, value in asdict(request).items()})
+    """Invoices that are drawn from now on say so; those that were finalized keep their file. Raises
+    UnknownZone or Invalid."""
+    if request.time_zone and request.time_zone not in zone_names():
+        raise UnknownZone
+    changes = {name: value or "" for name, value in asdict(request).items()}
+    if changes["vat_number"]:
+        changes["vat_number"] = vat_number(changes["vat_number"], changes["country"])
+    return change_store(store, **changes)
 
 
 def change_embedding(store: Store, origins: Sequence[str]) -> Store:
@@ -137,17 +149,22 @@ def change_checkout(
     *,
     settlement_currency: str,
     support_email: str,
+    support_phone: str,
     customer_pays_fee: bool,
     accept_overpayments: bool,
     accept_underpayments: bool,
     offers_new_quotes: bool,
     publishable_key_amounts: bool,
 ) -> Store:
-    """What merchants decide about payments made from now on. Raises Failure when a value is
+    """Changes a merchant's settings of payments made from now on. Raises Failure when a value is
     malformed."""
     if settlement_currency not in Currency.values:
         raise Failure(
-            f"Unsupported settlement currency: {settlement_currency}", field="settlement_currency"
+            Worded(
+                "Unsupported settlement currency: {settlement_currency}",
+                settlement_currency=settlement_currency,
+            ),
+            field="settlement_currency",
         )
     if support_email:
         try:
@@ -156,10 +173,13 @@ def change_checkout(
             raise Failure(
                 "The support email is not an email address", field="support_email"
             ) from None
+    if support_phone and _PHONE.fullmatch(support_phone) is None:
+        raise Failure("The phone number isn’t one", field="support_phone")
     return change_store(
         store,
         settlement_currency=settlement_currency,
         support_email=support_email,
+        support_phone=support_phone,
         customer_pays_fee=customer_pays_fee,
         accept_overpayments=accept_overpayments,
         accept_underpayments=accept_underpayments,
@@ -180,7 +200,7 @@ def change_password(user: User, password: str) -> None:
 
 
 def check_password(password: str, user: User) -> None:
-    """Whether it may be the person's password. Raises BadPassword."""
+    """Refuses an unfit password. Raises BadPassword."""
     try:
         check_storable(password)
         validate_password(password, user)
@@ -190,7 +210,10 @@ def check_password(password: str, user: User) -> None:
         raise BadPassword(" ".join(refusal.messages)) from None
     if len(password) > PASSWORD_LENGTH_MAX:
         raise BadPassword(
-            f"This password is too long. It may have {PASSWORD_LENGTH_MAX} characters."
+            Worded(
+                "This password is too long. It may have {maximum} characters.",
+                maximum=PASSWORD_LENGTH_MAX,
+            )
         )
 
 

@@ -9,28 +9,32 @@ from functools import cache
 
 from django.apps import apps
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
-from apps.core.words import column_words
+from apps.core.text.words import column_words
 from apps.stores.models import Store
-from apps.stores.settings_models import StoreSettings
+from apps.stores.models.settings import StoreSettings
 
 # Of the store's own columns.
 _LABELS = {
-    "accept_overpayments": "Overpayments are accepted",
-    "accept_underpayments": "Underpayments are accepted",
-    "card_funding_live": "Cards in live mode",
-    "card_funding_test": "Cards in test mode",
-    "checkout_domain_checked_at": "Checkout domain last checked",
-    "customer_pays_fee": "Customer pays the fee",
-    "is_platform": "Runs a platform",
-    "kyc_confirmed_at": "Business verified",
-    "platform_fee_before_fraction": "Platform fee before the raise",
-    "platform_fee_ceiling_fraction": "Ceiling of its platform fee",
-    "platform_fee_from": "Raised platform fee applies",
-    "remove_service_branding": "Hides Tillgate’s branding",
-    "settlement_currency": "Currency",
-    "test_clock_target_seconds": "Test clock is moving to",
-    "test_offset_seconds": "Test clock",
+    "accept_overpayments": gettext_noop("Overpayments are accepted"),
+    "accept_underpayments": gettext_noop("Underpayments are accepted"),
+    "card_funding_live": gettext_noop("Cards in live mode"),
+    "card_funding_test": gettext_noop("Cards in test mode"),
+    "checkout_domain_checked_at": gettext_noop("Checkout domain last checked"),
+    "customer_pays_fee": gettext_noop("Customer pays the fee"),
+    "is_platform": gettext_noop("Runs a platform"),
+    "kyc_confirmed_at": gettext_noop("Business verified"),
+    "payments_suspended_at": gettext_noop("New payments suspended"),
+    "payouts_suspended_at": gettext_noop("Payouts suspended"),
+    "platform_fee_before_fraction": gettext_noop("Platform fee before the raise"),
+    "platform_fee_ceiling_fraction": gettext_noop("Ceiling of its platform fee"),
+    "platform_fee_from": gettext_noop("Raised platform fee applies"),
+    "remove_service_branding": gettext_noop("Hides Tillgate’s branding"),
+    "settlement_currency": gettext_noop("Currency"),
+    "sign_ins_suspended_at": gettext_noop("Sign-ins suspended"),
+    "test_clock_target_seconds": gettext_noop("Test clock is moving to"),
+    "test_offset_seconds": gettext_noop("Test clock"),
 }
 
 
@@ -50,18 +54,19 @@ def _models_by_column() -> Mapping[str, type[StoreSettings]]:
 
 
 def model_of(column: str) -> type[StoreSettings] | None:
-    """Whose setting a column is; None for a column of the store itself."""
+    """Model of a settings column; None for a column of the store itself."""
     return _models_by_column().get(column)
 
 
 @cache
-def _labels() -> Mapping[str, str]:
+def labels_of_settings() -> Mapping[str, str]:
+    """Of the store and of every app's settings, by column."""
     return {**_LABELS, **{k: v for model in settings_models() for k, v in model.labels.items()}}
 
 
 def setting_label(name: str) -> str:
-    """What people call a column of the store or of its settings, or a name within its value."""
-    return _labels().get(name) or column_words(name)
+    """Label of a column of the store or of its settings, or of a name within its value."""
+    return labels_of_settings().get(name) or column_words(name)
 
 
 def rows_of(store: Store) -> list[StoreSettings]:
@@ -93,7 +98,7 @@ def lock_settings(store_id: uuid.UUID) -> Store:
 
 
 def values_of(store: Store, columns: list[str]) -> Mapping[str, object]:
-    """What columns of the store and of its settings are now."""
+    """Present values of columns of the store and of its settings."""
     rows: dict[type[StoreSettings], StoreSettings] = {}
     values = {}
     for column in columns:

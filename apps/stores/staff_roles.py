@@ -36,7 +36,7 @@ class StaffForbidden(Failure):
 
 
 class StaffMember(Protocol):
-    """What is asked of a person."""
+    """A person's rights among staff."""
 
     is_active: bool
     is_staff: bool
@@ -46,7 +46,7 @@ class StaffMember(Protocol):
 
 @dataclass(frozen=True)
 class StaffOperation:
-    """One row: who does it, and how many people it takes."""
+    """A row: who does it, and how many people it takes."""
 
     name: str
     does: str
@@ -60,6 +60,7 @@ READ = StaffOperation("read", "Read every page of the staff site", _READERS)
 PAYOUT_APPROVE = StaffOperation("payout.approve", "Approve a payout in review", _FINANCE, TWO_ABOVE)
 PAYOUT_REJECT = StaffOperation("payout.reject", "Reject a payout in review", _FINANCE)
 CORRECTION = StaffOperation("books.correct", "Correct the ledger", _FINANCE, TWO)
+ORDER_STOP = StaffOperation("worker_order.stop", "Stop what a worker has still to book", _FINANCE)
 FUNDING = StaffOperation("hot_wallet.fund", "Book a deposit to a hot wallet", _FINANCE)
 WITHDRAWAL = StaffOperation("withdrawal", "Withdraw earnings", _FINANCE, TWO)
 BANK_VERIFY = StaffOperation(
@@ -111,6 +112,12 @@ DISPATCH = StaffOperation(
 )
 DISPATCH_OFF = StaffOperation(
     "store.stop_dispatch", "Turn off a store’s cards or its agents’ dispatch", _ADMIN
+)
+SUSPENSION = StaffOperation(
+    "store.suspend",
+    "Suspend a store’s new payments, payouts or sign-ins, or end that",
+    _FINANCE | _ADMIN,
+    TWO,
 )
 CARD_NETWORK = StaffOperation(
     "card_network.change", "Change a card network’s keys and settings", _ADMIN, TWO

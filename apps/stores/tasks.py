@@ -8,15 +8,13 @@ from celery import shared_task
 
 from apps.core import clock
 from apps.core.rows import Job
-from apps.stores import (
-    customer_mail,
-    domains,
-    four_eyes,
-    notifications,
-    seals,
-    verification_documents,
-)
+from apps.stores import domains
+from apps.stores.auditing import seals
+from apps.stores.emailing import customer_mail
 from apps.stores.models import Store
+from apps.stores.notices import notifications
+from apps.stores.staff import four_eyes
+from apps.stores.verifying import documents as verification_documents
 
 LONGEST_SECONDS = 1800
 CLOCKS = Job("test_clocks.advance", in_transaction=False)

@@ -62,7 +62,7 @@ def move(store: Store, mode: str, seconds: int) -> int:
 
 @dataclass(frozen=True)
 class Standing:
-    """Where the clock stands and where it goes; `target` is None while it isn't being moved."""
+    """Present time of the clock, and its target; `target` is None while it isn't being moved."""
 
     now: datetime
     real: datetime

@@ -1,4 +1,4 @@
-"""What statuses of swaps are called, and in which tone."""
+"""Names and tones of the statuses of swaps."""
 
 from django.utils.translation import gettext_lazy as _
 

@@ -1,4 +1,4 @@
-"""What must always hold of swaps and sweeps."""
+"""Invariants of swaps and sweeps."""
 
 from apps.core.invariant import Invariant
 from apps.ledger import keys
@@ -93,8 +93,7 @@ WITH booked AS (
 )
 SELECT o.purpose || ' ' || o.id, 'moved ' || o.amount_atomic || ', booked ' || coalesce(b.amount, 0)
 FROM chain_outgoingtransaction o LEFT JOIN booked b ON b.asset_id = o.asset_id
- AND b.key = CASE o.purpose WHEN 'sweep' THEN {keys.SWEEP.sql("o.tx_hash")}
-     ELSE {keys.SWEEP_GAS.sql("o.tx_hash")} END
+ AND b.key = {keys.of_sweeper_sql("o")}
 WHERE o.purpose IN ('sweep', 'sweep_gas') AND o.handled_status = 'confirmed'
   AND b.amount IS DISTINCT FROM CASE o.purpose
       WHEN 'sweep' THEN coalesce(nullif(o.received_atomic, 0), o.amount_atomic)

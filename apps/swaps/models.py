@@ -11,7 +11,7 @@ from apps.core.models import AtomicField, OptionalAtomicField, Owned
 
 
 class Swap(Owned):
-    """One sale of `sell_amount_atomic` for another asset. `payment` is set when an incoming payment
+    """A sale of `sell_amount_atomic` for another asset. `payment` is set when an incoming payment
     caused it."""
 
     class Status(models.TextChoices):
@@ -86,7 +86,7 @@ class Swap(Owned):
 
 
 class SwapStep(models.Model):
-    """One line of a swap's history."""
+    """A line of a swap's history."""
 
     swap = models.ForeignKey(Swap, on_delete=models.PROTECT, related_name="steps")
     from_status = models.CharField(max_length=9, null=True)

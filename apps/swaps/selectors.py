@@ -3,6 +3,7 @@ beside their estimates."""
 
 from django.db import models
 
+from apps.chain.networks.families import stored
 from apps.core import money
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
@@ -29,7 +30,7 @@ def search(rows: "models.QuerySet[Swap]", text: str) -> "models.QuerySet[Swap]":
     if not text:
         return rows
     payments = Payment.objects.filter(reference=text.upper()).values("pk")
-    lookups = [models.Q(tx_hash=text.lower()), models.Q(payment__in=payments)]
+    lookups = [models.Q(tx_hash=stored(text)), models.Q(payment__in=payments)]
     if is_uuid(text):
         lookups.append(models.Q(pk=text))
     return found_by_any(rows, *lookups)
@@ -52,8 +53,8 @@ def of_payment(payment: Payment) -> list[Swap]:
 
 
 def swap_delta(payment: Payment) -> tuple[str, str] | None:
-    """What a payment's automatic swap brought more (or, with a minus, less) than its estimate: in
-    coins and in atomic units."""
+    """Yield of a payment's automatic swap above (or, with a minus, below) its estimate: in coins
+    and in atomic units."""
     swap = next(
         (swap for swap in of_payment(payment) if swap.actual_buy_amount_atomic is not None), None
     )

@@ -1,4 +1,4 @@
-"""What statuses of endpoints and deliveries are called, and in which tone."""
+"""Names and tones of the statuses of endpoints and deliveries."""
 
 from django.utils.translation import gettext_lazy as _
 

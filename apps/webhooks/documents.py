@@ -88,6 +88,15 @@ class RedeliveryQueued(Document, frozen=True, kw_only=True):
     message: str
 
 
+class MissedQueued(Document, frozen=True, kw_only=True):
+    """The answer of resend_missed. `has_more` says that more was missed than one call sends: call
+    again."""
+
+    message: str
+    events_count: int
+    has_more: bool
+
+
 class EventData(Document, Generic[Object], frozen=True, kw_only=True):
     object: Object
 

@@ -1,4 +1,4 @@
-"""What a store's test clock makes due here: the deliveries that wait for their next attempt."""
+"""Deliveries that become due by a store's test clock."""
 
 import uuid
 from datetime import datetime

@@ -1,5 +1,5 @@
-"""What must always hold of what merchants are told: every line of history once, to whoever asked,
-with the figures of its record, and to their platform.
+"""Invariants of what merchants are told: every line of history once, to whoever asked, with the
+figures of its record, and to their platform.
 
 Old events are pruned: only what is younger than that, by a day's margin, is asked for. History has
 the times of its store; a test clock only goes forward, so what it is ahead by now is the most that
@@ -49,7 +49,7 @@ GROUP BY p.id, e.type
 HAVING count(e.account_id)
     <> count(*) FILTER (WHERE e.account_id IS NULL AND p.platform_id IS NOT NULL)
     OR bool_or(e.account_id IS NOT NULL AND
-        (e.store_id, e.account_id) IS DISTINCT FROM (p.platform_id, p.store_id))
+        (e.store_id, e.account_id) IS DISTINCT FROM (p.platform_id, stores_origin(p.store_id)))
 UNION ALL SELECT 'event ' || e.id, 'endpoint ' || p.id || ' was not told' FROM webhooks_event e
 JOIN webhooks_endpoint p ON p.store_id = e.store_id AND p.mode = e.mode
     AND e.type = ANY (p.subscribed_events)

@@ -109,7 +109,7 @@ class Endpoint(Owned):
 
 
 class Delivery(Owned):
-    """One event on its way to one endpoint. `attempts` counts those that have ended. Its id begins
+    """An event on its way to one endpoint. `attempts` counts those that have ended. Its id begins
     with its event's, whenever it was made: both are in one month (decision 430).
 
     `claimed_until` is the machine's time, every other column store time.

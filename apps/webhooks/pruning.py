@@ -1,4 +1,4 @@
-"""What webhooks forget: months of events with their deliveries and failed attempts, as soon as all
+"""Pruning of webhooks: months of events with their deliveries and failed attempts, as soon as all
 of a month was kept long enough and none of it waits (decision 430).
 
 What isn't of a month goes row by row, and so does what is of one that should have gone a month ago:
@@ -26,7 +26,8 @@ _ENDED = (Delivery.Status.DELIVERED, Delivery.Status.FAILED, Delivery.Status.IGN
 
 
 def prune_all(now: datetime) -> dict[str, int]:
-    """How many rows of each kind went. Until then they can be seen and sent again."""
+    """Deletes old rows, and returns the number of each kind. Until then they can be seen and sent
+    again."""
     before = now - timedelta(days=settings.WEBHOOK_KEPT_DAYS)
     partitions.make_ahead(MONTHS, now)
     dropped = partitions.drop_before(MONTHS, before)

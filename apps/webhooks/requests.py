@@ -6,13 +6,21 @@ with what couldn't be read.
 """
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Any
 
 from msgspec import UNSET, Struct, UnsetType
 
 from apps.core.messages.documents import FreeForm
-from apps.core.messages.fields import Field, Invalid, Schema, Text, check_free, split_url
+from apps.core.messages.fields import (
+    Field,
+    Invalid,
+    Schema,
+    Text,
+    check_free,
+    parse_moment,
+    split_url,
+)
 from apps.core.messages.requests import Changes, Request, by
 from apps.webhooks.catalogue import EVENTS
 from apps.webhooks.models import Endpoint
@@ -147,6 +155,29 @@ class ResendRequest(Struct, frozen=True):
 
     first: datetime
     last: datetime
+
+
+class Moment(Field):
+    """An ISO date-time with its offset."""
+
+    def check(self, value: Any, name: str) -> datetime:
+        moment = parse_moment(value)
+        try:
+            found = moment.astimezone(UTC) if moment is not None else None
+        except OverflowError:
+            found = None
+        if found is None:
+            raise Invalid(name, "time_with_zone")
+        return found
+
+    def schema(self) -> Schema:
+        return {"type": "string", "format": "date-time"}
+
+
+class ResendMissedBody(Request, frozen=True, kw_only=True):
+    """POST resend_missed. Without a moment it is all of the last 30 days."""
+
+    since: Annotated[datetime, by(Moment())] | None = None
 
 
 class RedeliverBody(Request, frozen=True, kw_only=True):

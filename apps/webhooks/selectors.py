@@ -1,5 +1,6 @@
 """Reads of endpoints and deliveries: always one store, one mode, and nothing that was deleted."""
 
+import uuid
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -17,8 +18,8 @@ ABOUT_MAX = 100
 
 
 def events(access: Access) -> models.QuerySet[Event]:
-    """What happened in a store, whether or not an endpoint asked for it, with the events that
-    send_test made up."""
+    """Events of a store, with or without an endpoint for them, with those that send_test made
+    up."""
     return Event.objects.visible_to(access)
 
 
@@ -26,18 +27,27 @@ def filtered_events(
     access: Access, *, type: str, q: str, account_id: str = ""
 ) -> models.QuerySet[Event]:
     """Newest first, without their objects: the one with the ID `q`, and of the newest
-    (searching.NEWEST_MAX) those of a type and of a sub-merchant, for which no index is kept."""
+    (searching.NEWEST_MAX) those of a type, of a sub-merchant and about the record `q`, its ID,
+    reference, number or order ID, for which no index is kept."""
     rows = events(access).defer("object").order_by("-created_at", "-id")
     columns = {"type": type, "account_id": account_id}
     condition = models.Q(**{name: value for name, value in columns.items() if value})
+    if q and is_uuid(q):
+        own = rows.filter(condition, pk=q)
+        if own.exists():
+            return own
     if q:
-        return rows.filter(condition, pk=q) if is_uuid(q) else rows.none()
+        condition &= models.Q(*((f"object__{name}", q) for name in _ABOUT), _connector="OR")
     return found_by_any(rows, in_newest=condition) if condition else rows
 
 
+# Where an event's object names its record.
+_ABOUT = ("id", "payment_intent_id", "order_id", "formatted_number")
+
+
 def ours_to_deliver(mode: str, due_by: datetime) -> models.QuerySet[QueuedDelivery]:
-    """What is due to hosts that answer. Anybody can name one that never has; what waits for it is
-    late by its own doing."""
+    """Due deliveries to hosts that answer. Anybody can name one that never has; what waits for it
+    is late by its own doing."""
     answering = Endpoint.objects.filter(mode=mode, host__in=Host.objects.values("name"))
     # Each is looked up by its key: joined, the table of endpoints is read whole while it is short.
     own = models.Subquery(answering.filter(pk=models.OuterRef("endpoint_id")).values("pk")[:1])
@@ -78,10 +88,19 @@ def with_success_rates(
     waits, is ignored or was a test doesn't count. None when nothing has ended.
     """
     rows = list(endpoints(access, status))
+    rates = _rates(rows)
+    return [(row, rates.get(row.pk)) for row in rows]
+
+
+def success_rate(endpoint: Endpoint) -> float | None:
+    """That of one."""
+    return _rates([endpoint]).get(endpoint.pk)
+
+
+def _rates(rows: Sequence[Endpoint]) -> dict[uuid.UUID, float]:
     with connection.cursor() as cursor:
         cursor.execute(_ENDED, [[row.pk for row in rows], LOOKED_AT_MAX, RATED_MAX])
-        rates = {pk: round(100 * arrived / total, 1) for pk, total, arrived in cursor.fetchall()}
-    return [(row, rates.get(row.pk)) for row in rows]
+        return {pk: round(100 * arrived / total, 1) for pk, total, arrived in cursor.fetchall()}
 
 
 def recent_deliveries(endpoint: Endpoint, limit: int = RECENT) -> list[Delivery]:
@@ -95,6 +114,13 @@ def deliveries(endpoint: Endpoint) -> models.QuerySet[Delivery]:
         .select_related("event")
         .order_by("-created_at", "-id")
     )
+
+
+def filtered_deliveries(endpoint: Endpoint, *, status: str) -> models.QuerySet[Delivery]:
+    """Newest first, without what was sent and answered; of the newest (searching.NEWEST_MAX) those
+    with a status, for which no index is kept."""
+    rows = deliveries(endpoint).defer("event__object", "response_body")
+    return found_by_any(rows, in_newest=models.Q(status=status)) if status else rows
 
 
 def event_bodies(access: Access) -> models.QuerySet[Event]:

@@ -19,7 +19,7 @@ USER_AGENT = "Tillgate-Webhooks/1.0"
 
 
 def secret_place(endpoint_id: uuid.UUID) -> str:
-    """Where a secret is stored; it decrypts nowhere else."""
+    """Place of a stored secret; it decrypts nowhere else."""
     return f"webhooks_endpoint:{endpoint_id}:sealed_secret"
 
 

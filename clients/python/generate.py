@@ -70,7 +70,8 @@ def write(description: Schema, folder: Path) -> None:
     asked = {name: schema for name, schema in queries.items() if schema}
     inputs = share_parts({**wrapped(bodies), **asked})
     (folder / "inputs.py").write_text(generated(inputs, "typed_dict"))
-    (folder / "resources.py").write_text(resources(methods, operations, bodies, queries))
+    for kind in (SYNC, ASYNC):
+        (folder / kind.file).write_text(resources(kind, methods, operations, bodies, queries))
 
 
 def table() -> list[Method]:
@@ -188,10 +189,25 @@ def last(reference: str) -> str:
 
 # --- the classes
 
-RETURNS = {"whole": "Listing[{}]", "pages": "Listing[{}]", "feed": "Feed[{}]"}
+RETURNS = {"whole": "{prefix}Listing[{type}]", "feed": "{prefix}Feed[{type}]"}
+RETURNS["pages"] = RETURNS["whole"]
+
+
+class Kind(NamedTuple):
+    """A client: one that waits for each answer, or one for an event loop."""
+
+    file: str
+    module: str
+    prefix: str
+    is_async: bool
+
+
+SYNC = Kind("resources.py", "calls", "", False)
+ASYNC = Kind("async_resources.py", "async_calls", "Async", True)
 
 
 def resources(
+    kind: Kind,
     methods: list[Method],
     operations: dict[str, tuple[str, str, Schema]],
     bodies: dict[str, tuple[str, Schema] | None],
@@ -201,29 +217,38 @@ def resources(
         f'{NOTE}"""A class per kind of record, with a method per operation."""\n',
         "from __future__ import annotations\n",
         "from typing import TYPE_CHECKING, List\n",
-        "from .. import calls",
+        "from .. import async_calls, calls" if kind.is_async else "from .. import calls",
         "from ..later import Later\n",
         "if TYPE_CHECKING:",
         "    from typing_extensions import Unpack\n",
-        "    from ..calls import Feed, Listing, Options",
+        *imports_of(kind),
         "    from . import inputs, models",
         "else:",
         '    models = Later(".generated.models")',
     ]
     names = list(dict.fromkeys(one.resource for one in methods))
     for resource in names:
-        parts.append(f"\n\nclass {class_of(resource)}(calls.Resource):")
+        parts.append(f"\n\nclass {class_of(resource)}({kind.module}.{kind.prefix}Resource):")
         own = [one for one in methods if one.resource == resource]
         own.sort(key=lambda one: one.name == "list")  # below it, `list` is the method
         parts += [
-            written(one, *operations[one.operation], bodies[name_of(one)], queries[name_of(one)])
+            written(
+                kind, one, *operations[one.operation], bodies[name_of(one)], queries[name_of(one)]
+            )
             for one in own
         ]
-    parts.append("\n\nclass Resources:")
+    parts.append(f"\n\nclass {kind.prefix}Resources:")
     parts += [f"    {one}: {class_of(one)}" for one in names]
-    parts.append("\n    def _open(self, api: calls.Api) -> None:")
+    parts.append(f"\n    def _open(self, api: {kind.module}.{kind.prefix}Api) -> None:")
     parts += [f"        self.{one} = {class_of(one)}(api)" for one in names]
     return "\n".join(parts) + "\n"
+
+
+def imports_of(kind: Kind) -> list[str]:
+    if kind.is_async:
+        lists = "    from ..async_calls import AsyncFeed, AsyncListing"
+        return [lists, "    from ..calls import Options"]
+    return ["    from ..calls import Feed, Listing, Options"]
 
 
 def class_of(resource: str) -> str:
@@ -231,6 +256,7 @@ def class_of(resource: str) -> str:
 
 
 def written(
+    kind: Kind,
     one: Method,
     method: str,
     path: str,
@@ -250,7 +276,8 @@ def written(
     if fields:
         arguments.append(f"**fields: Unpack[inputs.{fields}]")
 
-    returned = RETURNS.get(answer.kind, "{}").format(answer.type)
+    form = RETURNS.get(answer.kind, "{type}")
+    returned = form.format(prefix=kind.prefix, type=answer.type)
     returned = returned.replace("list[", "List[")  # where a method has the name of the type
     route = re.sub(r"\{(\w+)\}", r"{calls.quoted(\1)}", path.removeprefix(API))
     literal = f'f"{route}"' if ids else f'"{route}"'
@@ -271,10 +298,12 @@ def written(
         "pages": f"self._api.pages({call}, {shown})",
         "feed": f"self._api.feed({call}, {shown})",
     }[answer.kind]
-    verb = "" if answer.kind == "nothing" else "return "
+    waits = kind.is_async and answer.kind not in RETURNS  # a list is asked for by whoever iterates
+    verb = ("" if answer.kind == "nothing" else "return ") + ("await " if waits else "")
+    begin = "async def" if waits else "def"
     lines = ",\n        ".join(arguments)
     return (
-        f"\n    def {one.name}(\n        {lines},\n    ) -> {returned}:\n"
+        f"\n    {begin} {one.name}(\n        {lines},\n    ) -> {returned}:\n"
         f'        """{title_of(method, path)}: `{method.upper()} {path.removeprefix(API)}`."""\n'
         f"        {verb}{made}"
     )

@@ -8,7 +8,8 @@ import msgspec
 from apps.access.access import ACT, Access
 from apps.access.services import authenticate, create_agent_credential
 from apps.agents.documents.x402 import requirements_document
-from apps.agents.models import AgentSettings, AuthorizationProvider, Mandate, PaymentOffer
+from apps.agents.models import AgentSettings, AuthorizationProvider, Mandate
+from apps.agents.offers import Offer
 from apps.agents.requests.mandates import MandateRequest, SettlementRequest
 from apps.agents.requests.x402 import (
     VERSION,
@@ -26,7 +27,7 @@ from apps.agents.services.x402_settle import settle
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.sending.authorizations import Authorization, digest
 from apps.core import clock
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from apps.stores.models import Store, User
 from apps.stores.services import change_store
 
@@ -90,13 +91,13 @@ def pay_over_x402(
         settle(access, _signed(offer))
 
 
-def _signed(offer: PaymentOffer) -> SignedPaymentRequest:
-    """What the protocol's client would send to be settled."""
+def _signed(offer: Offer) -> SignedPaymentRequest:
+    """Settlement request as the protocol's client sends it."""
     key = SigningKey(bytes.fromhex(CHAIN_KEYS["customer"][2:]))
     now = int(clock.real_now().timestamp())
     unsigned = Authorization(
         payer=key.address,
-        to=offer.pay_to_id,
+        to=offer.pay_to,
         amount_atomic=offer.amount_atomic,
         valid_after=now - 600,
         valid_before=now + offer.timeout_seconds,

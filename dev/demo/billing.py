@@ -40,7 +40,7 @@ PEOPLE = (
     (
         "Café Lumen",
         "books@lumen.example",
-        {"line1": "3 rue Claire", "city": "Lyon", "country": "FR"},
+        {"line1": "3 rue Claire", "postal_code": "69001", "city": "Lyon", "country": "FR"},
     ),
 )
 BEANS = LineRequest(description="Wholesale beans, 10 kg", quantity=2, unit_amount_cents=21900)
@@ -99,8 +99,8 @@ def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
         BEANS,
         TRAINING,
         due_at=access.now() + DUE_IN,
-        tax_rate_bps=2000,
         po_number="PO-3381",
+        buyer_reference="Lumen 7",
         footer="Thank you.",
     )
     send_invoice(access, finalize_invoice(access, create_invoice(access, terms)))
@@ -116,6 +116,10 @@ def _seed_invoices(access: Access, ben: Customer, lumen: Customer) -> None:
 
 
 def _wish(customer: Customer, *lines: LineRequest, **fields: Any) -> InvoiceRequest:
+    """With tax, so that each is an e-invoice."""
     return InvoiceRequest(
-        customer_id=str(customer.pk), currency="EUR", line_items=list(lines), **fields
+        customer_id=str(customer.pk),
+        currency="EUR",
+        line_items=list(lines),
+        **{"tax_rate_bps": 1900, **fields},
     )

@@ -10,8 +10,8 @@ from msgspec import Struct, convert
 from apps.chain.encoding.abi import encode
 from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.secp256k1 import SigningKey
+from apps.chain.networks.evm.addresses import checksummed
 from apps.core import local_chain
-from apps.core.evm import checksummed
 from dev import waiting
 
 ARTIFACT = Path(__file__).parent / "tokens" / "DevToken.json"
@@ -22,8 +22,7 @@ GWEI = 10**9
 
 
 class MinedReceipt(Struct, frozen=True, rename="camel"):
-    """What we read of it: whether it succeeded, and the contract that it put on the chain, if that
-    was what it did."""
+    """A receipt's success, and the contract that it deployed, if any."""
 
     status: str
     contract_address: str | None

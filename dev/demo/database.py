@@ -19,7 +19,7 @@ def bring_up_to_date() -> None:
 
 
 def is_up_to_date() -> bool:
-    """Whether every migration on disk has run. Reading their names costs nothing; loading them
+    """True if every migration on disk has run. Reading their names costs nothing; loading them
     takes seconds."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT to_regclass('django_migrations') IS NOT NULL")

@@ -6,12 +6,12 @@ import os
 from apps.assets.models import Asset, Chain, TokenStandard
 from apps.chain.sending import signing_rounds
 from apps.core import clock, local_chain
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_HOT
 from apps.payments.services.treasury import funding_key
 from apps.stores.models import User
-from dev.demo import people
+from dev.demo import litecoin, people
 from dev.demo.chain import DemoWallet
 
 COINS_WEI = 1000 * 10**18
@@ -27,6 +27,8 @@ def fill(contracts: dict[str, str]) -> list[str]:
     """Give each hot wallet coins, and the live one tokens, unless it has some, and book them; the
     networks that can send now."""
     wallets = signing_rounds.introduce()
+    if litecoin.CHAIN in wallets:
+        litecoin.fill(Chain.objects.get(pk=litecoin.CHAIN), wallets[litecoin.CHAIN])
     staff = User.objects.get(email=people.STAFF["email"])
     for chain in Chain.objects.filter(pk__in=wallets.keys() & URLS.keys()):
         url = os.environ[URLS[chain.pk]]

@@ -6,10 +6,13 @@ from datetime import timedelta
 
 from apps.access.access import ACT, Access
 from apps.links.models import PaymentLink
-from apps.links.requests import LinkRequest, Purchase, SaleRequest
+from apps.links.requests import LinkRequest, Purchase
 from apps.links.services.buy import buy
 from apps.links.services.links import create_link
-from apps.links.services.till import start_sale
+from apps.links.services.sales import start_sale
+from apps.links.services.till import add_item, change_till
+from apps.links.till_requests import ItemRequest, SaleLine, SaleRequest, TillRequest
+from apps.links.till_selectors import TIPS_DEFAULT
 from apps.payments.requests import SimulationRequest
 from apps.payments.services.simulate import simulate_deposit
 from apps.stores.models import Store, User
@@ -21,6 +24,7 @@ GUESTS = (
     ("Ben Okafor", "ben@example.com"),
     ("Chloé Martin", "chloe@example.com"),
 )
+ITEMS = (("Flat white", 420, 1900), ("Beans, 250 g", 1190, 700), ("Oat cookie", 280, 700))
 COURSE_IN = timedelta(days=30)
 
 
@@ -31,10 +35,42 @@ def seed_links(store: Store, merchant: User) -> None:
         return
     _collect(access)
     _sell_seats(access)
-    sale = SaleRequest(
-        amount_cents=1240, currency="EUR", tip_cents=120, note="Table 4", form_key=uuid.uuid4().hex
+    _sell(access)
+
+
+def _sell(access: Access) -> None:
+    """At the till, which is set up for two VAT rates and two devices."""
+    till = TillRequest(
+        currency="EUR",
+        tip_bps=TIPS_DEFAULT,
+        vat_bps=(1900, 700),
+        names=("Bar", "Terrace"),
     )
-    simulate_deposit(access, start_sale(access, sale), SimulationRequest())
+    change_till(access, till)
+    items = [
+        add_item(access, ItemRequest(name=name, price_cents=cents, currency="EUR", vat_bps=bps))
+        for name, cents, bps in ITEMS
+    ]
+    lines = [
+        SaleLine(
+            description=item.name,
+            quantity=2,
+            unit_amount_cents=item.price_cents,
+            vat_bps=item.vat_bps,
+        )
+        for item in items[:2]
+    ]
+    request = SaleRequest(
+        lines=lines,
+        currency="EUR",
+        tip_cents=120,
+        note="Table 4",
+        till_name="Bar",
+        form_key=uuid.uuid4().hex,
+    )
+    payment = start_sale(access, request).payment
+    assert payment is not None
+    simulate_deposit(access, payment, SimulationRequest())
 
 
 def _collect(access: Access) -> None:

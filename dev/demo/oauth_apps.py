@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from apps.access.authorization.apps import create_app
 from apps.access.models import Application
-from apps.access.oauth_apps import create_app
 from apps.access.requests import AppRequest
 from apps.stores.models import Store, User
 

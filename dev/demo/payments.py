@@ -31,7 +31,7 @@ SAMPLE_CENTS = 1850
 
 @dataclass(frozen=True)
 class Order:
-    """One order of the coffee shop and how it is paid; `scenario` None leaves it unpaid."""
+    """An order of the coffee shop and how it is paid; `scenario` None leaves it unpaid."""
 
     title: str
     cents: int
@@ -112,8 +112,8 @@ def seed_test_payments(
 
 
 def _seed_history(store: Store, merchant: User, days: int) -> Iterator[int]:
-    """What a shop that has been open for some weeks has sold, day by day on its test clock until
-    today. Yields the number of each day that is over."""
+    """Sales of a shop that has been open for some weeks, day by day on its test clock until today.
+    Yields the number of each day that is over."""
     orders = cycle(HABITS)
     change_store(store, **DEFAULTS)
     clock.begin(store, days * DAY_SECONDS)

@@ -1,11 +1,11 @@
-"""Who is in the demo: a merchant with a store, and two members of the staff. Made once, found again
+"""People of the demo: a merchant with a store, and two members of the staff. Made once, found again
 at the next start."""
 
 from django.db import transaction
 from msgspec import json
 from msgspec.structs import replace
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.console.management.commands.create_store import StoreResult, open_store
 from apps.stores.models import Member, Store, User
 from apps.stores.requests import StoreRequest
@@ -43,12 +43,18 @@ def open_demo_store() -> Store:
     second_factor.switch_on(merchant, MERCHANT["totp_secret"])
     store = create_store(
         merchant,
-        StoreRequest(name=STORE_NAME, country="DE", settlement_currency="EUR"),
+        StoreRequest(
+            name=STORE_NAME,
+            country="DE",
+            settlement_currency="EUR",
+            time_zone="Europe/Berlin",
+        ),
         is_kyc_confirmed=True,
     )
     change_store(
         store,
         support_email="support@demo.example",
+        support_phone="+49 30 5550100",
         card_funding_live=True,
         card_funding_test=True,
     )
@@ -56,7 +62,7 @@ def open_demo_store() -> Store:
 
 
 def credentials(store: Store, content: bytes | None) -> StoreResult:
-    """What `create_store` prints: the one kept since it was made (secrets are shown once), else new
+    """Output of `create_store`: the one kept since it was made (secrets are shown once), else new
     credentials."""
     stored = json.decode(content, type=StoreResult) if content is not None else None
     if stored is not None and stored.store.id == str(store.pk):

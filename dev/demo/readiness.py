@@ -1,4 +1,4 @@
-"""What the demo's service still lacks, and what shows that it is on its way."""
+"""Missing parts of the demo's service, and their signs of progress."""
 
 import json
 import time
@@ -22,8 +22,8 @@ _LOCAL = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 def missing(port: int, path: str = WHOLE) -> str:
-    """What /readyz says is missing: the database, Redis, the watcher of a chain; empty when all is
-    there."""
+    """Parts that /readyz names as missing: the database, Redis, the watcher of a chain; empty when
+    all are there."""
     try:
         with _LOCAL.open(f"http://127.0.0.1:{port}{path}", timeout=5):
             return ""
@@ -85,7 +85,7 @@ def wait_for(
 
 
 def _behind() -> dict[str, int]:
-    """How far the chains have been read that aren't yet where they should be."""
+    """Read positions of chains that aren't caught up."""
     read = {chain: head.number for chain, head in heads().items()}
     lags = {chain: lag_seconds(chain) for chain, urls in settings.CHAIN_URLS.items() if urls}
     return {

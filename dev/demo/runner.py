@@ -37,7 +37,7 @@ ENVIRONMENT = {
 
 
 class Processes:
-    """What runs beside the services. One thread starts and watches them; any may ask them to
+    """Processes beside the services. One thread starts and watches them; any may ask them to
     stop."""
 
     def __init__(self) -> None:
@@ -175,8 +175,8 @@ def _signal(process: "subprocess.Popen[bytes] | Warm", number: signal.Signals) -
 
 
 def of_role(name: str, database_url: str) -> dict[str, str]:
-    """How a process comes in at the database, and what keeps web from approving, as in a
-    deployment."""
+    """Environment of a process by its role at the database; as in a deployment, web can't
+    approve."""
     roles = {"web": grants.WEB, "watcher": grants.WATCHER, "signer": grants.SIGNER}
     role = roles.get(name, grants.WORKER)
     url = urlsplit(database_url)

@@ -39,7 +39,7 @@ def swap_when_paid(
 
 
 def _read_blocks() -> dict[str, int]:
-    """How far the watcher has read each chain."""
+    """Read position of each chain."""
     return {chain: head.number for chain, head in heads().items()}
 
 

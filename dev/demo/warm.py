@@ -26,7 +26,7 @@ _gates: list[int] = []
 
 
 class Warm:
-    """What a Popen is to the one who watches it: `pid`, `stdout`, `poll` and `wait`."""
+    """A Popen's interface for its watcher: `pid`, `stdout`, `poll` and `wait`."""
 
     def __init__(self, name: str, command: list[str]) -> None:
         gate, self._gate = os.pipe()

@@ -1,5 +1,5 @@
 """An agent that pays for what it reads: asks, signs, asks again. The wallet needs the token, and no
-coins for gas.
+coins for gas; in test mode it needs nothing, and any key will do.
 
 pip install "x402[evm,requests]"
 PRIVATE_KEY=0x... python x402_client.py http://localhost:4021/report

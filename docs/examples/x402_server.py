@@ -1,15 +1,17 @@
-"""A server whose report costs a cent, paid over x402 with Tillgate as the facilitator. The
+"""A server whose report costs 90 cents, paid over x402 with Tillgate as the facilitator. The
 middleware is x402's own.
 
     pip install "x402[evm,flask,httpx]" requests
-    TILLGATE_KEY=svc_sk_live_... python x402_server.py
+    TILLGATE_KEY=svc_sk_test_... python x402_server.py
 
-It asks Tillgate for an address for each customer; the customer signs, Tillgate carries the
-signature out and books the payment. When no block has it in time, what was signed is kept, and the
-customer who shows it again gets the report once the payment has completed: nobody pays twice.
+It asks Tillgate for what may be signed, in each asset that the store takes; the customer signs one,
+Tillgate carries the signature out and books the payment. With a test key nothing moves on a chain.
+When no block has it in time, what was signed is kept, and the customer who shows it again gets the
+report once the payment has completed: nobody pays twice.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -27,10 +29,7 @@ from x402.schemas import AssetAmount, PaymentPayload, PaymentRequirements, Settl
 API = os.environ.get("TILLGATE_URL", "http://localhost:8000") + "/api/v2"
 FACILITATOR = f"{API}/x402"
 HEADERS = {"Authorization": f"Bearer {os.environ['TILLGATE_KEY']}"}
-ASSET_ID, PRICE_ATOMIC = (
-    "ETH_USDC",
-    "1000000",
-)  # one USDC, which is worth more than the gas that takes it in
+PRICE = {"amount": "0.90", "currency": "USD"}  # more than the gas that takes it in
 
 app = flask.Flask(__name__)
 # What was signed for a payment that isn't known yet, by signature. A shop keeps it in its database,
@@ -90,50 +89,71 @@ def report() -> dict[str, str]:
     return {"report": "It will rain tomorrow."}
 
 
-def token() -> tuple[str, dict[str, str]]:
-    """(network, token) of the asset that is asked for."""
+def tokens() -> dict[str, tuple[str, dict[str, str]]]:
+    """(network, token) of each asset that the store takes over x402."""
     supported = requests.get(f"{FACILITATOR}/supported", headers=HEADERS, timeout=10)
     supported.raise_for_status()
-    for kind in supported.json()["kinds"]:
-        for one in kind["extra"]["assets"]:
-            if one["assetId"] == ASSET_ID:
-                return kind["network"], one
-    raise SystemExit(f"{ASSET_ID} can't be paid over x402 with this key")
+    found = {
+        one["assetId"]: (kind["network"], one)
+        for kind in supported.json()["kinds"]
+        for one in kind["extra"]["assets"]
+    }
+    return found or sys.exit("Nothing can be paid over x402 with this key")
 
 
-def pay_to(context: HTTPRequestContext) -> str:
-    """The address that the customer has signed for, else a new one. Tillgate refuses an address
-    that it didn't give to this store."""
+def accepts(context: HTTPRequestContext) -> list[dict[str, Any]]:
+    """What may be signed: asked for once a request, in all assets. Tillgate records nothing of
+    it."""
+    if "accepts" not in flask.g:
+        wanted = {**PRICE, "resource": context.adapter.get_url(), "description": "Report"}
+        asked = requests.post(f"{FACILITATOR}/offers", json=wanted, headers=HEADERS, timeout=10)
+        asked.raise_for_status()
+        flask.g.accepts = asked.json()["accepts"]
+    return flask.g.accepts
+
+
+def asked_in(context: HTTPRequestContext, token: dict[str, str]) -> dict[str, Any]:
+    """What the customer has signed, else a new offer in this token."""
     if context.payment_header:
         try:
-            return decode_payment_signature_header(context.payment_header).accepted.pay_to
+            return signed_for(context.payment_header)
         except (ValueError, AttributeError):
             pass  # it can't be read: the customer is asked again
-    wanted = {
-        "asset_id": ASSET_ID,
-        "amount_atomic": PRICE_ATOMIC,
-        "resource": context.adapter.get_url(),
-        "description": "Report",
-    }
-    asked = requests.post(f"{FACILITATOR}/requirements", json=wanted, headers=HEADERS, timeout=10)
-    asked.raise_for_status()
-    return asked.json()["payTo"]
+    return next(one for one in accepts(context) if one["asset"] == token["asset"])
+
+
+def signed_for(header: str) -> dict[str, Any]:
+    accepted = decode_payment_signature_header(header).accepted
+    return {"payTo": accepted.pay_to, "amount": accepted.amount, "extra": accepted.extra or {}}
+
+
+def option(network: str, token: dict[str, str]) -> PaymentOption:
+    def pay_to(context: HTTPRequestContext) -> str:
+        return asked_in(context, token)["payTo"]
+
+    def price(context: HTTPRequestContext) -> AssetAmount:
+        asked = asked_in(context, token)
+        # Tillgate refuses a signature for the price of anything else.
+        extra = {**asked["extra"], "resource": context.adapter.get_url()}
+        return AssetAmount(amount=asked["amount"], asset=token["asset"], extra=extra)
+
+    return PaymentOption(
+        scheme="exact", network=network, pay_to=pay_to, price=price, max_timeout_seconds=120
+    )
 
 
 def protect() -> None:
-    network, asked = token()
+    offered = tokens().values()
     headers = CreateHeadersAuthProvider(
         lambda: dict.fromkeys(("verify", "settle", "supported"), HEADERS)
     )
     facilitator = Facilitator(FacilitatorConfig(url=FACILITATOR, auth_provider=headers))
-    server = register_exact_evm_server(x402ResourceServerSync(facilitator), networks=network)
-    domain = {"name": asked["name"], "version": asked["version"]}
-    price = AssetAmount(amount=PRICE_ATOMIC, asset=asked["asset"], extra=domain)
-    option = PaymentOption(
-        scheme="exact", network=network, pay_to=pay_to, price=price, max_timeout_seconds=120
+    server = register_exact_evm_server(
+        x402ResourceServerSync(facilitator), networks=[network for network, _ in offered]
     )
+    options = [option(network, token) for network, token in offered]
     payment_middleware(
-        app, {"GET /report": RouteConfig(accepts=option, description="Report")}, server
+        app, {"GET /report": RouteConfig(accepts=options, description="Report")}, server
     )
     app.wsgi_app = KeptPayments(app.wsgi_app)
 

@@ -1,9 +1,9 @@
-// Keeps the checkout current while somebody looks at it, and tells the page that frames it what happens.
-// Without it the page reloads itself.
+// Keeps the checkout current while somebody looks at it. Without it the page reloads itself.
 
 const PACE = [[20, 2500], [60, 5000], [Infinity, 15000]]; // up to so many looks, this many milliseconds apart
 const part = () => document.getElementById("checkout");
 
+let status = part()?.dataset.status;
 let looks = 0;
 let timer = 0;
 
@@ -18,16 +18,37 @@ function schedule() {
   }, wait);
 }
 
+// Coins that wait for a block are shown within two seconds: a question of a line each second says
+// whether to look again. Not for ever, and not while nobody looks.
+const PULSES = 900;
+let pulses = 0;
+let beat = "";
+
+async function pulse() {
+  const path = part()?.dataset.pulse;
+  if (document.hidden || !path || pulses >= PULSES) return;
+  pulses += 1;
+  const answer = await fetch(path, { cache: "no-store" });
+  if (!answer.ok) return;
+  const now = await answer.text();
+  if (beat && beat !== now) window.htmx.trigger(part(), "refresh");
+  beat = now;
+}
+
+setInterval(() => pulse().catch(() => {}), 1000); // a lost connection comes back
+
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) return;
   looks = 0;
+  pulses = 0;
   if (part() && "poll" in part().dataset) window.htmx.trigger(part(), "refresh");
   schedule();
 });
 document.addEventListener("htmx:after:swap", () => {
-  if (told.status !== part()?.dataset.status) looks = 0;
+  const now = part()?.dataset.status;
+  if (status !== now) looks = 0;
+  status = now;
   schedule();
-  tell();
 });
 
 // --- paying
@@ -61,43 +82,9 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// --- inside a frame
-
-const told = { status: part()?.dataset.status, height: 0 };
-const parentOrigin = part()?.dataset.embeddedIn;
-
-function post(event, more = {}) {
-  if (parentOrigin && window.parent !== window) window.parent.postMessage({ source: "service:checkout", event, ...more }, parentOrigin);
-}
-
-function outcome({ status, successUrl }) {
-  if (status === "completed") post("completed", { success_url: successUrl || null });
-  else if (status === "failed") post("failed", { status });
-  else if (status === "expired") post("expired");
-}
-
-function tell() {
-  const now = part()?.dataset;
-  if (!now || now.status === told.status) return;
-  told.status = now.status;
-  post("status", { status: now.status });
-  outcome(now);
-}
-
-function measure() {
-  const height = Math.ceil(document.body.getBoundingClientRect().height);
-  if (height === told.height) return;
-  told.height = height;
-  post("resize", { height });
-}
-
-if (parentOrigin) {
-  post("ready");
-  new ResizeObserver(measure).observe(document.body);
-  measure();
-  // Of a payment that isn't there, there is no status to tell.
-  if (!("isMissing" in part().dataset)) post("status", { status: told.status });
-  outcome(part().dataset);
-}
+// The bar at the end of a phone's page would lie on the code.
+document.addEventListener("change", ({ target }) => {
+  if (target.id === "show-code" && target.checked) document.querySelector(".scan .qr").scrollIntoView({ block: "center" });
+});
 
 schedule();

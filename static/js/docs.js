@@ -82,12 +82,20 @@ async function load() {
 // An apostrophe is typed straight, and shown as a curly one.
 const plain = (text) => text.toLowerCase().replaceAll("’", "'");
 
-function score(entry, words) {
-  const [, title, place, text] = entry;
-  const name = plain(title);
-  const all = plain(`${name} ${place} ${text}`);
-  if (!words.every((word) => all.includes(word))) return 0;
-  return 1 + words.filter((word) => name.includes(word)).length * 2 + (name.startsWith(words[0]) ? 2 : 0);
+// Every word somewhere on the page, and one in the part; best where the part has them all, and its title the most.
+function search(entries, words) {
+  const parts = entries.map((entry) => [entry, plain(entry[1]), plain(`${entry[1]} ${entry[2]} ${entry[3]}`)]);
+  const pages = {};
+  const pageOf = (entry) => entry[0].split("#")[0];
+  for (const [entry, , text] of parts) pages[pageOf(entry)] = `${pages[pageOf(entry)] ?? ""}${text} `;
+  const found = [];
+  for (const [entry, name, text] of parts) {
+    const count = words.filter((word) => text.includes(word)).length;
+    if (!count || !words.every((word) => pages[pageOf(entry)].includes(word))) continue;
+    const named = words.filter((word) => name.includes(word)).length;
+    found.push([count * 100 + named * 2 + (name.startsWith(words[0]) ? 1 : 0), entry]);
+  }
+  return found.sort((one, other) => other[0] - one[0]).map(([, entry]) => entry);
 }
 
 function show(found, query) {
@@ -118,9 +126,7 @@ form?.addEventListener("input", async (event) => {
   }
   const entries = await load();
   if (event.target.value.trim() !== query) return;
-  const found = entries.map((entry) => [score(entry, words), entry]).filter(([points]) => points);
-  found.sort((one, other) => other[0] - one[0]);
-  show(found.slice(0, 10).map(([, entry]) => entry), query);
+  show(search(entries, words).slice(0, 10), query);
 });
 
 document.addEventListener("keydown", (event) => {

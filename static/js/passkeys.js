@@ -46,8 +46,10 @@ function answer(credential, response) {
   };
 }
 
-function tell(form, text) {
+// The sentences stand in the page, in the reader's language.
+function tell(form, name) {
   const place = form.querySelector("[data-passkey-says]");
+  const text = place.dataset[name] || "";
   place.textContent = text;
   place.hidden = !text;
 }
@@ -61,13 +63,13 @@ async function run(form, asked, isQuiet) {
     form.requestSubmit();
   } catch (error) {
     if (isQuiet) return;
-    tell(form, error.name === "InvalidStateError" ? "This device has a passkey for your account already." : "Your device gave no passkey. Try again, or use another way.");
+    tell(form, error.name === "InvalidStateError" ? "known" : "none");
   }
 }
 
 for (const form of document.querySelectorAll("form[data-passkey]")) {
   if (!window.PublicKeyCredential) {
-    tell(form, "This browser can’t use passkeys.");
+    tell(form, "unsupported");
     continue;
   }
   form.addEventListener("submit", (event) => {

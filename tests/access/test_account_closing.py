@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from django.core import mail as django_mail
 
-from apps.access import second_factor
-from apps.access.account_closing import close_account
+from apps.access.factors import second_factor
 from apps.access.models import SecondFactor, SignIn
+from apps.access.person.account_closing import close_account
 from apps.core import clock, mail
-from apps.stores import notifications
 from apps.stores.models import AuditEntry, Member, NotificationChoice, Role, Store, User
+from apps.stores.notices import notifications
 from tests.cast import PASSWORD, Cast
 from tests.dashboard.browse import Browser, text
 

@@ -7,10 +7,12 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.test import RequestFactory
 
-from apps.access import invitations, recovery
-from apps.core import buckets, clock
+from apps.access.members import invitations
+from apps.access.person import recovery
+from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.models import OutgoingMail
+from apps.core.redis import buckets
 from apps.core.web.middleware import client_address
 from apps.stores.models import User
 from apps.stores.services import EmailTaken, create_user
@@ -93,10 +95,10 @@ def test_what_can_not_be_an_address_finds_nobody(victim: User) -> None:
         assert User.objects.with_email(text) is None
 
 
-# --- letters and addresses of clients ---
+# --- emails and addresses of clients ---
 
 
-def test_nobody_is_sent_more_than_ten_letters_a_day_by_strangers(victim: User) -> None:
+def test_nobody_is_sent_more_than_ten_emails_a_day_by_strangers(victim: User) -> None:
     for n in range(14):
         recovery.ask("VICTIM@gmail.com" if n % 2 else "victim@gmail.com", f"10.0.{n}.1")
         drain_sign_in()
@@ -109,13 +111,13 @@ def drain_sign_in() -> None:
         buckets.client().delete(key)
 
 
-def test_an_invitation_beyond_ten_letters_is_refused(cast: Cast) -> None:
+def test_an_invitation_beyond_ten_emails_is_refused(cast: Cast) -> None:
     alice = cast.bakery.owner_access()
     at = clock.real_now()
     for _ in range(10):
         one = invitations.invite(alice, email="guest@example.com", role="viewer", at=at)
         invitations.revoke(one, at)
-    with pytest.raises(invitations.TooManyLetters):
+    with pytest.raises(invitations.TooManyEmails):
         invitations.invite(alice, email="Guest@Example.com", role="viewer", at=at)
 
 

@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.core import mail as django_mail
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import AccessToken, AgentCredential, ApiKey, Application
 from apps.assets.models import Asset
 from apps.core import clock, mail
@@ -214,9 +214,9 @@ def test_whoever_gives_themselves_a_way_is_heard_of(cast: Cast) -> None:
     answer = with_code(admin, "POST", "/api_keys", key_with("payouts:write", mode="live"))
     assert answer.status_code == 201
     mail.send_due()
-    (letter,) = [item for item in django_mail.outbox if "API key" in item.subject]
+    (message,) = [item for item in django_mail.outbox if "API key" in item.subject]
     assert (
-        letter.to == [cast.alice.email]
-        and "payouts:write" in letter.body
-        and answer.json()["secret"] not in letter.body
+        message.to == [cast.alice.email]
+        and "payouts:write" in message.body
+        and answer.json()["secret"] not in message.body
     )

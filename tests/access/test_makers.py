@@ -46,7 +46,7 @@ def code_of_payout(api: Api, path: str = "/payouts") -> str | None:
     return code
 
 
-def letters() -> list[Any]:
+def emails() -> list[Any]:
     mail.send_due()
     return [item for item in django_mail.outbox if "has been reduced" in item.subject]
 
@@ -75,14 +75,14 @@ def test_a_demotion_takes_the_money_from_what_somebody_made(
 
 def test_owners_read_which_keys_lost_what(cast: Cast, bob: Member, alice: Browser) -> None:
     demote(alice, bob)
-    (letter,) = letters()
-    assert letter.to == [cast.alice.email]
-    assert "Bob’s role at Alice's Bakery is now developer" in letter.body
+    (email,) = emails()
+    assert email.to == [cast.alice.email]
+    assert "Bob’s role at Alice's Bakery is now developer" in email.body
     assert (
-        "API key Till (test): payouts:write" in letter.body
-        and "Agent Bot (test): payouts:write" in letter.body
+        "API key Till (test): payouts:write" in email.body
+        and "Agent Bot (test): payouts:write" in email.body
     )
-    assert "payments:write" not in letter.body
+    assert "payments:write" not in email.body
 
 
 @pytest.mark.parametrize("how", ["removed", "deactivated"])
@@ -91,7 +91,7 @@ def test_what_a_person_who_is_gone_made_moves_no_money(
 ) -> None:
     if how == "removed":
         assert alice.post(f"team/{bob.user_id}/remove").status_code == 303
-        assert "Bob is no longer on the team" in letters()[0].body
+        assert "Bob is no longer on the team" in emails()[0].body
     else:
         type(cast.bob).objects.filter(pk=cast.bob.pk).update(is_active=False)
     assert code_of_payout(made["key"]) == "insufficient_scope"
@@ -105,7 +105,7 @@ def test_nobody_is_written_to_when_nothing_was_lost(
     ApiKey.objects.update(scopes=["payments:write"])
     AgentCredential.objects.update(scopes=["payments:write"])
     demote(alice, bob)
-    assert letters() == []
+    assert emails() == []
 
 
 def test_an_owner_takes_a_key_and_an_agent_over(

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 import time_machine
 from django.core import mail as django_mail
+from django.test import Client
 
-from apps.access import makers, second_factor, waiting_period
+from apps.access import makers, waiting_period
 from apps.access.access import Access
+from apps.access.factors import second_factor
 from apps.access.models import (
     AccessToken,
     AgentCredential,
@@ -176,6 +178,44 @@ def test_a_new_app_pays_only_to_what_the_store_knows_and_so_does_what_it_makes(
         assert payout(Api(later["access_token"]), THIEF, "later").status_code == 201
 
 
+def test_an_app_that_is_authorized_anew_waits_whatever_agent_it_had(cast: Cast) -> None:
+    """A language model's host presents its token, which stands for the agent of before."""
+    scopes = ("payouts:write", "agents:write")
+    app = app_of(cast, *scopes)
+    old = app.tokens(livemode="true", scope=" ".join(scopes))["access_token"]
+    assert Api(old).post("/oauth/agent_credentials", {}).status_code == 201
+    AgentCredential.objects.filter(application__isnull=False).update(sends_anywhere_from=None)
+    write_settings(cast.bakery.store, {"authorization_provider": "policy"})
+    token = app.tokens(livemode="true", scope=" ".join(scopes))["access_token"]
+    set_cap(
+        AgentCredential.objects.get(application__isnull=False),
+        Asset.objects.get(pk="ETH"),
+        10**17,
+        10**17,
+    )
+    for address, is_refused in ((THIEF, True), (SAVED, False)):
+        sent = by_tool(token, address)
+        assert sent["isError"] is is_refused, sent
+
+
+def by_tool(token: str, address: str) -> Any:
+    arguments = {
+        "asset_id": "ETH",
+        "amount_atomic": str(10**16),
+        "destination_address": address,
+        "idempotency_key": address,
+    }
+    message = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "send_payout", "arguments": arguments},
+    }
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = Client().post("/mcp", message, content_type="application/json", headers=headers)
+    return answer.json()["result"]
+
+
 def test_a_key_that_is_taken_over_is_new_again(cast: Cast, owner: Access) -> None:
     key, _ = create_api_key(owner.store, "live", scope_names=["payouts:write"])
     ApiKey.objects.filter(pk=key.pk).update(user=cast.bob)
@@ -244,8 +284,8 @@ def test_the_owners_link_revokes_it_once_and_only_when_its_button_is_pressed(
 ) -> None:
     is_open = make_one(cast)
     (link,) = links()
-    letter = django_mail.outbox[-1]
-    assert letter.to == [cast.alice.email] and "it sends coins only to" in letter.body
+    email = django_mail.outbox[-1]
+    assert email.to == [cast.alice.email] and "it sends coins only to" in email.body
     for _ in range(3):  # a scanner of mail
         assert "Revoke this access?" in text(Browser().get(link))
     assert is_open()

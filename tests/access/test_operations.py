@@ -14,7 +14,7 @@ from apps.access.scopes import AGENTS, ALL
 from apps.stores import roles
 
 ROOT = Path(__file__).resolve().parents[2]
-APPS = ("access", "payouts", "payments", "swaps", "agents", "platforms", "webhooks")
+APPS = ("access", "chain", "payouts", "payments", "swaps", "agents", "platforms", "webhooks")
 DOORS = ("api", "dashboard", "hosted")
 ASKS = {"operations.check", "operations.check_person", "rights.check_grant"}
 CHANGES = {"change_status", "change_locked", "change_many", "change_all"}
@@ -23,29 +23,29 @@ WRITES = {"audit.record", "sender.request", "insert", *CHANGES, *SAVES}
 _SQL_THAT_WRITES = re.compile(r"\s*(WITH\b.*\b)?(INSERT|UPDATE|DELETE)\b", re.DOTALL)
 # What a door calls and what writes, but moves no money and opens no way for it.
 ELSEWHERE = {
-    "access.account_closing.close_account": "their own, with the password and a fresh code",
-    "access.email_change.finish": (
+    "access.person.account_closing.close_account": "their own, with the password and a fresh code",
+    "access.person.email_change.finish": (
         "by a link that was sent to the new address, asked for with the password"
     ),
-    "access.invitations.accept": "by the invited person, with the token of the letter",
-    "access.invitations.accept_as_new": "by the invited person, with the token of the letter",
-    "access.new_browsers.end": "by the link of the email to the person, and only ends a session",
-    "access.passkeys.rename": "a name",
-    "access.second_factor.pending": "a key that is in force once a code of it was seen",
+    "access.members.invitations.accept": "by the invited person, with the token of the email",
+    "access.members.invitations.accept_as_new": "by the invited person, with the email's token",
+    "access.person.new_browsers.end": "by the link of the person's email, and only ends a session",
+    "access.factors.passkeys.rename": "a name",
+    "access.factors.second_factor.pending": "a key that is in force once a code of it was seen",
     "access.services.active_token": "notes that the token was used",
     "access.services.authenticate": "notes that the credential was used",
-    "access.sessions.adopt": "their own session",
-    "access.sessions.end": "their own session",
-    "access.sessions.keep": "their own session",
-    "access.sessions.leave": "their own session",
-    "access.team.leave": "nobody is kept in a store",
+    "access.person.sessions.adopt": "their own session",
+    "access.person.sessions.choose_mode": "what they look at themselves",
+    "access.person.sessions.end": "their own session",
+    "access.person.sessions.keep": "their own session",
+    "access.person.sessions.leave": "their own session",
+    "access.members.team.leave": "nobody is kept in a store",
     "access.waiting_period.stop_change": "by an owner's link, and only closes",
     "payouts.approval_rules.stop_change": "by an owner's link, and only closes",
     "payouts.batches.stop_batch": "by an owner's link, and only closes",
-    "access.oauth_grants.revoke_by_link": "by an owner's link, and only closes",
+    "access.authorization.grants.revoke_by_link": "by an owner's link, and only closes",
     "payouts.schedules.stop_schedule": "by an owner's link, and only closes",
     "swaps.auto.stop_auto_swap": "by an owner's link, and only closes",
-    "agents.x402_offers.make_offer": "asks a customer for money",
     "agents.x402_settle.settle": "takes a customer's money for the store",
     "payments.cancel.cancel_payment": (
         "an agent's scope, and only closes an intent that nothing has come to"
@@ -62,6 +62,7 @@ ELSEWHERE = {
     "payments.test_wallet.send_test_payment": "test mode, coins of nothing",
     "payments.transaction_lookup.find_for_customer": "a note of coins that nobody can return",
     "payments.transaction_lookup.find_named_transaction": "a note of coins that nobody can return",
+    "payments.views.note_viewed": "that whoever has the link looked at it, once",
     "payouts.batches.open_batch": "a list that waits for its release",
     "payouts.callbacks.take_callback": "signed by the off-ramp",
     "platforms.access_requests.request_access": "staff decide",
@@ -84,6 +85,7 @@ ELSEWHERE = {
     "platforms.onboarding.tell_business": "by the sub-merchant, with the token of the link",
     "platforms.verifications.submit_verification": "staff decide",
     "webhooks.deliveries.redeliver": "what was told before, to the same place",
+    "webhooks.deliveries.resend_missed": "what was told before, to the same place",
     "webhooks.deliveries.resend_range": "what was told before, to the same place",
     "webhooks.deliveries.send_test": "made-up events",
 }
@@ -95,7 +97,7 @@ def services() -> dict[str, dict[str, ast.FunctionDef]]:
     found = {}
     for app in APPS:
         folder = ROOT / "apps" / app
-        for path in (folder if app == "access" else folder / "services").glob("*.py"):
+        for path in (folder if app == "access" else folder / "services").rglob("*.py"):
             tree = ast.parse(path.read_text())
             name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
             found[name] = {
@@ -232,8 +234,8 @@ def test_a_row_makes_sense() -> None:
         assert row.permission in {*roles.TABLE, YOURSELF, ""}, row
         assert row.key in {None, ANY_SCOPE, AGENTS, *ALL}, row
         assert row.permission or row.key or row.agent, f"nobody does {row.name}"
-        assert not row.cools or (row.code and row.letter), (
-            f"{row.name}: what cools was asked for and is told"
+        assert not row.waits or (row.code and row.emails), (
+            f"{row.name}: a waiting period goes with a code and an email"
         )
         if row.permission and row.key in ALL and row.permission != YOURSELF:
             for role in roles.Role.values:
@@ -294,8 +296,8 @@ def _cells(row: operations.Operation) -> list[str]:
         acting,
         factor,
         code,
-        "yes" if row.cools else "no",
-        row.letter or "no",
+        "yes" if row.waits else "no",
+        row.emails or "no",
     ]
 
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from apps.access import own_factor, second_factor
 from apps.access.access import ACT, RECENT
+from apps.access.factors import own_factor, second_factor
+from apps.access.factors.stepup import StepUpRequired
 from apps.access.models import ApiKey, SecondFactor
-from apps.access.stepup import StepUpRequired
 from apps.core import mail
 from apps.core.models import OutgoingMail
 from apps.stores.models import Member, Role

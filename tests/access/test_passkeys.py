@@ -14,7 +14,7 @@ from django.conf import settings
 from django.db import IntegrityError, connection
 from django_otp_webauthn.models import WebAuthnCredential
 
-from apps.access import passkeys, second_factor
+from apps.access.factors import passkeys, second_factor
 from apps.core import clock
 from tests.cast import Cast
 
@@ -104,4 +104,7 @@ def test_another_rule_of_the_database_is_no_passkey_that_is_there(cast: Cast) ->
 
 
 def test_the_library_finds_the_ceremonies_that_demand_a_verified_person() -> None:
-    assert type(WebAuthnCredential.get_webauthn_helper(None)).__module__ == "apps.access.ceremonies"
+    assert (
+        type(WebAuthnCredential.get_webauthn_helper(None)).__module__
+        == "apps.access.factors.ceremonies"
+    )

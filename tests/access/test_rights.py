@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import ApiKey
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import Asset

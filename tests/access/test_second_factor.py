@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import SecondFactor
 from apps.core import clock
 from apps.core.models import OutgoingMail

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.access import second_factor, sign_in
+from apps.access.factors import second_factor
+from apps.access.person import sign_in
 from tests.cast import PASSWORD, Cast, assemble, person
 from tests.dashboard.browse import code_of
 from tests.hashers import QuickArgon2

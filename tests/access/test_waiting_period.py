@@ -100,8 +100,9 @@ def test_a_person_pays_no_new_address_at_once(cast: Cast, owner: Access) -> None
     with pytest.raises(NotSaved):
         create_payout(owner, to(ADDRESS), "one", caller=owner.caller)
     wallet(cast, owner)
-    with pytest.raises(NotSaved):
+    with pytest.raises(waiting_period.StillWaiting, match="This wallet can be used from") as waits:
         create_payout(owner, to(ADDRESS), "one", caller=owner.caller)
+    assert waits.value.field == "destination_address"
     with later(25), pytest.raises(Failure, match="Insufficient available balance"):
         create_payout(owner, to(ADDRESS), "one", caller=owner.caller)
 
@@ -126,7 +127,7 @@ def test_a_schedule_that_a_person_makes_or_sends_elsewhere_does_not_run_yet(
         assert key.usable_from is None
 
 
-def test_automatic_swaps_begin_when_they_have_cooled(cast: Cast, owner: Access) -> None:
+def test_automatic_swaps_begin_after_the_waiting_period(cast: Cast, owner: Access) -> None:
     Asset.objects.filter(pk="ETH_USDC").update(contract_address="0x" + "01" * 20, is_active=True)
     setting = set_auto_swap(owner, "ETH_USDC")
     assert setting.since > clock.real_now() + timedelta(hours=23)
@@ -160,7 +161,7 @@ def test_every_owner_gets_a_link_that_stops_it_once_without_signing_in(
     path = sent[second.email]
     visitor = Browser()
     assert (
-        "Save a wallet or bank account" in text(visitor.get(path))
+        "A payout destination was added" in text(visitor.get(path))
         and Destination.objects.get().removed_at is None
     )
     assert "Nothing can be sent to it." in text(visitor.post(path))
@@ -182,7 +183,7 @@ def test_a_link_stops_nothing_that_has_taken_effect_and_none_can_be_made_up(
 
 
 @pytest.mark.parametrize("what", ["schedule", "swaps", "list"])
-def test_each_that_cools_is_stopped(cast: Cast, owner: Access, what: str) -> None:
+def test_each_waiting_period_is_stopped(cast: Cast, owner: Access, what: str) -> None:
     make.store_coins(cast.bakery.store, "ETH", 10**18)
     Asset.objects.filter(pk="ETH_USDC").update(contract_address="0x" + "01" * 20, is_active=True)
     if what == "schedule":

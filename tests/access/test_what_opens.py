@@ -60,6 +60,7 @@ OPENS = {
         T.HOOK_DELETE,
         T.ACCOUNT_CLOSE,
         T.STORE_CLOSE,
+        T.TEST_DATA_RESET,
         T.INVITE_REVOKE,
         T.MEMBER_REMOVE,
     ),
@@ -124,8 +125,8 @@ MAKES = {
 }
 # Minted, but nobody can use it yet.
 UNUSABLE = {
-    "apps.access.oauth_apps.create_app": "an app that nobody has authorized holds nothing",
-    "apps.access.oauth_apps.agent_credential": "no person does it, but an app that was authorized",
+    "apps.access.authorization.apps.create_app": "an app that nobody has authorized holds nothing",
+    "apps.access.authorization.apps.agent_credential": "an authorized app does it, no person",
 }
 
 

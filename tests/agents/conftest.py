@@ -11,6 +11,7 @@ from apps.assets.models import Asset, Chain
 from apps.assets.rates import refresh
 from apps.assets.services import accept_all_active
 from apps.chain.sending import sender, signing_rounds
+from apps.chain.watching import address_looks
 from apps.payments.services.settle import settle_deposits
 from tests import auditing
 from tests.agents.paying import Payer
@@ -72,6 +73,9 @@ class Market(Till):
         self.reader.read()
         settle_deposits()
         sender.run_due()
+        advance_signed_payments()
+        address_looks.look_asked("sepolia")
+        settle_deposits()
         advance_signed_payments()
 
     def held(self, address: str) -> int:

@@ -5,7 +5,7 @@ import pytest
 from eth_account import Account
 
 from apps.agents.models import AgentSettings, Mandate, Settlement, SignedPayment
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from dev.demo import agents
 from tests import make
 from tests.agents.conftest import DOLLAR, TOKEN, Market

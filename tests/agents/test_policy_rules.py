@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from apps.console.management.commands.set_store import RULES
-from apps.staff.approval_forms import DispatchForm
+from apps.staff.decisions.store_forms import AgentsForm
 from tests.cast import Cast
 
 
-def form_of(cast: Cast, policy: object) -> DispatchForm:
+def form_of(cast: Cast, policy: object) -> AgentsForm:
     store = str(cast.bakery.store.pk)
     data = {
         "store": store,
@@ -19,7 +19,7 @@ def form_of(cast: Cast, policy: object) -> DispatchForm:
         "authorization_policy": json.dumps(policy),
         "reason": "They asked for it",
     }
-    return DispatchForm(data, preset={"store": store})
+    return AgentsForm(data, preset={"store": store})
 
 
 @pytest.mark.parametrize(

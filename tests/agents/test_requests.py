@@ -41,7 +41,11 @@ def test_a_body_of_the_protocol_is_read_as_it_is() -> None:
     told = msgspec.to_builtins(SignedPaymentRequest.read(BODY))
     assert told["paymentPayload"]["payload"]["authorization"] == AUTHORIZATION
     assert told["paymentRequirements"]["payTo"] == "0xb"
-    assert told["paymentRequirements"]["extra"] == {"assetTransferMethod": "eip3009"}
+    assert told["paymentRequirements"]["extra"] == {
+        "assetTransferMethod": "eip3009",
+        "offer": None,
+        "resource": None,
+    }
     assert SignedPaymentRequest.read(BODY).network == "eip155:1"
 
 

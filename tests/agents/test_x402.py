@@ -18,6 +18,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.ledger.selectors import account_balance, balances
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.expire import expire_due
+from apps.stores.models import Store
 from tests import make
 from tests.agents.conftest import DOLLAR, ETHER, PRICE, TOKEN, Market, Till
 from tests.agents.paying import Payer
@@ -31,9 +32,10 @@ pytestmark = pytest.mark.chain
 
 
 def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are_worth_it(
-    till: Till,
+    market: Market,
 ) -> None:
-    asked = till.ask(description="A report", order_id="7")
+    asked = market.ask(description="A report", order_id="7")
+    market.settle(market.payer.signed(asked))
     payment = Payment.objects.get(pk=asked["extra"]["paymentIntentId"])
     way = PaymentAddress.objects.get(payment=payment, asset=TOKEN)
     assert (asked["scheme"], asked["network"], asked["amount"]) == (
@@ -41,7 +43,11 @@ def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are
         "eip155:11155111",
         "2500000",
     )
-    assert (asked["asset"].lower(), asked["payTo"].lower()) == (till.token, way.address_id)
+    assert (asked["asset"].lower(), asked["payTo"].lower()) == (market.token, way.address_id)
+    assert (str(payment.pk), payment.reference) == (
+        asked["extra"]["paymentIntentId"],
+        asked["extra"]["reference"],
+    )
     assert (asked["extra"]["name"], asked["extra"]["version"], way.required_atomic) == (
         "USD Coin",
         "1",
@@ -55,28 +61,43 @@ def test_an_exact_price_is_a_payment_intent_that_costs_the_fewest_cents_that_are
     assert 0 < payment.settlement_amount_cents <= 250
 
 
-def test_a_price_in_money_is_converted_as_on_every_payment(till: Till) -> None:
-    asked = till.ask(amount_atomic=None, amount="5.00", currency="USD")
-    assert (
-        asked["amount"] == str(PaymentAddress.objects.get(asset=TOKEN).required_atomic) == "5000000"
-    )
+def test_a_price_in_money_is_converted_as_on_every_payment(market: Market) -> None:
+    asked = market.ask(amount_atomic=None, amount="5.00", currency="USD")
+    market.settle(market.payer.signed(asked))
+    way = PaymentAddress.objects.get()
+    assert asked["amount"] == str(way.required_atomic) == "5000000"
+    assert way.asset_id == TOKEN
 
 
-def test_a_price_of_less_than_a_cent_is_taken(till: Till) -> None:
-    asked = till.ask(amount_atomic="100")
+def test_a_fee_on_top_is_in_the_price_that_is_signed(market: Market) -> None:
+    Store.objects.filter(pk=market.shop.store.pk).update(customer_pays_fee=True)
+    asked = market.ask(amount_atomic=None, amount="5.00", currency="USD")
+    market.settle(market.payer.signed(asked))
+    way = PaymentAddress.objects.get()
+    assert way.base_atomic == 5_000_000 < int(asked["amount"]) == way.base_atomic + way.fee_atomic
+
+
+def test_a_price_of_less_than_a_cent_is_taken(market: Market) -> None:
+    asked = market.ask(amount_atomic="100")
+    market.settle(market.payer.signed(asked))
     assert (asked["amount"], Payment.objects.get().settlement_amount_cents) == ("100", 1)
 
 
-def test_a_key_makes_one_offer_and_is_none_of_payments(till: Till) -> None:
-    first, second = (till.api.post("/x402/requirements", PRICE, key="k") for _ in range(2))
-    assert first.json() == second.json() and second.headers["Idempotent-Replayed"] == "true"
-    made = till.api.post(
+def test_a_key_is_paid_once_and_is_none_of_payments(market: Market) -> None:
+    first, second = (market.api.post("/x402/requirements", PRICE, key="k") for _ in range(2))
+    for answer in (first, second):
+        assert answer.status_code == 201 and "Idempotent-Replayed" not in answer.headers
+    market.settle(market.payer.signed(first.json()))
+    late = market.settle(market.payer.signed(second.json()))
+    assert (late["success"], late["errorReason"]) == (False, "duplicate_settlement")
+    third = market.api.post("/x402/requirements", PRICE, key="k")
+    assert third.headers["Idempotent-Replayed"] == "true"
+    assert third.json()["payTo"] == first.json()["payTo"]
+    made = market.api.post(
         "/payments", {"payment_intent": {"amount": "1.00", "currency": "EUR"}}, key="k"
     )
-    assert (
-        made.json()["id"] != first.json()["extra"]["paymentIntentId"]
-        and PaymentOffer.objects.count() == 1
-    )
+    assert made.json()["id"] != first.json()["extra"]["paymentIntentId"]
+    assert PaymentOffer.objects.count() == 1
 
 
 BAD_OFFERS: dict[str, tuple[dict[str, Any], int, str | None]] = {
@@ -88,7 +109,6 @@ BAD_OFFERS: dict[str, tuple[dict[str, Any], int, str | None]] = {
     "no resource": ({"resource": None}, 422, None),
     "no currency": ({"amount_atomic": None, "amount": "1.00"}, 422, None),
     "a currency that isn't": ({"currency": "XXX"}, 422, None),
-    "a coin that nobody can sign": ({"asset_id": "SETH"}, 422, "asset_not_signable"),
     "an asset of the other mode": ({"asset_id": "ETH_USDC"}, 422, "asset_not_active"),
     "no such asset": ({"asset_id": "GOLD"}, 404, "asset_not_found"),
     "a timeout out of bounds": ({"max_timeout_seconds": 5}, 422, None),
@@ -104,6 +124,8 @@ def test_what_can_not_be_asked_for(till: Till) -> None:
     assert (
         till.api.post("/x402/requirements", PRICE).json()["error"]["code"] == "asset_not_accepted"
     )
+    coin = till.shop.live.post("/x402/requirements", {**PRICE, "asset_id": "ETH"})
+    assert coin.json()["error"]["code"] == "asset_not_signable"
     assert not Payment.objects.exists()
 
 
@@ -111,7 +133,8 @@ def test_a_payment_key_can_read_what_is_supported_and_others_nothing(market: Mar
     told = market.api.get("/x402/supported").json()
     [kind] = told["kinds"]
     assert (kind["x402Version"], kind["scheme"], kind["network"]) == (2, "exact", "eip155:11155111")
-    [token] = kind["extra"]["assets"]
+    coin, token = sorted(kind["extra"]["assets"], key=lambda one: str(one["assetId"]))
+    assert (coin["assetId"], coin["name"], coin["decimals"]) == ("SETH", "Simulated ETH", 18)
     assert (token["assetId"], token["asset"].lower(), token["name"], token["version"]) == (
         TOKEN,
         market.token,
@@ -396,6 +419,7 @@ def test_other_callers_other_times_and_a_silent_chain_settle_and_record_nothing(
     assert market.settle(late)["errorReason"].endswith("valid_before")
     poor = Payer()
     assert market.settle(poor.signed(asked))["errorReason"] == "insufficient_funds"
-    Payment.objects.update(expires_at="2026-01-01T00:00:00Z")
-    assert market.settle(market.payer.signed(asked))["errorReason"] == "invalid_transaction_state"
-    assert not SignedPayment.objects.exists()
+    make.advance(market.api, 2 * 3600)
+    ended = market.settle(market.payer.signed(asked))
+    assert ended["errorReason"] == "invalid_transaction_state"
+    assert not SignedPayment.objects.exists() and not Payment.objects.exists()

@@ -12,6 +12,7 @@ from pytest_httpserver import HTTPServer
 from werkzeug import Request, Response
 
 from apps.assets.providers.base import RateProvider
+from apps.assets.providers.coinbase import Coinbase
 from apps.assets.providers.coingecko import CoinGecko
 from apps.assets.providers.fixed import ETHER, Fixed
 from apps.assets.providers.kraken import Kraken
@@ -44,6 +45,16 @@ KRAKEN_TRADES = {
     "USDTEUR": "0.9001",
     "POLUSD": "0.25",
     "POLEUR": "0.2251",
+    "XXBTZUSD": "60000.1",
+    "XXBTZEUR": "54000.0",
+    "XXBTZGBP": "46500.0",
+    "XXBTZJPY": "9000000",
+    "XLTCZUSD": "80.02",
+    "XLTCZEUR": "72.01",
+    "AVAXUSD": "20.01",
+    "AVAXEUR": "18.02",
+    "EURCUSD": "1.1105",
+    "EURCEUR": "0.9999",
     "ZEURZUSD": "1.1111",
     "ZGBPZUSD": "1.2903",
     "ZUSDZJPY": "150.00",
@@ -55,6 +66,12 @@ KRAKEN_ALTERNATIVE_NAMES = {
     "XETHZGBP": "ETHGBP",
     "XETHZJPY": "ETHJPY",
     "USDTZUSD": "USDTUSD",
+    "XXBTZUSD": "XBTUSD",
+    "XXBTZEUR": "XBTEUR",
+    "XXBTZGBP": "XBTGBP",
+    "XXBTZJPY": "XBTJPY",
+    "XLTCZUSD": "LTCUSD",
+    "XLTCZEUR": "LTCEUR",
     "ZEURZUSD": "EURUSD",
     "ZGBPZUSD": "GBPUSD",
     "ZUSDZJPY": "USDJPY",
@@ -94,24 +111,51 @@ def kraken(trades: dict[str, Any] = KRAKEN_TRADES) -> Callable[[Request], Respon
     return answer
 
 
-@pytest.fixture(params=["fixed", "coingecko", "kraken"])
+# A stand-in of ours, in the documented form of Coinbase's answers.
+COINBASE_RATES = {
+    "USD": "1.0",
+    "EUR": "0.9",
+    "JPY": "150",
+    "ETH": "0.0005",
+    "USDT": "0.9999",
+    "USDC": "1.0",
+    "BTC": "0.00001666",
+}
+
+
+def coinbase(request: Request) -> Response:
+    currency = request.args["currency"]
+    if currency not in COINBASE_RATES:
+        told: dict[str, Any] = {
+            "errors": [{"id": "invalid_request", "message": f"Currency is invalid: {currency}"}]
+        }
+        return Response(json.dumps(told), status=400, content_type="application/json")
+    told = {"data": {"currency": currency, "rates": COINBASE_RATES}}
+    return Response(json.dumps(told), content_type="application/json")
+
+
+@pytest.fixture(params=["fixed", "coingecko", "kraken", "coinbase"])
 def provider(request: pytest.FixtureRequest, httpserver: HTTPServer) -> RateProvider:
     httpserver.expect_request("/simple/price").respond_with_handler(gecko())
     httpserver.expect_request("/Ticker").respond_with_handler(kraken())
+    httpserver.expect_request("/exchange-rates").respond_with_handler(coinbase)
     adapters = {
         "fixed": Fixed,
         "coingecko": lambda: CoinGecko(httpserver.url_for("")),
         "kraken": lambda: Kraken(httpserver.url_for("")),
+        "coinbase": lambda: Coinbase(httpserver.url_for("")),
     }
     made: RateProvider = adapters[request.param]()
     return made
 
 
-@pytest.fixture(params=["coingecko", "kraken"])
+@pytest.fixture(params=["coingecko", "kraken", "coinbase"])
 def remote(request: pytest.FixtureRequest, httpserver: HTTPServer) -> tuple[RateProvider, str]:
     """An adapter that asks outside, and the path it asks."""
     if request.param == "kraken":
         return Kraken(httpserver.url_for(""), timeout_seconds=0.5), "/Ticker"
+    if request.param == "coinbase":
+        return Coinbase(httpserver.url_for(""), timeout_seconds=0.5), "/exchange-rates"
     return CoinGecko(httpserver.url_for(""), timeout_seconds=0.5), "/simple/price"
 
 
@@ -163,6 +207,28 @@ class TestCoinGecko:
         }
 
 
+class TestCoinbase:
+    def test_a_coin_is_the_inverse_of_what_a_dollar_buys_in_every_currency(
+        self, httpserver: HTTPServer
+    ) -> None:
+        httpserver.expect_request("/exchange-rates").respond_with_handler(coinbase)
+        told = Coinbase(httpserver.url_for("")).rates(
+            [("ETH", "USD"), ("ETH", "EUR"), ("ETH", "JPY"), ("ETH", "SEK")]
+        )
+        assert told == {("ETH", "USD"): 2000, ("ETH", "EUR"): 1800, ("ETH", "JPY"): 300_000}
+
+    def test_it_says_nothing_of_a_coin_that_it_counts_as_a_dollar(
+        self, httpserver: HTTPServer
+    ) -> None:
+        assert Coinbase(httpserver.url_for("")).rates([("USDC", "USD")]) == {}
+
+    def test_too_many_questions_are_a_failure(self, httpserver: HTTPServer) -> None:
+        body = {"errors": [{"id": "rate_limit_exceeded", "message": "Too many requests"}]}
+        httpserver.expect_request("/exchange-rates").respond_with_json(body, status=429)
+        with pytest.raises(ProviderError):
+            Coinbase(httpserver.url_for("")).rates([("ETH", "USD")])
+
+
 class TestKraken:
     def test_a_currency_it_has_no_coin_pair_for_goes_through_dollars(
         self, httpserver: HTTPServer
@@ -179,6 +245,30 @@ class TestKraken:
         httpserver.expect_request("/Ticker").respond_with_handler(kraken(trades))
         told = Kraken(httpserver.url_for("")).rates(PAIRS)
         assert ("USDC", "JPY") not in told and ("ETH", "JPY") in told
+
+    @pytest.mark.parametrize("gone", ["POLUSD", "XETHZUSD", "USDCHF"])
+    def test_a_pair_that_is_traded_no_more_costs_itself_alone_and_is_asked_for_once(
+        self, httpserver: HTTPServer, gone: str
+    ) -> None:
+        refused = KRAKEN_ALTERNATIVE_NAMES.get(gone, gone)
+        asked: list[str] = []
+
+        def answer(request: Request) -> Response:
+            asked.append(request.args["pair"])
+            if refused in request.args["pair"].split(","):
+                body = json.dumps({"error": ["EQuery:Unknown asset pair"]})
+                return Response(body, content_type="application/json")
+            return kraken()(request)
+
+        httpserver.expect_request(f"/{gone}/Ticker").respond_with_handler(answer)
+        source = Kraken(httpserver.url_for(f"/{gone}"))
+        told = source.rates(PAIRS)
+        assert told["USDC", "EUR"] == Decimal("0.90000")
+        assert ("POL", "USD") not in told or gone != "POLUSD"
+        assert (("ETH", "USD") in told) is (gone != "XETHZUSD")
+        asked.clear()
+        assert Kraken(httpserver.url_for(f"/{gone}")).rates(PAIRS) == told
+        assert len(asked) == 1 and refused not in asked[0].split(",")
 
 
 class TestASourceThatFails:
@@ -258,4 +348,9 @@ class TestASourceThatFails:
         httpserver.expect_request("/Ticker").respond_with_handler(
             kraken({"XETHZUSD": rate, "XETHZEUR": "1800.0"})
         )
-        assert remote[0].rates([("ETH", "USD"), ("ETH", "EUR")]) == {("ETH", "EUR"): 1800}
+        # Coinbase says all that it has for a dollar.
+        httpserver.expect_request("/exchange-rates").respond_with_json(
+            {"data": {"currency": "USD", "rates": {"ETH": "0.0005", "EUR": rate}}}
+        )
+        left = {("ETH", "USD"): 2000} if remote[0].name == "coinbase" else {("ETH", "EUR"): 1800}
+        assert remote[0].rates([("ETH", "USD"), ("ETH", "EUR")]) == left

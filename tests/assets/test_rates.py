@@ -9,8 +9,9 @@ from pytest_httpserver import HTTPServer
 from apps.assets import rates
 from apps.assets.models import Rate
 from apps.assets.providers.fixed import ETHER
-from apps.assets.selectors import accepted_priced, current_rate
+from apps.assets.selectors import current_rate
 from apps.core import clock
+from apps.payments.services.pricing import accepted_priced
 from apps.stores.models import Currency
 from tests.assets.test_providers import KRAKEN_TRADES, gecko, kraken
 from tests.cast import Shop
@@ -149,3 +150,38 @@ def test_what_is_no_rate_is_never_written(sources: Callable[..., None], wrong: A
     sources(wrong)
     rates.refresh()
     assert ether() is None
+
+
+class TestThreeSources:
+    @pytest.fixture
+    def third(self, sources: Callable[..., None], settings: Any, httpserver: HTTPServer) -> Any:
+        """Coinbase beside the other two; call it with what each says."""
+        options = {"base_url": httpserver.url_for("")}
+        coinbase = {"BACKEND": "apps.assets.providers.coinbase.Coinbase", "OPTIONS": options}
+        settings.PROVIDERS["rates"]["live"].append(coinbase)
+
+        def say(first: Any, second: Any, dollar_buys: str) -> None:
+            sources(first, second)
+            told = {"data": {"currency": "USD", "rates": {"ETH": dollar_buys}}}
+            httpserver.expect_request("/exchange-rates").respond_with_json(told)
+
+        return say
+
+    @pytest.mark.parametrize(
+        ("said", "rate", "source", "is_agreed"),
+        [
+            ((2000, "2001", "0.00025"), 2000, "coingecko", True),  # a third isn't asked
+            ((2000, "2500", "0.0005"), 2000, "coingecko", True),
+            ((2500, "2000", "0.0005"), 2000, "coinbase", True),
+            ((2500, "2000", "0.0004"), 2500, "coingecko", True),
+            ((2500, "2000", "0.001"), 2500, "coingecko", False),
+        ],
+    )
+    def test_two_that_agree_outvote_the_other_and_three_opinions_are_a_doubt(
+        self, third: Any, said: tuple[Any, ...], rate: int, source: str, is_agreed: bool
+    ) -> None:
+        third(*said)
+        rates.refresh()
+        found = ether()
+        assert found and (found.rate, found.source) == (rate, source)
+        assert (found.is_agreed, found.doubted_at is None) == (is_agreed, is_agreed)

@@ -9,9 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from apps.assets import services
 from apps.assets.documents import PaymentCurrencyDocument, payment_currencies
 from apps.assets.models import Asset
-from apps.assets.selectors import accepted_assets, accepted_priced
+from apps.assets.selectors import accepted_assets
+from apps.chain import activation
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.payments.services.pricing import accepted_priced
 from apps.stores.models import Currency
 from tests.cast import Shop
 
@@ -102,7 +104,7 @@ def test_a_token_is_switched_on_with_its_contract() -> None:
 )
 def test_a_contract_that_is_none_is_refused(asset_id: str, contract: str) -> None:
     with pytest.raises(Failure):
-        services.change_asset(asset_id, contract_address=contract)
+        activation.change_asset(asset_id, contract_address=contract)
 
 
 def test_two_assets_never_share_a_contract() -> None:

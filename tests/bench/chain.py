@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from tests.bench.harness import bench_database, chain_program, print_table
+from tests.bench.harness import bench_database, chain_program, figure, print_table
 
 SIZES = (1_000, 100_000)
 ROUNDS = 3
@@ -109,6 +109,7 @@ def bench_blocks(count: int) -> None:
         print_table(
             ("addresses", "ms per block", "min..max", "calls per block", "deposits found"), rows
         )
+        figure("a block with 200 deposits, ms", max(medians))
         print(
             f"\n{SIZES[1]:,} addresses cost {medians[1] / medians[0]:.2f} times what {SIZES[0]:,}"
             " cost\n"
@@ -121,7 +122,7 @@ def bench_derivation() -> None:
     from eth_account import Account
 
     from apps.chain.addresses import derive
-    from apps.core.published_secrets import DEMO_MNEMONIC
+    from apps.core.process.published_secrets import DEMO_MNEMONIC
 
     Account.enable_unaudited_hdwallet_features()
     derive("test", 0)

@@ -20,6 +20,7 @@ from typing import Any
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 import asyncpg
+import django
 import redis.asyncio
 from django.conf import settings
 from fastapi import FastAPI, HTTPException, Request
@@ -27,8 +28,10 @@ from fastapi.responses import JSONResponse
 from pydantic import AnyUrl, BaseModel, Field
 from throttled.rate_limiter.gcra import RedisLimitAtomicActionSpec
 
-from apps.chain import addresses
-from apps.core import money
+django.setup()
+from apps.chain import addresses  # noqa: E402  # models exist from here on
+from apps.chain.networks.families import shown_address  # noqa: E402
+from apps.core import money  # noqa: E402
 
 _LETTERS = string.ascii_uppercase + string.digits
 _KEY = """
@@ -155,7 +158,7 @@ async def create(request: Request, body: Body) -> Any:
         ways = await write(connection, key, intent, id, reference, at)
     shown = [
         {
-            "address": addresses.checksummed(way[3]),
+            "address": shown_address(way[3]),
             "crypto_amount_atomic": str(way[5]),
             "asset_id": way[2],
         }

@@ -13,7 +13,7 @@ import json
 import sys
 
 from dev.ports import free_port
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, figure, print_table
 from tests.bench.load import WORKERS, Contender, measure, product, request_of, serving
 
 BODY = {
@@ -85,6 +85,7 @@ def main() -> None:
     )
     of_fastapi = ours.row(fastapi)[-1]
     alone_of_fastapi = alone.row(fastapi)[-1]
+    figure("POST /payments, of FastAPI and asyncpg", float(of_fastapi))
     print(
         f"\nmedian of {rounds} rounds: {of_fastapi} of FastAPI, {alone_of_fastapi} with one thread"
         " (goal: at least 0.75)"

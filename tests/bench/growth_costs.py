@@ -56,7 +56,7 @@ class Cost:
 def cost_of(group: str, name: str, run: Callable[[], Any], period: float | None = None) -> Cost:
     from django.db import OperationalError
 
-    from apps.core import buckets
+    from apps.core.redis import buckets
     from tests.growth.buffers import reading
 
     times, of_processor = [], []

@@ -55,6 +55,11 @@ def chain_program() -> str:
     return found
 
 
+def figure(name: str, value: float) -> None:
+    """A line that `tests.bench.all` reads: one figure of its table, by its name there."""
+    print(f"figure: {name} = {value:.4g}", flush=True)
+
+
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Columns as wide as their widest cell."""
     widths = [max(len(str(row[n])) for row in [head, *rows]) for n in range(len(head))]

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, figure, print_table
 from tests.bench.ledger_contenders import (
     BARE,
     RAW,
@@ -57,6 +57,8 @@ def postings(world: World, rounds: int) -> list[list[str]]:
                     "post_many(), 50 a batch": run_workers(batches, world, clients).per_second,
                 }
             )
+        workers = "one worker" if clients == 1 else f"{clients} workers"
+        figure(f"ledger post(), {workers}", ratio_of(found, "post()", "bare tables, pgbench"))
         for name in found[0]:
             of = [
                 f"{ratio_of(found, name, to):.2f}"

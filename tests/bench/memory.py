@@ -8,6 +8,7 @@ RSS counts what processes share once for each of them; PSS is a process's own sh
 """
 
 import base64
+import os
 import random
 import re
 import sys
@@ -21,7 +22,8 @@ from typing import Any
 import requests
 from django_otp.oath import totp
 
-from tests.stack import Demo
+from tests.bench.harness import figure
+from tests.stack import ROOT, Demo
 
 REQUESTS = 1200
 AT_ONCE = 8
@@ -147,6 +149,20 @@ def processes(root: int) -> list[int]:
     return found
 
 
+def whole_demo_mb() -> float:
+    """The sum of PSS over whatever runs in this folder, the database and the chains too."""
+    total = 0.0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            is_ours = (folder / "cwd").resolve().is_relative_to(ROOT)
+            told = (folder / "smaps_rollup").read_text() if is_ours else ""
+        except OSError:  # it has ended
+            continue
+        if int(folder.name) != os.getpid():
+            total += sum(int(size) for size in re.findall(r"^Pss:\s+(\d+) kB", told, re.MULTILINE))
+    return total / 1024
+
+
 def held(pid: int) -> Held | None:
     """Nothing of what isn't Python, or has ended."""
     folder = Path("/proc") / str(pid)
@@ -174,12 +190,17 @@ def main() -> None:
         load.run(int(sys.argv[1]) if len(sys.argv) > 1 else REQUESTS)
         time.sleep(IDLE_SECONDS)
         print(dict(sorted(load.answers.items())))
+        web = 0.0
         print(f"{'RSS before':>10} {'RSS':>6} {'PSS':>6}  MB")
         for pid in processes(demo.process.pid):
             now = held(pid)
             then = before.get(pid)
             if now is not None:
                 print(f"{then.rss if then else 0:10.0f} {now.rss:6.0f} {now.pss:6.0f}  {now.name}")
+                if "granian" in now.name:
+                    web = max(web, now.rss)
+        figure("web process after the mixed load, MB", web)
+        figure("memory of the whole demo, MB", whole_demo_mb())
     finally:
         demo.stop()
 

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, figure, print_table
 
 CALLS = 150
 
@@ -141,6 +141,7 @@ def main() -> None:
         f"\nratio (plain time / ours), median of {rounds} rounds: {ratio:.2f}   (goal: at least 3)"
     )
     print_costs(costs)
+    figure("POST /payments, of a serializer and the ORM", ratio)
 
 
 if __name__ == "__main__":

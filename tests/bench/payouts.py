@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dev.ports import free_port
-from tests.bench.harness import bench_database, chain_program, print_table
+from tests.bench.harness import bench_database, chain_program, figure, print_table
 from tests.bench.load import (
     CONNECTIONS,
     ROOT,
@@ -86,7 +86,7 @@ class Lane:
         from apps.assets.models import Chain
         from apps.chain.keys.seeds import Seed
         from apps.chain.sending import signing_rounds
-        from apps.core.published_secrets import DEMO_MNEMONIC
+        from apps.core.process.published_secrets import DEMO_MNEMONIC
         from tests import make
         from tests.cast import person, shop_of
         from tests.chain.local import LocalChain
@@ -204,6 +204,7 @@ def bench_whole(lane: Lane, count: int) -> None:
         ["bare loop", f"{statistics.median(bare):,.0f}/s", "1.00"],
     ]
     print_table(["over HTTP, with a worker", "payouts", "of the bare loop"], rows)
+    figure("payouts over HTTP, request to broadcast", float(rows[2][2]))
 
 
 def clock_now() -> Any:

@@ -15,7 +15,8 @@ from apps.api.plumbing.json import JsonObjectParser
 from apps.assets.models import AcceptedAsset, Rate
 from apps.chain import addresses
 from apps.chain.models import Address
-from apps.core import buckets, clock, money
+from apps.core import clock, money
+from apps.core.redis import buckets
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from apps.webhooks.models import Event
 

@@ -9,7 +9,7 @@ All stand in one server with the same middleware, asked in turns over eight conn
 import sys
 
 from dev.ports import free_port
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, figure, print_table
 from tests.bench.load import Contender, measure, product, request_of, serving
 
 PAYMENTS = 300
@@ -69,6 +69,7 @@ def main() -> None:
                     ],
                 )
                 print()
+                figure(f"{name}, of one statement", float(contenders[0].row(contenders[2])[-1]))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import uuid
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, figure, print_table
 
 SIZES = (1_000, 10_000, 100_000)
 BEGIN = datetime(2026, 10, 1, tzinfo=UTC)
@@ -118,6 +118,8 @@ def main(sizes: tuple[int, ...]) -> None:
             for size, store in stores.items():
                 told = measured(store, report_type, form)
                 base = base or told
+                if size == SIZES[0] and form == "pdf":
+                    figure(f"first PDF of {report_type}, s", told["seconds"])
                 growth = f"{told['peak'] / base['peak']:.2f} x"
                 each = f"{told['seconds'] / max(told['lines'], 1) * 1_000_000:,.0f} us"
                 ratio = f"{told['seconds'] / told['bare']:.1f} x"

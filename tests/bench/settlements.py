@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, figure, print_table
 
 ROUNDS = 5
 THREADS = 4
@@ -141,6 +141,7 @@ def main(count: int) -> None:
         print(
             f"{mandates} mandate{'s' * (mandates > 1)}: median ratio {statistics.median(found):.2f}"
         )
+        figure(f"agents' draws, {mandates} mandates", statistics.median(found))
     _check()
 
 

@@ -25,7 +25,7 @@ import aiohttp
 import msgspec
 from aiohttp import web
 
-from tests.bench.harness import bench_database, print_table
+from tests.bench.harness import bench_database, figure, print_table
 
 FAST_ENDPOINTS = 20
 SLOW_ENDPOINTS = 25
@@ -270,6 +270,9 @@ def told(rates: dict[str, list[float]], taken: list[float]) -> None:
         ("commit to receipt, p99", f"{statistics.quantiles(taken, n=100)[98]:.1f} ms"),
     ]
     print_table(["webhooks", "result"], [[str(cell) for cell in row] for row in rows])
+    figure("webhooks, receivers that answer at once", float(ratio("fast", "fast bare")))
+    figure("webhooks, 50 ms receivers", float(ratio("slow", "slow bare")))
+    figure("webhooks, commit to receipt, p99, ms", statistics.quantiles(taken, n=100)[98])
 
 
 if __name__ == "__main__":

@@ -114,3 +114,19 @@ def pay(api: Api, record: dict[str, Any], **simulation: Any) -> dict[str, Any]:
     make.simulated(api, started.json()["payment"]["payment_intent_id"], **simulation)
     view(record["public_token"])
     return invoice(api, record["id"])
+
+
+def tax_rate(api: Api) -> dict[str, Any]:
+    """Of 19%."""
+    sent = {"name": "VAT", "category": "S", "rate_bps": 1900}
+    body: dict[str, Any] = ok(api.post("/billing/tax_rates", {"tax_rate": sent}), 201)
+    return body
+
+
+def credit_note(api: Api) -> dict[str, Any]:
+    """Of an invoice that was voided."""
+    made = opened(api)
+    ok(act(api, made["id"], "void"))
+    path = f"/billing/invoices/{made['id']}/credit_notes"
+    body: dict[str, Any] = ok(api.post(path, {"credit_note": {}}), 201)
+    return body

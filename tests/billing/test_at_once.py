@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection
 
-from apps.billing.models import Invoice, InvoicePayment, Subscription
+from apps.billing.models import CreditNote, Invoice, InvoicePayment, Subscription
 from apps.billing.subscriptions.cycle import advance_subscription
 from apps.core import clock
 from apps.webhooks.models import Event
@@ -80,3 +80,15 @@ def test_a_cycle_run_by_many_is_billed_once(committed: Cast) -> None:
     [bill] = Invoice.objects.filter(subscription=row)
     assert bill.finalized_at is not None
     assert abs((bill.finalized_at - clock.now(committed.bakery.store, "test")).total_seconds()) < 60
+
+
+def test_credit_notes_asked_for_at_once_take_back_no_more_than_was_billed(committed: Cast) -> None:
+    secret = committed.bakery.secrets["test"]
+    made = r.opened(committed.bakery.test)
+    r.ok(r.act(committed.bakery.test, made["id"], "void"))
+    body = {"credit_note": {"amount_cents": made["total_cents"] * 2 // 5}}
+    path = f"/billing/invoices/{made['id']}/credit_notes"
+    answers = together(lambda _: Api(secret).post(path, body).status_code, 8)
+    assert Counter(answers) == {201: 2, 422: 6}
+    numbers = CreditNote.objects.filter(invoice=made["id"]).values_list("number", flat=True)
+    assert sorted(numbers) == [1, 2]

@@ -28,7 +28,7 @@ from apps.stores.services import change_store
 from apps.webhooks.models import Event
 from tests import auditing, make
 from tests.billing import records as r
-from tests.billing.test_letters import CANCELED, LATE, OPEN, PAST_DUE, RECEIPT, SOON, letters
+from tests.billing.test_emails import CANCELED, LATE, OPEN, PAST_DUE, RECEIPT, SOON, emails_to
 from tests.cast import Api, Shop
 from tests.dashboard.browse import Browser, text
 
@@ -43,7 +43,7 @@ def state(api: Api, made: dict[str, Any]) -> tuple[str, int]:
 
 
 def emails(made: dict[str, Any]) -> list[str]:
-    return letters(str(made["customer"]["email"]))
+    return emails_to(str(made["customer"]["email"]))
 
 
 def pay_unconfirmed(api: Api, bill: dict[str, Any], **fields: Any) -> str:

@@ -2,7 +2,6 @@
 the PDF that it stands in."""
 
 import io
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,12 +12,13 @@ from pypdf import PdfReader
 
 from apps.billing.invoices import e_invoice, files
 from apps.billing.models import Invoice
-from apps.core.countries import country_code
+from apps.core.text.countries import country_code
 from apps.stores.models import Store, Verification
 from apps.stores.requests import StoreDetails
 from apps.stores.services import change_details
 from tests import make
 from tests.billing import records as r
+from tests.billing.sellers import verify
 from tests.cast import Shop
 
 pytestmark = pytest.mark.django_db
@@ -31,29 +31,6 @@ BERLIN = {
 }
 _RAM = "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100"
 _PATHS = {"ram": _RAM, "udt": "urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100"}
-
-
-def verify(
-    store: Store,
-    *,
-    country: str = "DE",
-    tax_id: str = "DE 123 456 789",
-    registration: str = "HRB 1234",
-) -> None:
-    at = datetime.now(UTC)
-    told = {"business_legal_name": "Alice & Sons <Bakery> GmbH", "business_country": country}
-    Verification.objects.filter(store=store).delete()
-    Verification.objects.create(
-        store=store,
-        status="approved",
-        tax_id=tax_id or None,
-        registration_number=registration or None,
-        **told,
-        submitted_at=at,
-        reviewed_at=at,
-        created_at=at,
-        updated_at=at,
-    )
 
 
 def billed(shop: Shop, address: dict[str, Any] | None = BERLIN, **fields: Any) -> dict[str, Any]:
@@ -278,3 +255,12 @@ def test_yen_cycles_and_odd_texts_are_data_too(bakery: Shop) -> None:
 )
 def test_a_country_is_known_by_its_code_and_its_names(written: object, code: str | None) -> None:
     assert country_code(written) == code
+
+
+def test_days_of_the_data_are_those_of_the_page(bakery: Shop) -> None:
+    verify(bakery.store)
+    Store.objects.filter(pk=bakery.store.pk).update(time_zone="Europe/Berlin")
+    made = billed(bakery, due_at="2027-01-31T23:30:00Z")
+    due = "SpecifiedTradePaymentTerms/{*}DueDateDateTime/{*}DateTimeString"
+    found = etree.fromstring(xml_of(made)).find(f".//{{*}}{due}")
+    assert found is not None and found.text == "20270201"

@@ -24,6 +24,8 @@ def billing() -> Shop:
     r.opened(api)
     r.ok(r.act(api, r.opened(api)["id"], "void"))
     r.pay(api, r.opened(api, tax_rate_bps=1900))
+    for _ in range(2):
+        r.credit_note(api)
     late = r.subscribe(api)
     ended = r.subscribe(api)
     r.ok(r.change(api, ended["id"], "cancel"))
@@ -133,6 +135,21 @@ CORRUPTIONS = {
     "the counter is set back": (
         "UPDATE billing_invoicecounter SET last_number = 1",
         "invoices_numbered",
+    ),
+    "a credit note vanishes": (
+        (
+            "DELETE FROM billing_creditnoteline WHERE credit_note_id = (SELECT id FROM"
+            " billing_creditnote WHERE number = 1); DELETE FROM billing_creditnote WHERE number = 1"
+        ),
+        "credit_notes_numbered",
+    ),
+    "a credit note takes back more than was billed": (
+        ("UPDATE billing_creditnote SET net_cents = net_cents + 1, total_cents = total_cents + 1"),
+        "credit_notes_numbered",
+    ),
+    "a line of a credit note is changed": (
+        "UPDATE billing_creditnoteline SET net_cents = net_cents - 1",
+        "credit_notes_numbered",
     ),
     "a draft gets a number": (
         (

@@ -366,12 +366,12 @@ def test_each_move_has_its_event_with_the_full_object_and_its_history(
     assert ("draft" if not steps else steps[-1][1]) == status
 
 
-def test_the_letter_leaves_once_a_minute_however_often_it_is_asked_for(bakery: Shop) -> None:
+def test_the_email_leaves_once_a_minute_however_often_it_is_asked_for(bakery: Shop) -> None:
     made = r.opened(bakery.test)
     for _ in range(3):
         r.ok(r.act(bakery.test, made["id"], "send"))
-    letters = OutgoingMail.objects.filter(to=made["customer"]["email"], template="invoice_open")
-    assert letters.count() in (1, 2)
+    emails = OutgoingMail.objects.filter(to=made["customer"]["email"], template="invoice_open")
+    assert emails.count() in (1, 2)
 
 
 BROKEN = [

@@ -3,12 +3,13 @@ has it."""
 
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.billing.periods import DAYS, MONTHS, due_at, period_end
+from apps.billing.periods import DAYS, MONTHS, due_at, period_days, period_end
 
 MOMENTS = st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1), timezones=st.just(UTC))
 INTERVALS = st.sampled_from([*DAYS, *MONTHS])
@@ -85,3 +86,41 @@ def test_an_invoice_is_due_within_its_cycle(
     )
     late = start + timedelta(days=2)
     assert due_at(late, start, end, days) == late + min(timedelta(days=days), end - start)
+
+
+BERLIN = ZoneInfo("Europe/Berlin")
+ZONES = st.sampled_from([UTC, BERLIN, ZoneInfo("America/New_York"), ZoneInfo("Pacific/Auckland")])
+
+
+def test_an_anchor_on_the_31st_of_the_stores_zone_returns_to_it() -> None:
+    """Half past midnight in Berlin is the day before in UTC."""
+    moment = datetime(2026, 1, 31, 0, 30, tzinfo=BERLIN).astimezone(UTC)
+    days = []
+    for _ in range(4):
+        moment = period_end(moment, "monthly", 1, 31, BERLIN)
+        days.append(moment.astimezone(BERLIN).isoformat())
+    assert days == [
+        "2026-02-28T00:30:00+01:00",
+        "2026-03-31T00:30:00+02:00",
+        "2026-04-30T00:30:00+02:00",
+        "2026-05-31T00:30:00+02:00",
+    ]
+
+
+def test_the_year_turns_when_it_does_in_the_store() -> None:
+    start = datetime(2026, 12, 31, 23, 30, tzinfo=UTC)
+    first, last = period_days(start, period_end(start, "monthly", 1, 1, BERLIN), BERLIN)
+    assert (first.isoformat(), last.isoformat()) == ("2027-01-01", "2027-01-31")
+
+
+@given(MOMENTS, st.sampled_from([*DAYS, *MONTHS]), st.integers(1, 12), ZONES)
+def test_periods_share_no_day_and_leave_none_out(
+    start: datetime, interval: str, count: int, zone: ZoneInfo
+) -> None:
+    anchor = start.astimezone(zone).day
+    middle = period_end(start, interval, count, anchor, zone)
+    end = period_end(middle, interval, count, anchor, zone)
+    first, last = period_days(start, middle, zone)
+    next_first, next_last = period_days(middle, end, zone)
+    assert first <= last < next_first <= next_last
+    assert next_first - last == timedelta(days=1)

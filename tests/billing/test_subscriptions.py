@@ -285,8 +285,8 @@ def test_each_cycles_invoice_is_mailed_once_but_not_one_of_nothing(bakery: Shop)
     api = bakery.test
     made = r.subscribe(api)
     free = r.subscribe(api, price_id=r.price(api, unit_amount_cents=0)["id"])
-    letters = OutgoingMail.objects.filter(template="invoice_open")
-    assert [letters.filter(to=item["customer"]["email"]).count() for item in (made, free)] == [1, 0]
+    emails = OutgoingMail.objects.filter(template="invoice_open")
+    assert [emails.filter(to=item["customer"]["email"]).count() for item in (made, free)] == [1, 0]
 
 
 def test_the_list_shows_everything_and_is_filtered(bakery: Shop) -> None:

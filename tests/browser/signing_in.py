@@ -7,7 +7,8 @@ from django.conf import settings
 from django.test import Client
 from django_otp import DEVICE_ID_SESSION_KEY
 
-from apps.access import second_factor, sessions, stepup
+from apps.access.factors import second_factor, stepup
+from apps.access.person import sessions
 from apps.core import clock
 from apps.stores.models import User
 

@@ -6,8 +6,9 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from apps.access import second_factor
-from apps.core import buckets, mailbox
+from apps.access.factors import second_factor
+from apps.core import mailbox
+from apps.core.redis import buckets
 from apps.stores.models import User
 from tests import auditing, make
 from tests.browser.conftest import OpenPage, shoot
@@ -75,9 +76,9 @@ def begin(open_page: OpenPage, name: str, person: User, path: str = "", **look: 
     return Teller(page, name, person)
 
 
-def letter_to(address: str) -> mailbox.Letter:
+def email_to(address: str) -> mailbox.StoredEmail:
     make.mail_leaves()
-    return next(letter for letter in mailbox.letters() if letter.to == address)
+    return next(email for email in mailbox.stored_emails() if email.to == address)
 
 
 def breaches() -> set[tuple[str, str]]:

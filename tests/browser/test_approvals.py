@@ -4,7 +4,7 @@ phone, light and dark."""
 import pytest
 from playwright.sync_api import expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.payouts.models import Payout
 from tests import make
 from tests.browser.conftest import OpenPage

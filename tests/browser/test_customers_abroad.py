@@ -138,7 +138,7 @@ def test_by_code(language: str, shop: Shop, chain: LocalChain, open_page: OpenPa
     address, amount = linked(page)
     drawn = segno.make_qr(page.locator("#pay-with-wallet").get_attribute("href") or "", error="m")
     shape = re.findall(
-        r' d="([^"]+)"', drawn.svg_inline(border=0, omitsize=True, svgclass=None, lineclass=None)
+        r' d="([^"]+)"', drawn.svg_inline(border=4, omitsize=True, svgclass=None, lineclass=None)
     )
     expect(page.locator(".qr")).to_be_visible()
     assert [page.locator(".qr path").get_attribute("d")] == shape, "the picture holds the link"
@@ -195,11 +195,11 @@ def test_too_late_and_then_by_a_new_quote_with_a_receipt(
     still_speaks(page, language)
     shoot(page, f"abroad-{language}-receipt")
     make.mail_leaves()
-    (letter,) = (letter for letter in mailbox.letters() if letter.to == "ann@abroad.example")
+    (email,) = (email for email in mailbox.stored_emails() if email.to == "ann@abroad.example")
     assert (
         gettext("Thank you. %(merchant)s has received your payment.")
         % {"merchant": shop.store.name}
-        in letter.text
+        in email.text
     )
 
 

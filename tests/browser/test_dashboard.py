@@ -7,7 +7,7 @@ import pytest
 from django_otp.oath import totp
 from playwright.sync_api import Page, expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import SecondFactor
 from tests.browser.conftest import (
     OpenPage,

@@ -75,7 +75,7 @@ def explorer(open_page: OpenPage, look: dict[str, Any]) -> Page:
 
 def opened(page: Page, name: str) -> Locator:
     """An operation that is to be tried."""
-    operation = page.locator(f"#operations-agentic-{name}")
+    operation = page.locator(f"#operations-agents-{name}")
     operation.locator(".opblock-summary-control").click()
     # While Swagger UI still resolves the operation it forgets that the button was pressed.
     cancel = operation.locator(".try-out__btn.cancel")
@@ -96,11 +96,11 @@ def found(page: Page, state: str, besides: Sequence[str] = ()) -> list[str]:
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_explorer_is_no_barrier_and_a_call_is_answered(open_page: OpenPage, look: str) -> None:
     page = explorer(open_page, LOOKS[look])
-    expect(page.locator(f"#operations-agentic-{OPENED[0]}")).to_be_visible()
+    expect(page.locator(f"#operations-agents-{OPENED[0]}")).to_be_visible()
     complaints = found(page, "closed")
 
     operation = opened(page, OPENED[0])
-    expect(page).to_have_url(page.url.partition("#")[0] + f"#/agentic/{OPENED[0]}")
+    expect(page).to_have_url(page.url.partition("#")[0] + f"#/agents/{OPENED[0]}")
     expect(operation.locator("table.parameters input").first).to_be_visible()
     operation.locator(".execute").click()
     answer = operation.locator(".live-responses-table")

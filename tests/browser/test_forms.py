@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import SecondFactor
 from apps.payouts.services.destinations import add_wallet
 from tests import make

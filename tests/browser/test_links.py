@@ -1,5 +1,4 @@
-"""A merchant without an integration, in a real browser: a link that two customers pay at, and a
-sale at the counter with a phone."""
+"""A merchant without an integration, in a real browser: a link that two customers pay at."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,7 +9,7 @@ from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.links.makers import bought, donation, made_link, send
-from tests.make import payment, simulated
+from tests.make import simulated
 
 PHONE = {"width": 390, "height": 800}
 UGLY = 'مقهى <b>"Ünïcödé"</b> 🎉 ' + "W" * 100
@@ -88,9 +87,7 @@ def test_a_customer_without_scripts_chooses_an_amount(world: Cast, open_page: Op
 
 
 @pytest.mark.parametrize("look", ["wide", "phone", "dark", "huge"])
-def test_pages_of_links_and_the_till_can_be_used_everywhere(
-    world: Cast, open_page: OpenPage, look: str
-) -> None:
+def test_pages_of_links_can_be_used_everywhere(world: Cast, open_page: OpenPage, look: str) -> None:
     shop = world.bakery
     ugly = made_link(
         shop,
@@ -102,7 +99,6 @@ def test_pages_of_links_and_the_till_can_be_used_everywhere(
     bought(shop, ugly, "unconfirmed")
     opened = donation(shop, email="optional", name="required")
     bought(shop, opened, choice="500", name="ليلى " + "N" * 120, email="a" * 60 + "@example.com")
-    sale = payment(shop.test, amount="12.00", title=UGLY[:150])["id"]
     page = signed_in(world, open_page, "payment-links")
     size = {"phone": PHONE, "huge": {"width": 1920, "height": 1080}}.get(
         look, {"width": 1280, "height": 900}
@@ -116,14 +112,10 @@ def test_pages_of_links_and_the_till_can_be_used_everywhere(
         "links-edit": f"payment-links/{opened.pk}/edit",
         "links-button-open": f"payment-links/{opened.pk}/button?language=ar&size=large&color=white",
         "links-archive": f"payment-links/{ugly.pk}/archive",
-        "till": "point-of-sale",
-        "till-settings": "point-of-sale/settings",
-        "till-sale": f"point-of-sale/{sale}",
-        "till-coin": f"point-of-sale/{sale}?asset=SETH",
     }
     for name, path in paths.items():
         turn_to(page, f"/dashboard/{path}")
-        judge = fine_again if name in ("links-ugly", "till-sale") else fine  # the next is like it
+        judge = fine_again if name == "links-ugly" else fine  # the next is like it
         judge(page)
         shoot(page, f"{name}-{look}")
     page.goto(page.url.partition("/dashboard")[0] + f"/pay/{opened.token}")
@@ -131,41 +123,6 @@ def test_pages_of_links_and_the_till_can_be_used_everywhere(
         turn_to(page, f"/pay/{link.token}")
         fine(page)
         shoot(page, f"{name}-{look}")
-
-
-def test_a_sale_with_a_tip_is_rung_up_on_a_phone(world: Cast, open_page: OpenPage) -> None:
-    page = signed_in(world, open_page, "point-of-sale")
-    page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    for key in ("1", "2", ".", "5", "7", "0"):
-        page.get_by_role("button", name=key, exact=True).click()
-    page.get_by_role("button", name="Delete last digit").click()
-    for key in ("0", "0"):
-        page.get_by_role("button", name=key, exact=True).click()
-    assert page.get_by_label("Amount", exact=True).input_value() == "12.50"
-    page.get_by_role("radio", name="10%").check()
-    page.get_by_label("Note").fill("Table 4")
-    expect(page.get_by_role("button", name="Charge €13.75")).to_be_visible()
-    fine_again(page)
-    shoot(page, "till-rung-up-phone")
-    page.get_by_role("button", name="Charge").click()
-
-    expect(page.get_by_role("heading", name="€13.75")).to_be_visible()
-    expect(page.get_by_role("img", name="QR code of the checkout")).to_be_visible()
-    expect(page.get_by_text("€1.25")).to_be_visible()
-    fine_again(page)
-    page.get_by_role("link", name="SETH").or_(page.get_by_role("link", name="ETH")).first.click()
-    expect(page.get_by_role("img", name="QR code: opens a wallet")).to_be_visible()
-    shoot(page, "till-code-phone")
-
-    address = page.get_by_role("link", name="View checkout").get_attribute("href")
-    sold = Payment.objects.get(reference=str(address).rsplit("/", 1)[1])
-    simulated(world.bakery.test, str(sold.pk))
-    expect(page.get_by_role("heading", name="Paid")).to_be_visible(timeout=15_000)
-    fine(page)
-    shoot(page, "till-paid-phone")
-    assert page.get_by_role("link", name="Receipt").get_attribute("href") == address
-    page.get_by_role("link", name="New sale").click()
-    expect(page.get_by_role("button", name="Charge")).to_be_visible()
 
 
 @pytest.mark.whole  # in the suite without a browser in links/test_buying.py

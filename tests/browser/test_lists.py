@@ -53,6 +53,20 @@ def test_lists_and_a_payment_are_fine_at_every_width(
         shoot(page, f"lists-{name}-{look}")
 
 
+def test_name_and_address_of_a_customer_keep_a_line_each(
+    world: Cast, open_page: OpenPage, ugly: str
+) -> None:
+    for width in (1024, 1280, 1920):
+        page = signed_in(open_page, world, "/dashboard/payments", width=width)
+        lines = page.locator(".listing .person bdi")
+        assert lines.count() >= 2
+        for line in lines.all():
+            box = line.bounding_box()
+            assert box is not None and 0 < box["height"] < 24
+        whole = page.locator(".listing .person").first.get_attribute("title")
+        assert whole is not None and whole.endswith(".example")
+
+
 @pytest.mark.parametrize(
     "script",
     [

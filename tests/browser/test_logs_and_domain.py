@@ -5,9 +5,9 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.access import request_log
-from apps.stores import customer_mail
 from apps.stores.domains import set_domain
-from apps.stores.mail_models import TestLetter
+from apps.stores.emailing import customer_mail
+from apps.stores.models.mail import TestLetter
 from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine
 from tests.cast import Api, Cast
@@ -38,7 +38,7 @@ def test_a_merchant_looks_calls_and_changes_up(world: Cast, open_page: OpenPage,
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_text("amount must be greater than zero")).to_be_visible()
     page.get_by_role("link", name="POST /payments").first.click()
-    expect(page.get_by_text("amount must be greater than zero")).to_be_visible()
+    expect(page.get_by_text("amount must be greater than zero", exact=True)).to_be_visible()
     fine(page)
     shoot(page, f"dashboard-request-{look}")
     made = payment(Api(world.bakery.secrets["test_publishable"]), title="Mug")

@@ -300,7 +300,7 @@ def x402_server(live: Merchant) -> Iterator[str]:
 
 def is_up(url: str) -> bool:
     try:
-        return requests.get(url, timeout=10).status_code == 402
+        return requests.get(url, timeout=60).status_code == 402
     except requests.ConnectionError:
         return False
 
@@ -393,8 +393,8 @@ def test_an_invoice_is_sent_opened_paid_from_a_wallet_and_receipted(
 
     def mailed(words: str) -> bool:
         return any(
-            words in letter.read_text()
-            for letter in (Path(live.demo.folder.name) / "mailbox").glob("*.eml")
+            words in email.read_text()
+            for email in (Path(live.demo.folder.name) / "mailbox").glob("*.eml")
         )
 
     wait_for(lambda: mailed(f"Invoice {made['formatted_number']} from"), bool)

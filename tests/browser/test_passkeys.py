@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.access import second_factor, sessions
-from apps.core import buckets, clock
+from apps.access.factors import second_factor
+from apps.access.person import sessions
+from apps.core import clock
+from apps.core.redis import buckets
 from apps.stores.models import User
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.signing_in import cookies_of

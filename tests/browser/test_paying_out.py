@@ -6,9 +6,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import SecondFactor
-from apps.core import buckets, clock
+from apps.core import clock
+from apps.core.redis import buckets
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
 from apps.payouts.services.bank_reviews import verify_bank

@@ -1,5 +1,5 @@
 """The rooms about people and apps in a real browser: wide, on a phone and in the dark; somebody
-invited joins by the letter's link."""
+invited joins by the email's link."""
 
 import re
 from typing import Any
@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from tests.browser.conftest import OpenPage, overflow, shoot, turn_to
-from tests.browser.stories import letter_to
+from tests.browser.stories import email_to
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast, person
 from tests.contract.oauth.apps import App
@@ -22,7 +22,7 @@ def folder(settings: Any, tmp_path: Any) -> None:
     settings.EMAIL_FILE_PATH = str(tmp_path)
 
 
-def test_somebody_is_invited_reads_the_letter_and_joins(
+def test_somebody_is_invited_reads_the_email_and_joins(
     world: Cast, open_page: OpenPage, folder: None
 ) -> None:
     second_factor.switch_on(world.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
@@ -40,22 +40,22 @@ def test_somebody_is_invited_reads_the_letter_and_joins(
     expect(page.get_by_text("Invitation sent to dora@bakery.example.")).to_be_visible()
     fine_again(page)
     shoot(page, "team")
-    letter = letter_to("dora@bakery.example")
+    email = email_to("dora@bakery.example")
 
     box = open_page("/dev/mailbox", width=390, height=800)
     fine(box)
     shoot(box, "mailbox-phone")
-    box.get_by_role("link", name=letter.subject).first.click()
+    box.get_by_role("link", name=email.subject).first.click()
     fine(box)
-    shoot(box, "letter-phone")
-    box.goto(f"{box.url.partition('/dev/')[0]}/dev/mailbox/{letter.name}/html")
+    shoot(box, "email-phone")
+    box.goto(f"{box.url.partition('/dev/')[0]}/dev/mailbox/{email.name}/html")
     box.set_viewport_size({"width": 600, "height": 800})
     assert overflow(box) == 0
     for look in ("light", "dark"):
         box.emulate_media(color_scheme="dark" if look == "dark" else "light")
-        shoot(box, f"letter-{look}")
+        shoot(box, f"email-{look}")
 
-    found = re.search(r"/dashboard/join/\S+", letter.text)
+    found = re.search(r"/dashboard/join/\S+", email.text)
     assert found is not None
     box.set_viewport_size({"width": 390, "height": 800})
     box.goto(box.url.partition("/dev/")[0] + found.group())
@@ -111,7 +111,7 @@ def test_a_forgotten_password_is_replaced_on_a_phone(
     page.get_by_role("button", name="Send reset link").click()
     expect(page.get_by_role("heading", name="Check your email")).to_be_visible()
     fine(page)
-    found = re.search(r"/dashboard/reset/\S+", letter_to(somebody.email).text)
+    found = re.search(r"/dashboard/reset/\S+", email_to(somebody.email).text)
     assert found is not None
     page.goto(server + found.group())
     fine(page)

@@ -7,7 +7,7 @@ import pytest
 from django.core import mail as django_mail
 from playwright.sync_api import Page, expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.core import mail
 from apps.stores.models import Store
 from apps.stores.services import change_store
@@ -17,6 +17,7 @@ from tests.browser.conftest import OpenPage, shoot, turn_to
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Api, Cast
 from tests.dashboard.browse import next_code
+from tests.dashboard.papers import small_pdf
 from tests.platforms.conftest import platform_of
 from tests.platforms.destinations.makers import approve, code_in, named, stop_in
 
@@ -67,7 +68,18 @@ def test_a_merchant_onboards_by_a_link(
     page = open_page(f"/onboarding/{token}", width=width, dark=dark)
     see(page, "Your business", f"onboarding-business-{look}")
     page.get_by_label("Legal business name").fill("Corner Shop GmbH")
+    page.get_by_label("Legal form").fill("GmbH")
+    page.get_by_label("Representative").fill("Grete Corner")
+    page.get_by_label("Street and number").fill("Marktplatz 1")
+    page.get_by_label("City").fill("Bonn")
     page.get_by_label("Country").select_option("DE")
+    page.get_by_label("What you sell").fill("Vegetables")
+    paper = {"name": "register.pdf", "mimeType": "application/pdf", "buffer": small_pdf()}
+    page.get_by_label("File").set_input_files(paper)
+    page.get_by_role("button", name="Add document").click()
+    expect(page.get_by_role("button", name="Remove register.pdf")).to_be_visible()
+    expect(page.get_by_label("City")).to_have_value("Bonn")
+    see(page, "Your business", f"onboarding-documents-{look}")
     page.get_by_role("button", name="Submit").click()
     see(page, "Payout destination", f"onboarding-payout-{look}")
     page.get_by_role("link", name="Bank account").click()
@@ -104,7 +116,7 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     merchant = platform.sub(kyc=False)
     contact = f"{merchant.id[:8]}@corner.example"
 
-    def letter() -> Any:
+    def email() -> Any:
         while mail.send_due():  # other tests' too
             pass
         return [item for item in django_mail.outbox if item.to == [contact]][-1]
@@ -126,7 +138,7 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     look_at(page, "Saved, not active yet", f"live-wrong-{look}", script=script)
     page.get_by_role("button", name="Send a new code").click()
     expect(page.get_by_role("alert")).to_contain_text("Wait a minute")
-    page.get_by_label("Code from the email").fill(code_in(letter()))
+    page.get_by_label("Code from the email").fill(code_in(email()))
     page.get_by_role("button", name="Activate now").click()
     look_at(page, "Ready for payouts", f"live-confirmed-{look}", script=script)
     assert (
@@ -135,7 +147,7 @@ def test_a_live_destination_is_hurried_by_the_contacts_code_or_stopped_by_them(
     )
 
     other = named(platform, merchant, make.fresh_address())
-    page.goto(site + stop_in(letter()))
+    page.goto(site + stop_in(email()))
     look_at(page, "Remove this destination?", f"live-stop-{look}", script=script)
     page.get_by_role("button", name="Remove destination").click()
     look_at(page, "Destination removed", f"live-stop-done-{look}", script=script)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.access import sign_up
+from apps.access.person import sign_up
 from apps.core import mailbox
 from tests import make
 from tests.browser.conftest import OpenPage, shoot
@@ -17,8 +17,8 @@ from tests.browser.test_dashboard import fine
 
 def code(email: str) -> str:
     make.mail_leaves()
-    letter = next(letter for letter in mailbox.letters() if letter.to == email)
-    found = re.search(r"^\s+(\d{6})$", letter.text, re.MULTILINE)
+    message = next(message for message in mailbox.stored_emails() if message.to == email)
+    found = re.search(r"^\s+(\d{6})$", message.text, re.MULTILINE)
     assert found is not None
     return found.group(1)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.audit.invariants import INVARIANTS
 from apps.ledger.models import Movement
 from apps.payments.models import Withdrawal
@@ -68,10 +68,13 @@ def test_one_asks_for_a_correction_and_another_approves_it_with_a_code(
     shoot(page, f"{name}-index")
     page.get_by_role("link", name="Request a ledger correction").click()
     fine(page, look)
+    page.get_by_role("link", name="Choose another").click()
+    page.get_by_label("Store", exact=True).fill(str(world.bakery.store.pk))
+    page.get_by_role("button", name="Find stores").click()
+    page.locator(f"a[href*='{world.bakery.store.pk}']").click()
     page.get_by_label("Asset").select_option("SETH")
     page.get_by_label("Account").select_option("available")
     page.get_by_label("Amount").fill("0.25")
-    page.get_by_label("Store").fill(str(world.bakery.store.pk))
     page.get_by_label("Reason").fill("A refund that the customer sent back by mistake")
     shoot(page, f"{name}-ask")
     page.get_by_role("button", name="Submit request").click()

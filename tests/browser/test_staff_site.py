@@ -10,9 +10,9 @@ from playwright.sync_api import Page
 from apps.chain.models import Address, UnmatchedTransfer
 from apps.core import clock
 from apps.core.models import RowFailure
-from apps.staff.approval_forms import FORMS
-from apps.staff.queues import Queue
-from apps.stores import audit
+from apps.staff.decisions.queues import Queue
+from apps.staff.decisions.store_forms import FORMS
+from apps.stores.auditing import audit
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot
 from tests.browser.judging import TURNED_TO
 from tests.browser.test_staff_requests import enter, member
@@ -59,6 +59,7 @@ def pages(cast: Cast) -> list[str]:
         },
     )
     audit.record("subscription.cancellation_scheduled", store=cast.bakery.store, name=UGLY)
+    about = f"store={cast.bakery.store.pk}&email={cast.alice.email}"
     found = [
         "",
         "proxies/",
@@ -70,6 +71,10 @@ def pages(cast: Cast) -> list[str]:
         f"search/?q={UGLY[:9]}",
         "payments/withdrawal/ask/",
         *(f"stores/staffrequest/ask/{kind}/" for kind in FORMS),
+        *(f"stores/staffrequest/ask/{kind}/?{about}" for kind in FORMS),
+        f"stores/staffrequest/ask/cards/?{about}&card_funding_live=on&review=1",
+        "stores/staffrequest/ask/cards/?pick=1&q=a",
+        f"stores/store/{cast.bakery.store.pk}/history/",
     ]
     empty = list[str]()
     for model, item in admin.site._registry.items():

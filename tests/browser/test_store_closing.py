@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.payments.models import Payment
 from apps.stores.models import Member
 from tests import make

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from playwright.sync_api import expect
 
-from apps.access import invitations
+from apps.access.members import invitations
 from apps.core import clock
 from apps.payouts.models import Payout
 from apps.stores.models import Role

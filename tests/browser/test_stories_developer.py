@@ -83,7 +83,8 @@ def call_the_api(bob: Teller) -> dict[str, Any]:
     """The key is made, and the line beneath it works as it stands there."""
     bob.go("api-keys/new")
     bob.page.get_by_label("Name").fill("Laptop")
-    bob.page.get_by_role("checkbox", name="payments:write").check()
+    expect(bob.page.get_by_role("radio", name="Full access")).to_be_checked()
+    expect(bob.page.get_by_role("checkbox", name="payments:write")).to_be_hidden()
     bob.see_again("Create test key", "key-new")
     bob.press("Create key")
     bob.see("Verify it’s you", "key-confirm")
@@ -108,13 +109,15 @@ def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
     bob.see(receiver.url, "endpoint")
 
     first = len(receiver.requests)
+    use_tool(bob, "Send a test event")
     bob.press("Send test")
     deliver()
     page.reload()
     expect(
-        page.locator("li").filter(has=page.get_by_text("Test", exact=True)).first
+        page.locator("tr").filter(has=page.get_by_text("Test", exact=True)).first
     ).to_contain_text("HTTP 200")
     assert len(receiver.requests) == first + 1
+    use_tool(bob, "Resend events")
     bob.press("Resend events")  # the events of the last hour
     deliver()
     repeated = [
@@ -123,6 +126,11 @@ def hear_of_it(bob: Teller, receiver: Receiver, made: dict[str, Any]) -> None:
         if request["headers"]["webhook-id"] == heard["headers"]["webhook-id"]
     ]
     assert len(repeated) == 2
+
+
+def use_tool(bob: Teller, name: str) -> None:
+    bob.page.locator(".end-menu > summary").click()
+    bob.page.locator(".end-menu").get_by_role("link", name=name).click()
 
 
 def find_the_call(bob: Teller, made: dict[str, Any]) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from apps.access import second_factor, sign_up
+from apps.access.factors import second_factor
+from apps.access.person import sign_up
 from apps.assets.models import Asset
 from apps.core import clock
 from apps.payouts.models import Destination, Payout
@@ -23,7 +24,7 @@ from apps.webhooks.services.endpoints import register_endpoint
 from dev.demo.billing import BUSINESS
 from tests import make
 from tests.browser.conftest import OpenPage, turn_to
-from tests.browser.stories import Teller, breaches, letter_to
+from tests.browser.stories import Teller, breaches, email_to
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import code_of
 
@@ -66,7 +67,7 @@ def joined(open_page: OpenPage) -> Teller:
     kim.page.get_by_label("Email").fill(email)
     kim.see("Create an account", "address-phone")
     kim.press("Continue")
-    code = re.search(r"^\s+(\d{6})$", letter_to(email).text, re.MULTILINE)
+    code = re.search(r"^\s+(\d{6})$", email_to(email).text, re.MULTILINE)
     assert code is not None
     kim.page.get_by_label("Code").fill(code.group(1))
     kim.see("Check your email", "code-phone")

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from apps.core import buckets
+from apps.core.redis import buckets
 from apps.payouts.models import Payout
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import change_store

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.assets.models import Asset
 from apps.swaps.services.progress import advance_swaps
 from tests import make

@@ -230,7 +230,7 @@ def test_after_a_part_the_wallet_is_asked_for_the_rest_of_a_token(
     shoot(page, "wallet-underpaid")
     owner = wallet.account
     wallet.account = wallet.chain.accounts[4]  # has ether, and none of the token
-    confirm(page, "Pay the rest with wallet")
+    confirm(page, "Pay the rest")
     expect(page.get_by_role("alert")).to_contain_text("doesn’t have enough")
     assert wallet.sent == []
     wallet.account = owner

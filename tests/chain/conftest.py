@@ -10,7 +10,8 @@ from apps.audit.grants import WATCHER
 from apps.chain import addresses
 from apps.chain.models import Address
 from apps.chain.watching.watcher import Watcher
-from apps.core import buckets, clock
+from apps.core import clock
+from apps.core.redis import buckets
 from tests.chain.local import LocalChain, end_spares, program
 from tests.chain.proxy import Proxy
 from tests.roles import acting_as

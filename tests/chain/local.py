@@ -15,7 +15,7 @@ from typing import Any
 import requests
 from eth_abi.abi import encode
 
-from apps.chain.watching.block_headers import TRANSFER_TOPIC
+from apps.chain.networks.evm.block_headers import TRANSFER_TOPIC
 from dev import anvil
 from dev.ports import free_port
 

@@ -11,8 +11,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from apps.chain import addresses
-from apps.chain.addresses import checksummed, derive, next_indexes
-from apps.core.published_secrets import DEMO_MNEMONIC, PUBLISHED
+from apps.chain.addresses import derive, next_indexes
+from apps.chain.networks.evm.addresses import checksummed
+from apps.core.process.published_secrets import DEMO_MNEMONIC, PUBLISHED
 
 
 @pytest.mark.parametrize(("mode", "account"), [("live", 0), ("test", 1)])

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from apps.chain.encoding import bloom as blooms
+from apps.chain.encoding.keccak import keccak
 from apps.chain.models import Deposit, Head
-from apps.chain.watching.block_headers import Inconsistent
-from apps.core.evm import keccak
+from apps.chain.networks.base import Inconsistent
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import LOGGER, LocalChain
 from tests.chain.proxy import Proxy

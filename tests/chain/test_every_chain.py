@@ -19,11 +19,12 @@ from apps.chain.activation import NotReady, change_asset
 from apps.chain.keys import keystores
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.networks import catalog
 from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.chain.watching.watcher import Watcher
 from apps.console.health import readyz
 from apps.core import clock
-from apps.core.published_secrets import DEMO_MNEMONIC
+from apps.core.process.published_secrets import DEMO_MNEMONIC
 from apps.payments.models import Payment, PaymentAddress, Refund
 from apps.payments.services.expire import expire_due
 from apps.payments.services.refund_progress import advance_refunds
@@ -37,14 +38,14 @@ from tests.cast import Api, Shop
 from tests.chain.local import LocalChain, program
 
 pytestmark = pytest.mark.chain
+# The dollar of each EVM network that has a coin of its own for fees.
 TOKENS = {
-    "ethereum": "ETH_USDC",
-    "sepolia": "USDC_SETH",
-    "polygon": "POL_USDC",
-    "base": "BASE_USDC",
-    "arbitrum": "ARB_USDC",
+    network.id: coin.asset_id
+    for network in catalog.NETWORKS
+    for coin in network.coins
+    if coin.symbol == "USDC" and coin.is_listed and network.fee_model != "stablecoin"
 }
-IDS = {"ethereum": 1, "sepolia": 11155111, "polygon": 137, "base": 8453, "arbitrum": 42161}
+IDS = {network.id: network.number for network in catalog.NETWORKS}
 ETHER = 10**18
 DOLLAR = 10**6
 
@@ -226,7 +227,7 @@ def test_an_asset_of_a_chain_that_lacks_something_is_refused_with_all_of_it(
 
 @pytest.mark.django_db
 def test_every_chain_has_a_coin_for_its_gas_and_only_listed_assets_are_taken() -> None:
-    for chain in Chain.objects.all():
+    for chain in Chain.objects.exclude(fee_model="stablecoin"):
         assert Asset.objects.filter(chain=chain, token_standard="Native").count() == 1, chain
     live = Asset.objects.filter(is_active=True, chain__mode="live")
     assert set(live.values_list("pk", flat=True)) == {"ETH", "ETH_USDC", "ETH_USDT"}

@@ -31,7 +31,7 @@ from apps.payments.services.transfers import send_transfer_back
 from apps.payments.services.withdrawals import WithdrawalRequest, advance_withdrawals
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.notification_models import Notification
+from apps.stores.models.notifications import Notification
 from apps.stores.settings import write_settings
 from apps.swaps.models import Swap, SwapStep
 from apps.swaps.services.progress import advance_swaps
@@ -280,6 +280,7 @@ PURPOSES = [
         lambda: Withdrawal.objects.get().status,
     ),
     Purpose("cold", own("cold"), cold.book_cold, BOOKED_ALONE, handled),
+    Purpose("join", own("join"), sweep_books.book_sweeps, BOOKED_ALONE, handled),
     Purpose("sweep", own("sweep"), sweep_books.book_sweeps, BOOKED_ALONE, handled),
     Purpose("sweep_gas", own("sweep_gas"), sweep_books.book_sweeps, BOOKED_ALONE, handled),
 ]

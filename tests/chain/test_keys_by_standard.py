@@ -15,10 +15,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from apps.chain.encoding import abi, typed_data
+from apps.chain.encoding.keccak import keccak
 from apps.chain.encoding.transactions import Transaction, rlp
 from apps.chain.keys import bip32, bip39
 from apps.chain.keys.secp256k1 import SigningKey, recovered
-from apps.core.evm import is_address, keccak
+from apps.chain.networks.evm.addresses import is_address
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from apps.chain.models import Deposit
+from apps.chain.networks.base import Inconsistent
 from apps.chain.selectors import is_caught_up
-from apps.chain.watching.block_headers import Inconsistent
 from apps.core import clock
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import LOGGER, LocalChain

@@ -20,12 +20,13 @@ from apps.chain.activation import change_asset
 from apps.chain.keys.seeds import Seed
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import costs, outflow, sender, signing_rounds
-from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS
+from apps.chain.sending.transfer_gas import INTRINSIC_GAS, TOKEN_GAS
 from apps.chain.watching.watcher import Watcher
-from apps.core import buckets, clock
+from apps.core import clock
 from apps.core.documents import drawings
 from apps.core.models import Drawing
-from apps.core.published_secrets import DEMO_MNEMONIC
+from apps.core.process.published_secrets import DEMO_MNEMONIC
+from apps.core.redis import buckets
 from apps.ledger.selectors import account_balance, balances
 from apps.payments import tasks
 from apps.payments.models import Payment, PaymentAddress, Refund
@@ -147,7 +148,7 @@ class TestPayouts:
         price = live.cost_gas(200)
         for times in (2, 5):
             settings.PAYOUT_MINIMUM_GAS_TIMES = times
-            least = times * NATIVE_GAS * price
+            least = times * INTRINSIC_GAS * price
             assert least > Asset.objects.get(pk="ETH").min_withdrawal_atomic
             refused = answer_to(bakery.live, least - 1)
             assert (refused.status_code, refused.json()) == (
@@ -205,7 +206,7 @@ def paid_with(live: Live, shop: Shop, amount_atomic: int) -> str:
 def test_what_costs_more_to_send_back_than_it_is_worth_is_held_and_left_to_the_merchant(
     live: Live, bakery: Shop
 ) -> None:
-    fee = NATIVE_GAS * live.cost_gas(100)
+    fee = INTRINSIC_GAS * live.cost_gas(100)
     live.give(bakery, 1)
     dust = paid_with(live, bakery, fee // 2)
     enough = paid_with(live, bakery, 2 * fee)

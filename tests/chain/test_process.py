@@ -20,6 +20,7 @@ from tests.chain.conftest import make_address
 from tests.chain.local import LocalChain
 from tests.chain.proxy import Proxy
 from tests.chain.test_deposits import blocks_are_linked
+from tests.load import on_this_machine
 from tests.whole import usually
 
 pytestmark = pytest.mark.chain
@@ -153,7 +154,7 @@ def test_it_goes_on_when_its_connections_were_cut_and_stops_in_time_while_a_node
     blocks_are_linked()
 
     chain.process.send_signal(signal.SIGSTOP)
-    assert process.end(signal.SIGTERM) < 2
+    assert process.end(signal.SIGTERM) < on_this_machine(2)
     assert process.running is not None and process.running.returncode == 0
 
 
@@ -167,4 +168,4 @@ def test_without_any_chain_it_says_so_once_and_idles(process: Process) -> None:
     process.start()
     until(lambda: process.log.exists() and "watching" in process.log.read_text(), process)
     assert process.log.read_text().count("no_chain_configured") == 1
-    assert process.end(signal.SIGTERM) < 2
+    assert process.end(signal.SIGTERM) < on_this_machine(2)

@@ -9,13 +9,15 @@ import pytest
 from prometheus_client import REGISTRY
 
 from apps.chain.encoding import bloom as blooms
+from apps.chain.encoding.keccak import keccak
 from apps.chain.encoding.receipts import outside_root
 from apps.chain.models import Deposit, Head
+from apps.chain.networks.base import Inconsistent
+from apps.chain.networks.evm import block_receipts, block_roots
+from apps.chain.networks.evm.block_headers import EMPTY_ROOT
 from apps.chain.providers import jsonrpc
-from apps.chain.watching import again, block_receipts, block_roots
-from apps.chain.watching.block_headers import EMPTY_ROOT, Inconsistent
+from apps.chain.watching import again
 from apps.core import clock
-from apps.core.evm import keccak
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import FORWARDER, LOGGER, REVERTER, LocalChain, program
 from tests.chain.proxy import Proxy

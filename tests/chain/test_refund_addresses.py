@@ -53,7 +53,7 @@ def page(payment: dict[str, Any], path: str = "", **query: str) -> str:
 
 
 def token_in_email() -> str:
-    """Of the newest letter."""
+    """Of the newest email."""
     outbox.outbox.clear()
     mail.send_due()
     [found] = re.findall(r"/refund/([\w-]+)", outbox.outbox[-1].body)
@@ -126,7 +126,7 @@ def test_who_only_knows_the_page_can_have_the_known_mailbox_written_to_and_nothi
     assert post(payment, "refund-link").status_code == 429
     outbox.outbox.clear()
     mail.send_due()
-    assert {to for letter in outbox.outbox for to in letter.to} <= {"ann@example.com"}
+    assert {to for message in outbox.outbox for to in message.to} <= {"ann@example.com"}
 
 
 def test_without_a_mailbox_an_address_is_kept_for_the_merchant(

@@ -8,11 +8,11 @@ from django.test import Client
 
 from apps.chain.models import Address, Deposit, UnmatchedTransfer
 from apps.core import clock
-from apps.dashboard.payment_transactions import _WORDS
+from apps.dashboard.payment.transactions import _WORDS
 from apps.payments.models import Payment
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.transaction_lookup import LookupResult, find_transaction
-from apps.stores.notification_models import Notification
+from apps.stores.models.notifications import Notification
 from tests import auditing, make
 from tests.cast import Cast, Shop
 from tests.chain.conftest import Reader

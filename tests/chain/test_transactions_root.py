@@ -10,9 +10,10 @@ from prometheus_client import REGISTRY
 
 from apps.chain.encoding import listed
 from apps.chain.models import Address, Deposit
-from apps.chain.watching import block_roots
-from apps.chain.watching.block_headers import EMPTY_ROOT, Inconsistent
-from apps.core.evm import checksummed
+from apps.chain.networks.base import Inconsistent
+from apps.chain.networks.evm import block_roots
+from apps.chain.networks.evm.addresses import checksummed
+from apps.chain.networks.evm.block_headers import EMPTY_ROOT
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import SEPOLIA_ID, LocalChain, program
 from tests.chain.proxy import Proxy

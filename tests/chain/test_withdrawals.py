@@ -67,7 +67,7 @@ def wanted(
     return WithdrawalRequest(reference, asset, amount, to, reason)
 
 
-def letters() -> list[tuple[str, str]]:
+def emails() -> list[tuple[str, str]]:
     """To whom, and about what, of the emails that left just now."""
     outbox.outbox.clear()
     mail.send_due()
@@ -85,18 +85,18 @@ def test_whoever_may_let_it_go_hears_that_it_waits_and_whoever_asked_what_became
     support = make.clerk(StaffRole.SUPPORT)
     waits = "A withdrawal of earnings needs a second approval"
     row = asked(people[0])
-    told = letters()
+    told = emails()
     assert (people[1].email, waits) in told and {subject for _, subject in told} == {waits}
     assert not {people[0].email, support.email} & {to for to, _ in told}
-    assert (asked(people[0]), letters()) == (row, [])
+    assert (asked(people[0]), emails()) == (row, [])
     withdrawals.reject_withdrawal(row.pk, people[1], clock.real_now())
-    assert letters() == [(people[0].email, "A withdrawal of earnings was rejected")]
+    assert emails() == [(people[0].email, "A withdrawal of earnings was rejected")]
     let_go(asked(people[0], reference="june"), people[1])
-    assert letters()[-1] == (people[0].email, "A withdrawal of earnings was approved")
+    assert emails()[-1] == (people[0].email, "A withdrawal of earnings was approved")
     own = asked(people[0], reference="july")
-    letters()
+    emails()
     withdrawals.reject_withdrawal(own.pk, people[0], clock.real_now())
-    assert letters() == []
+    assert emails() == []
 
 
 def asked(staff: User, **changes: Any) -> Withdrawal:

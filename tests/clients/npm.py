@@ -22,7 +22,9 @@ OWN = (
     "package-lock.json",
     ".npmrc",
     "tsconfig.json",
+    "tsconfig.commonjs.json",
     "README.md",
+    "LICENSE",
     "src",
     "scripts",
     "test",
@@ -43,7 +45,7 @@ UNREACHABLE = (
 @cache
 def package() -> Path:
     """A copy of the package with the packages of its lock, built and packed."""
-    _require_node()
+    require_node()
     place = embedded.var_folder(embedded.TEST).parent / "clients-typescript"
     place.mkdir(parents=True, exist_ok=True)
     with (place / ".lock").open("w") as lock:
@@ -76,7 +78,7 @@ def _pack(place: Path) -> None:
     locked = hashlib.sha256((SOURCES / "package-lock.json").read_bytes()).hexdigest()
     stamp = place / "node_modules" / ".locked"
     if not stamp.exists() or stamp.read_text() != locked:
-        _fetch(place)
+        fetch(place)
         stamp.write_text(locked)
     for old in place.glob("*.tgz"):
         old.unlink()
@@ -123,7 +125,7 @@ def run(
     return done
 
 
-def _require_node() -> None:
+def require_node() -> None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             pytest.skip(f"{program} isn't installed")
@@ -142,7 +144,7 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
 
 
-def _fetch(place: Path) -> None:
+def fetch(place: Path) -> None:
     command = ["npm", "ci", "--prefer-offline", "--ignore-scripts"]
     done = subprocess.run(
         command, cwd=place, capture_output=True, text=True, timeout=SECONDS, check=False

@@ -91,13 +91,13 @@ def test_a_person_lets_the_command_line_in(committed: Cast, tillgate: CommandLin
     assert back.startswith("http://127.0.0.1:") and query["code_challenge_method"] == "S256"
     # Another page of the browser can call the address as well, and is no answer.
     guess = {"code": "evil", "state": "guess", "iss": "x"}
-    assert requests.get(back, params=guess, timeout=10).status_code == 404
+    assert requests.get(back, params=guess, timeout=60).status_code == 404
     decision = {**query, "store_id": str(app.store.pk), "decision": "allow"}
     decided = app.alice.client.post(
         "/api/v2/oauth/authorize", decision, content_type="application/json"
     )
     assert decided.status_code == 200, decided.content
-    assert requests.get(decided.json()["redirect_to"], timeout=10).status_code == 200
+    assert requests.get(decided.json()["redirect_to"], timeout=60).status_code == 200
     output, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, errors
     assert "(test mode)" in output
@@ -133,7 +133,7 @@ def test_a_refusal_ends_it(committed: Cast, address: str, tillgate: CommandLine)
         "state": query["state"],
         "iss": address,
     }
-    requests.get(query["redirect_uri"], params=refusal, timeout=10)
+    requests.get(query["redirect_uri"], params=refusal, timeout=60)
     _, errors = process.communicate(timeout=SECONDS)
     assert process.returncode == 3 and "Not today" in errors
     assert not (tillgate.home / ".config").exists()

@@ -21,7 +21,7 @@ from tests.clients import wheel
 from tests.stack import Demo
 
 PACKAGE = wheel.SOURCES / "src" / "tillgate"
-GENERATED = ("__init__.py", "inputs.py", "models.py", "resources.py")
+GENERATED = ("__init__.py", "inputs.py", "models.py", "resources.py", "async_resources.py")
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +193,17 @@ def test_its_own_tests_pass_where_nothing_else_is_installed(
 ) -> None:
     (tmp_path / "tests").symlink_to(wheel.SOURCES / "tests")
     done = wheel.run(
-        [python, "-m", "unittest", "-v", "tests.test_calls", "tests.test_running"], tmp_path, reader
+        [
+            python,
+            "-m",
+            "unittest",
+            "-v",
+            "tests.test_calls",
+            "tests.test_async",
+            "tests.test_running",
+        ],
+        tmp_path,
+        reader,
     )
     assert (
         re.search(r"^Ran [2-9]\d tests", done.stderr, re.MULTILINE) and "skipped" not in done.stderr

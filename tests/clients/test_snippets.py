@@ -21,7 +21,7 @@ from tests.snippets import Delivery, Reader, Snippet
 from tests.stack import ROOT, Demo, Remote
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
-RUN = {"sh": "bash", "python": "python3", "ts": "node", "php": "php", "ruby": "ruby"}
+RUN = {"sh": "bash", "python": "python3", "ts": "node", "php": "php", "ruby": "ruby", "go": "go"}
 # What is read, not run.
 SHOWN = {"text", "json", "html", "csv"}
 SECRET = f"whsec_{'0a' * 32}"
@@ -43,7 +43,7 @@ CASES = [
     pytest.param(path, language, marks=pytest.mark.whole if language == "ts" else ())
     for path in PAGES
     for language in RUN
-    if path not in (QUICKSTART, KEYS) and blocks(path, language)
+    if language != "go" and path not in (QUICKSTART, KEYS) and blocks(path, language)
 ]
 
 
@@ -135,6 +135,37 @@ def test_the_quickstart_pays_a_payment(language: str, reader: Reader, tmp_path: 
     assert language == "sh" or "payment_intent.completed" in told, "its receiver has heard of it"
 
 
+@pytest.mark.parametrize(
+    "languages",
+    [
+        ("python", "python", "sh", "python"),
+        ("sh", "sh"),
+        pytest.param(("ts", "python", "ts", "sh"), marks=pytest.mark.whole),
+        ("php", "python", "php"),
+    ],
+    ids="-".join,
+)
+def test_the_quickstart_runs_again_and_in_another_language(
+    languages: tuple[str, ...], reader: Reader, tmp_path: Path
+) -> None:
+    """In one store, at one receiver, with a key of no more scopes than the page names."""
+    api = Remote(reader.base_url, reader.key)
+    payments = set()
+    for number, language in enumerate(languages):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        need(language, folder)
+        run = replace(reader, folder=folder, variables={}, ids={})
+        told = snippets.run(blocks(QUICKSTART, language), run)
+        assert "completed" in told, language
+        assert language == "sh" or "payment_intent.completed" in told, language
+        payments.add(run.ids.get("PAYMENT_ID") or told)
+        url = f"http://localhost:{reader.port}"
+        mine = [row for row in api("GET", "/webhook_endpoints") if row["url"] == url]
+        assert len(mine) == 1, language
+    assert len(payments) == len(languages), "each run paid a payment of its own"
+
+
 @pytest.mark.parametrize("language", ["python", pytest.param("ts", marks=pytest.mark.whole), "php"])
 def test_the_service_takes_an_amount_that_each_language_signs(
     language: str, reader: Reader, demo: Demo, tmp_path: Path
@@ -164,26 +195,54 @@ ASKED: dict[str, str] = {
         " : 'False';"
     ),
     "ruby": "puts genuine?(File.binread('body'), ARGV[0], File.read('secret')) ? 'True' : 'False'",
+    "go": (
+        'func main() { body, _ := os.ReadFile("body"); secret, _ :='
+        ' os.ReadFile("secret"); if isGenuine(body, os.Args[1], string(secret)) {'
+        ' fmt.Println("True") } else { fmt.Println("False") } }'
+    ),
     "sh": 'is_genuine body "$1" "$(cat secret)" && echo True || echo False',
 }
-FILES = {"python": "ask.py", "ts": "ask.ts", "php": "ask.php", "ruby": "ask.rb", "sh": "ask.sh"}
+FILES = {"python": "ask.py", "ts": "ask.ts", "php": "ask.php", "ruby": "ask.rb", "sh": "ask.sh"} | {
+    "go": "ask.go"
+}
 ASK: dict[str, Callable[[str], list[str]]] = {
     "python": lambda header: ["python3", "ask.py", header],
     "ts": lambda header: ["node", "ask.js", header],
     "php": lambda header: ["php", "ask.php", header],
     "ruby": lambda header: ["ruby", "ask.rb", header],
+    "go": lambda header: ["./ask", header],
     "sh": lambda header: ["bash", "ask.sh", header],
 }
+# Headers that nobody signed; a sample answers no, without a word on its standard error.
+HOSTILE = (
+    "",
+    "v1",
+    "t",
+    "=",
+    ",",
+    "t=",
+    "t=,v1=",
+    "t=1,,v1=2",
+    "t[]=1,v1[]=2",
+    "t=\u00b2,v1=00",
+    "t=-1,v1=00",
+    "t=1e9,v1=00",
+    "t=" + "9" * 40 + ",v1=00",
+    "v1=zz,t=0",
+    "a=b=c,__proto__=1,constructor=2",
+)
 
 
 @pytest.mark.parametrize("language", list(ASKED))
 def test_each_language_tells_genuine_deliveries_from_others(language: str, tmp_path: Path) -> None:
     need(language, tmp_path)
     (function,) = (block for block in blocks(WEBHOOKS, language) if "genuine" in block.code.lower())
-    first = "<?php\n" if language == "php" else ""
+    first = {"php": "<?php\n", "go": 'package main\n\nimport ("fmt"; "os")\n'}.get(language, "")
     (tmp_path / FILES[language]).write_text(f"{first}{function.code}\n{ASKED[language]}\n")
     if language == "ts":
         npm.strip_types(tmp_path, "ask.ts")  # the page's examples are checked where they run
+    if language == "go":
+        subprocess.run(["go", "build", "-o", "ask", "ask.go"], cwd=tmp_path, check=True)
     genuine = delivery()
     old = delivery(age=301)
     header = genuine.headers["Service-Signature"]
@@ -196,6 +255,7 @@ def test_each_language_tells_genuine_deliveries_from_others(language: str, tmp_p
         (genuine, f"t={int(time_of[2:]) - 1},v1={signature}", "False"),
         (genuine, delivery(secret=f"whsec_{'0b' * 32}").headers["Service-Signature"], "False"),
         (old, old.headers["Service-Signature"], "False"),
+        *((genuine, hostile, "False") for hostile in HOSTILE),
     ]
     for case, given, expected in cases:
         (tmp_path / "body").write_text(case.body)

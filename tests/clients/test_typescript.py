@@ -87,6 +87,35 @@ def test_the_package_has_no_dependencies_and_holds_its_types(installed: Path) ->
     assert {"index.js", "index.d.ts", "openapi.d.ts"} <= names
 
 
+def test_it_verifies_deliveries_and_says_what_a_wrong_call_lacks(installed: Path) -> None:
+    told = installed / "vectors.json"
+    told.write_text(json.dumps(vectors()))
+    name = "webhooks.test.mjs"
+    (installed / name).write_text((npm.package() / "test" / name).read_text())
+    environment = {"TILLGATE_TOOLS": str(npm.package()), "TILLGATE_VECTORS": str(told)}
+    done = npm.run(["node", "--test", "--test-reporter=tap", name], installed, environment)
+    assert re.search(r"^# pass [1-9]", done.stdout, re.MULTILINE)
+
+
+COMMONJS = """
+import { Tillgate, TillgateError, verifyWebhook } from "tillgate";
+const tillgate: Tillgate = new Tillgate({ apiKey: "x", baseUrl: "http://localhost" });
+verifyWebhook("{}", "t=1,v1=00", "whsec_00").catch((error: Error) => {
+  console.log(typeof tillgate.payments.cancel, TillgateError.name, error.name);
+});
+"""
+
+
+def test_a_commonjs_project_requires_it_and_compiles_against_it(installed: Path) -> None:
+    (installed / "package.json").write_text('{"private": true, "type": "commonjs"}')
+    (installed / "shop.ts").write_text(COMMONJS)
+    npm.compile_typescript(installed, "shop.ts")
+    compiled = (installed / "shop.js").read_text()
+    assert 'require("tillgate")' in compiled
+    done = npm.run(["node", "shop.js"], installed)
+    assert done.stdout.split() == ["function", "TillgateError", "WebhookVerificationError"]
+
+
 @pytest.mark.whole  # in the suite the quickstart in TypeScript pays a payment there
 def test_it_works_against_a_running_service(demo: Demo, installed: Path) -> None:
     told = installed / "vectors.json"

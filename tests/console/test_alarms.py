@@ -16,7 +16,7 @@ from apps.core import clock
 from apps.core.db import partitions
 from apps.ledger.models import Entry
 from apps.payments.seals import seal_payments
-from apps.stores import seals
+from apps.stores.auditing import seals
 from apps.webhooks.models import Delivery, Event
 from apps.webhooks.pruning import MONTHS
 from tests import make

@@ -65,7 +65,7 @@ DOORS = {
     "apps.dashboard.urls",
     "apps.hosted.urls",
     "config.urls",
-    "apps.staff.site",
+    "apps.staff.front.site",
 }
 
 # What opens and holds keys: the signer's alone, once it works.
@@ -91,31 +91,31 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | KEYS,
         1180,
-        2070,
+        2204,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp"}) | DOORS,
         1140,
-        1611,
+        1703,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
         HEAVY | CELERY | REDIS | DOORS | KEYS,
-        842,
-        1040,
+        858,
+        1098,
     ),
     "signer": Start(
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
-        855,
-        1075,
+        856,
+        1117,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
-        1205,
-        2095,
+        1208,
+        2239,
     ),
     "migrate": Start(
         (
@@ -163,11 +163,15 @@ BEFORE_IT_SERVES = {"web": HEAPS + DOCUMENTATION, "worker": FORKS + HEAPS}
 # What is asked of a process that has begun.
 AFTERWARD = {
     "a passkey of strangers": (
-        "from apps.access import passkeys; from datetime import datetime; passkeys.begin_asking({},"
-        " None, datetime.now())"
+        "from apps.access.factors import passkeys; from datetime import datetime;"
+        " passkeys.begin_asking({}, None, datetime.now())"
     ),
-    "a passkey of a device": "from apps.access import ceremonies; ceremonies.Ceremonies(None)",
-    "the check of a passkey": "from apps.access import ceremonies; ceremonies._load_verifiers()",
+    "a passkey of a device": (
+        "from apps.access.factors import ceremonies; ceremonies.Ceremonies(None)"
+    ),
+    "the check of a passkey": (
+        "from apps.access.factors import ceremonies; ceremonies._load_verifiers()"
+    ),
 }
 # Every one begins as Django does, which is done once: each goes on in a fork.
 CHILDREN = """

@@ -119,7 +119,7 @@ def test_a_demo_is_alone_stops_in_five_seconds_and_keeps_its_data(folder: Path, 
     demo = Demo(folder, port, "--days", "1")  # the demo of the clients' tests has a month
     assert demo.document == json.loads((folder / "demo.json").read_text())
     assert set(demo.document) == {"base_url", "dashboard", "admin", "store", "chains", "mailbox"}
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz", timeout=60) as answer:
         assert all(part["ready"] for part in json.load(answer).values())
     second = subprocess.run(
         manage("demo", "--port", str(port + 1)),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from apps.core.published_secrets import PUBLISHED
+from apps.core.process.published_secrets import PUBLISHED
 from config import environment, reader
 from config.celery import app as celery
 

@@ -161,8 +161,8 @@ def test_a_server_of_a_killed_command_is_ended_with_what_it_started(folder: Path
     group = subprocess.Popen(["sh", "-c", "sleep 60 & wait"], start_new_session=True)
     processes.publish(folder, "web", group.pid, processes.GROUP)
     keeper.end_rest(folder, folder / "short")
-    assert server.wait(5) == -signal.SIGINT
-    assert group.wait(5) == -signal.SIGTERM
+    assert server.wait(30) == -signal.SIGINT
+    assert group.wait(30) == -signal.SIGTERM
     assert not list(folder.glob(".*.group"))
 
 

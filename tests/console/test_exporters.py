@@ -67,7 +67,7 @@ def ports(
 def figures(port: int) -> dict[str, float]:
     """Every figure by its line; empty until it answers."""
     try:
-        page = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=5).text
+        page = requests.get(f"http://127.0.0.1:{port}/metrics", timeout=60).text
     except requests.ConnectionError:
         return {}
     lines = [line.rpartition(" ") for line in page.splitlines() if not line.startswith("#")]

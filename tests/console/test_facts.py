@@ -74,7 +74,7 @@ def other_value(table: str, column: str) -> str:
     if category == "D":
         return f"coalesce({column}, now()) + interval '1 day'"
     if category == "A":
-        return "ARRAY['x']"
+        return f"ARRAY['1']::{kind.removeprefix('_')}[]"
     rest = f"substr({column}, 2)"
     return f"CASE left({column}, 1) WHEN 'z' THEN 'y' ELSE 'z' END || coalesce({rest}, '')"
 

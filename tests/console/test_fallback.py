@@ -17,9 +17,11 @@ from apps.chain.models import Deposit, Head
 from apps.chain.simulated import put
 from apps.console import fallback
 from apps.console.fallback import Fallback, Waker
-from apps.core import buckets, clock, heartbeats, tasks
-from apps.core.heartbeats import HeartbeatPart
+from apps.core import clock, tasks
 from apps.core.models import Heartbeat, Lease
+from apps.core.process import heartbeats
+from apps.core.process.heartbeats import HeartbeatPart
+from apps.core.redis import buckets
 from apps.ledger.models import Movement
 from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
@@ -101,7 +103,7 @@ def test_beat_stands_by_in_a_thread_of_its_own(monkeypatch: pytest.MonkeyPatch) 
     began = threading.Event()
     monkeypatch.setattr(fallback, "stand_by", lambda stop: began.set())
     beat_init.send(sender=None)
-    assert began.wait(5)
+    assert began.wait(30)
 
 
 def test_a_new_database_is_given_time_for_its_first_beat(db: None) -> None:

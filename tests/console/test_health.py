@@ -13,7 +13,7 @@ from django.test import Client, RequestFactory
 from django.utils.log import log_response
 
 from apps.console import health
-from apps.core import buckets
+from apps.core.redis import buckets
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from datetime import timedelta
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from django.db import connection
 from apps.ledger import movements
 from tests.cast import person
 from tests.ledger.books import AT, Books, open_books
+from tests.reports.programs import bean_check, is_there
 
 # The little of Beancount's grammar that the export uses.
 _DAY = r"\d{4}-\d{2}-\d{2}"
@@ -33,7 +35,7 @@ GRAMMAR = {
     "transaction": re.compile(rf"({_DAY}) \* {_STRING}"),
     "metadata": re.compile(rf" +[a-z][a-zA-Z0-9_-]*: {_STRING}"),
     "posting": re.compile(rf"  ({_NAME})  ({_NUMBER}) ({_COIN})"),
-    "balance": re.compile(rf"({_DAY}) balance ({_NAME}) ({_NUMBER}) ({_COIN})"),
+    "balance": re.compile(rf"({_DAY}) balance ({_NAME}) ({_NUMBER}) ~ 0 ({_COIN})"),
 }
 Sums = dict[tuple[str, str], Fraction]
 
@@ -140,6 +142,28 @@ def test_beancount_balances_and_asserts_what_the_ledger_says(books: Books, tmp_p
     assert told["movements"] == text.count("\n  key: ") and told["entries"] == text.count(
         "    role: "
     )
+
+
+@pytest.mark.skipif(
+    not is_there("beancount"),
+    reason="no Beancount: `manage.py test` without arguments brings it",
+)
+def test_the_real_bean_check_finds_one_unit_too_many(books: Books, tmp_path: Path) -> None:
+    """In a movement, and in what an account is said to have."""
+    text, _ = exported(tmp_path)
+    path = tmp_path / "books.beancount"
+    path.write_text(text)
+    assert bean_check(path) == ""
+    for what, pattern in (
+        ("movement", r"(Available  -?)([0-9.]+)( ETH_USDC)"),
+        ("assertion", r"(balance \S+Available -?)([0-9.]+)( ~ 0 ETH_USDC)"),
+    ):
+        path.write_text(re.sub(pattern, _unit_more, text, count=1))
+        assert path.read_text() != text and bean_check(path), what
+
+
+def _unit_more(found: "re.Match[str]") -> str:
+    return f"{found[1]}{Decimal(found[2]) + Decimal('0.000001')}{found[3]}"
 
 
 def test_csv_holds_every_entry_and_no_formula(books: Books, tmp_path: Path) -> None:

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from apps.core import liveness
-from apps.core.liveness import Liveness
+from apps.core.process import liveness
+from apps.core.process.liveness import Liveness
 from config.alive import AGE_SECONDS_MAX
 from tests.stack import ROOT
 

@@ -14,9 +14,11 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from apps.chain.models import Head
+from apps.chain.networks.evm import block_roots
 from apps.chain.watching import internal_transfers  # what the watcher counts
 from apps.console.pooler_figures import PoolerCollector
-from apps.core import clock, heartbeats
+from apps.core import clock
+from apps.core.process import heartbeats
 from config import celery_figures  # what workers and beat count
 from tests import make
 from tests.cast import assemble
@@ -55,6 +57,7 @@ def scraped() -> Exported:
     assert celery_figures and internal_transfers
     for part in heartbeats.HeartbeatPart:
         heartbeats.beat(part)
+    assert block_roots.agreed("ethereum", "receipts_root", {}, lambda: ("found", True))
     answer = shop.test.client.get(
         "/metrics", headers={"Authorization": f"Bearer {settings.METRICS_TOKEN}"}
     )

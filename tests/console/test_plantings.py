@@ -32,13 +32,14 @@ from apps.payments.models import PaymentAddress
 from apps.payments.seals import seal_payments
 from apps.payments.services import withdrawals
 from apps.payments.services.settle import settle_payment
+from apps.payments.services.sweep_books import book_sweeps
 from apps.payments.tasks import advance_treasury
 from apps.payouts.models import PayoutApproval
 from apps.payouts.services.approval_decisions import approve, digest_of
 from apps.payouts.services.approval_rules import change_rule
 from apps.payouts.services.progress import advance_payouts
+from apps.stores.auditing.seals import seal_lines
 from apps.stores.models import Role
-from apps.stores.seals import seal_lines
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from apps.swaps.services.progress import advance_swaps
@@ -236,10 +237,11 @@ def _send_on_chain(shop: Shop) -> None:
 
 
 def _put_away(shop: Shop) -> None:
-    """Earnings that the operator has withdrawn, and coins that went to cold storage."""
+    """Earnings that the operator has withdrawn, coins that went to cold storage, and such as were
+    joined in the hot wallet."""
     staff = [make.clerk() for _ in range(2)]
     make.service_coins("SETH", 10**18)
-    HotWallet.objects.create(chain_id="sepolia", address=HOT, next_nonce=2)
+    HotWallet.objects.create(chain_id="sepolia", address=HOT, next_nonce=3)
     with override_settings(WITHDRAWAL_ADDRESSES=[SAFE]):
         asset = Asset.objects.select_related("chain").get(pk="SETH")
         wanted = withdrawals.WithdrawalRequest("may", asset, 1000, SAFE, "Salaries")
@@ -248,13 +250,15 @@ def _put_away(shop: Shop) -> None:
         withdrawals.advance_withdrawals()
     to_cold = {"purpose": "cold", "reference": "SETH:0", "mode": "test", "at": clock.real_now()}
     sender.request(chain_id="sepolia", asset_id="SETH", to=SAFE, amount_atomic=2000, **to_cold)
-    for nonce, purpose in enumerate(("withdrawal", "cold")):
+    joined = {"purpose": "join", "reference": "sepolia:0", "mode": "test", "at": clock.real_now()}
+    sender.request(chain_id="sepolia", asset_id="SETH", to=HOT, amount_atomic=3000, **joined)
+    for nonce, purpose in enumerate(("withdrawal", "cold", "join")):
         asked = OutgoingTransaction.objects.filter(purpose=purpose)
         tx_hash = f"0x{nonce + 16:064x}"
         SignedTransaction.objects.create(
             outgoing=asked.get(),
             tx_hash=tx_hash,
-            raw=f"0x02{SAFE[2:]}",
+            raw=f"0x02{asked.get().to_address[2:]}",
             max_fee_wei=1,
             priority_fee_wei=1,
             signed_at=clock.real_now(),
@@ -269,10 +273,11 @@ def _put_away(shop: Shop) -> None:
             finished_at=clock.real_now(),
         )
     advance_treasury()
+    book_sweeps()
 
 
 def test_the_list_is_whole() -> None:
-    assert len(PLANTINGS) == 232
+    assert len(PLANTINGS) == 236
 
 
 def test_the_untouched_books_are_clean(books: Shop) -> None:

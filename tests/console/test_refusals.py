@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from apps.core.published_secrets import PUBLISHED, SIGNER_PASSPHRASE
+from apps.core.process.published_secrets import PUBLISHED, SIGNER_PASSPHRASE
 from config.refusals import MENDING, RULES
 from tests.console.test_deployment import PRODUCTION, ROOT
 

@@ -3,7 +3,7 @@ everything."""
 
 import pytest
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.core.models import OutgoingMail
 from apps.stores.models import AuditEntry
 from tests import make

@@ -10,7 +10,7 @@ import structlog
 import yaml
 from prometheus_client import REGISTRY
 
-from apps.core.troubles import LASTING, ONCE, PAGE, TROUBLES
+from apps.core.process.troubles import LASTING, ONCE, PAGE, TROUBLES
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = {"warning", "error", "exception", "critical"}
@@ -20,8 +20,9 @@ ALERTS = {"TillgateTroubleNow": PAGE, "TillgateTrouble": ONCE, "TillgateTroubleL
 WORDS = {"now": PAGE, "each": ONCE, "lasting": LASTING}
 _LINE = re.compile(r"^\| `([a-z_]+)` \| (now|each|lasting) \| \S", re.MULTILINE)
 HOW = (
-    "Each event that is logged as a warning or an error needs a row in apps/core/troubles.py, its"
-    " name in one of the rules TillgateTrouble… of deploy/monitoring/alerts.yml, and a line in"
+    "Each event that is logged as a warning or an error needs a row in"
+    " apps/core/process/troubles.py,"
+    " its name in one of the rules TillgateTrouble… of deploy/monitoring/alerts.yml, and a line in"
     " docs/operators.md under “Events in the log”"
 )
 

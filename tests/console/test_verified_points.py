@@ -16,7 +16,7 @@ from apps.audit.points import LASTING_TABLES, Snapshot, UnknownPoint, find
 from apps.core import clock
 from apps.ledger.models import Account
 from apps.payments import seals as payment_seals
-from apps.stores import seals
+from apps.stores.auditing import seals
 from tests import make
 from tests.auditing import counted_since, point_here
 from tests.cast import Shop

@@ -16,8 +16,9 @@ from django.core.checks import run_checks
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from apps.core import ids, versions
+from apps.core import ids
 from apps.core.db import uuids
+from apps.core.process import versions
 from tests import postgres
 from tests.replicas import StreamingReplica
 
@@ -62,7 +63,7 @@ def test_a_python_for_which_the_library_of_keys_has_no_release_is_no_deployments
 
 
 def test_a_redis_whose_version_nobody_may_ask_is_taken(settings: Any) -> None:
-    from apps.core import buckets
+    from apps.core.redis import buckets
 
     owner = buckets.client()
     owner.execute_command("ACL", "SETUSER", "tests_plain", "on", ">x", "~*", "+@all", "-info")

@@ -12,8 +12,9 @@ from apps.core import local_chain
 from dev import embedded, processes, waiting
 from dev.demo.chain import DemoWallet
 
-STILL_SECONDS = 1.0
-STARTS_AFTER = 2.5  # more than twice as long as nothing may move
+# A process at work on a busy machine may get no processor for a while.
+STILL_SECONDS = 3.0
+STARTS_AFTER = 4.5  # longer than nothing may move
 # Programs that are slow: at work on a processor, on a disk, in a child, or telling what they do.
 AT_WORK = {
     "a processor": "while time.time() < end: sum(range(200_000)); time.sleep(0.05)",
@@ -66,15 +67,13 @@ def test_what_is_slow_is_waited_for_while_it_is_at_work(
 
 
 def test_what_stands_still_is_given_up_with_the_reason(tmp_path: Path) -> None:
-    began = time.monotonic()
     slow = SlowProcess(tmp_path, "time.sleep(60)")
     with pytest.raises(processes.StartFailed) as told:
         slow.wait()
     assert str(told.value) == (
         "gave up waiting for the stand-in: no work of its process, nothing new in"
-        f" {slow.log} for 1 s"
+        f" {slow.log} for 3 s"
     )
-    assert time.monotonic() - began < STARTS_AFTER + 10
 
 
 def test_what_ended_is_told_at_once_with_its_status(tmp_path: Path) -> None:
@@ -135,7 +134,7 @@ def test_a_receipt_is_waited_for_while_blocks_come(monkeypatch: pytest.MonkeyPat
 def test_a_receipt_is_given_up_when_no_block_comes(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(waiting.NothingMoves) as told:
         receipt_from(ScriptedChain(mined_at=6, last=2), monkeypatch)
-    assert str(told.value) == "gave up waiting for the block of 0xfeed: no new block for 1 s"
+    assert str(told.value) == "gave up waiting for the block of 0xfeed: no new block for 3 s"
 
 
 def test_a_receipt_is_given_up_when_many_blocks_come_without_it(

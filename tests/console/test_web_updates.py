@@ -10,8 +10,8 @@ from apps.audit import grants
 from apps.audit.grants import WEB
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.stores import four_eyes, staffing
 from apps.stores.models import User
+from apps.stores.staff import four_eyes, staffing
 from apps.stores.staff_roles import StaffRole
 from tests import make
 from tests.cast import Cast
@@ -52,6 +52,8 @@ REFUSED = [
             "mode = 'test'",
             "store_id = NULL",
             "rail = 'crypto'",
+            "attempts = 0",
+            "provider = 'sandbox'",
         )
     ],
     *[

@@ -8,7 +8,7 @@ import pytest
 from apps.access.scopes import ALL
 from apps.api.plumbing.queries import Paged
 from apps.api.urls import ROUTES
-from apps.core import buckets
+from apps.core.redis import buckets
 from apps.stores.services import change_store
 from tests.cast import Api, Shop
 from tests.whole import usually

@@ -31,7 +31,7 @@ def test_every_odd_input_has_its_answer(cast: Cast) -> None:
     ] == []
 
 
-def test_a_number_of_html_or_of_a_path_harms_no_page_letter_or_file(cast: Cast) -> None:
+def test_a_number_of_html_or_of_a_path_harms_no_page_email_or_file(cast: Cast) -> None:
     api = cast.bakery.test
     browser = Browser(cast.alice)
     owner = r.customer(api, name=HTML)["id"]
@@ -51,7 +51,7 @@ def test_a_number_of_html_or_of_a_path_harms_no_page_letter_or_file(cast: Cast) 
     assert HTML in cells  # a spreadsheet shows it as text
 
 
-def test_a_letter_that_is_asked_for_again_and_again_leaves_once(cast: Cast) -> None:
+def test_an_email_that_is_asked_for_again_and_again_leaves_once(cast: Cast) -> None:
     made = r.opened(cast.bakery.test)
     before = OutgoingMail.objects.count()
     for _ in range(6):

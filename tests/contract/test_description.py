@@ -201,6 +201,7 @@ def test_what_a_report_is_asked_in_its_address_is_named() -> None:
     asked = paths["/api/v2/reports/merchant_statement"]["get"]["parameters"]
     assert {item["name"]: item.get("required", False) for item in asked} == {
         "start_date": True, "end_date": True, "currency": False, "format": False,
+        "time_zone": False,
     }  # fmt: skip
 
 
@@ -345,3 +346,44 @@ def test_an_answer_that_is_not_described_is_noticed(bakery: Shop) -> None:
     answer.content = json.dumps([{**told[0], "color": "red"}]).encode()
     with pytest.raises(described.Undescribed, match="color"):
         described.check("GET", answer)
+
+
+def test_each_example_fits_the_schema_beside_it() -> None:
+    description = json.loads(_document())
+    count = 0
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            bodies = [operation.get("requestBody", {}), *operation["responses"].values()]
+            for body in bodies:
+                content = body.get("content", {}).get("application/json", {})
+                if "example" in content:
+                    whole = {**content["schema"], "components": description["components"]}
+                    Draft202012Validator(whole).validate(content["example"])
+                    count += 1
+                elif body is bodies[0] and content:
+                    assert "callbacks" in path, f"{method} {path} shows no example of its body"
+    assert count > 150
+
+
+def test_every_operation_has_a_title_of_its_own_and_a_group_that_is_described() -> None:
+    description = json.loads(_document())
+    groups = [tag["name"] for tag in description["tags"]]
+    assert len(set(groups)) == len(groups) and all(
+        tag["description"] for tag in description["tags"]
+    )
+    titles: dict[str, list[str]] = {}
+    for path, methods in description["paths"].items():
+        for operation in methods.values():
+            assert operation["tags"][0] in groups
+            if path.startswith("/api/v2/"):
+                titles.setdefault(operation["summary"], []).append(path)
+    assert {title: paths for title, paths in titles.items() if len(paths) > 1} == {}
+
+
+def test_a_body_that_an_operation_needs_is_said_to_be_required() -> None:
+    for path, methods in json.loads(_document())["paths"].items():
+        for operation in methods.values():
+            body = operation.get("requestBody", {})
+            contents = body.get("content", {}).values()
+            if any(content["schema"].get("required") for content in contents):
+                assert body["required"] is True, path

@@ -31,8 +31,8 @@ NOT_IDS = [
     "-1",
 ]
 SLOT = re.compile(r"([a-z_0-9]+)/<str:(\w+)>")
-# Made by people alone, or no record of a store: an asset's name.
-APART = ("api_keys", "oauth_apps", "tokens")
+# Made by people alone, or no record of a store: an asset's name, a format.
+APART = ("api_keys", "oauth_apps", "tokens", "e_invoices")
 CASES = [
     (route, method, noun, slot)
     for route in ROUTES
@@ -148,6 +148,8 @@ MAKERS: dict[str, Maker] = {
     "customers": _billing(records.customer),
     "subscriptions": _billing(records.subscribe),
     "invoices": _billing(records.draft),
+    "tax_rates": _billing(records.tax_rate),
+    "credit_notes": _billing(records.credit_note),
     "accounts": _account,
     "onboarding_links": _link,
     "mandates": _mandate,
@@ -215,7 +217,8 @@ def test_every_id_that_is_not_mine_is_unknown(world: World, noun: str) -> None:
         path = route.path
         for other_noun, other_slot in SLOT.findall(path):
             if other_slot != slot:
-                path = path.replace(f"<str:{other_slot}>", world.mine[other_noun, for_agents])
+                named = world.mine.get((other_noun, for_agents), "factur-x")
+                path = path.replace(f"<str:{other_slot}>", named)
         # All of a noun's paths read the id by the same rule.
         not_ids = NOT_IDS if IS_WHOLE or route is cases[0][0] else NOT_IDS[:1]
         empty_buckets()

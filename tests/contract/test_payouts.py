@@ -11,7 +11,7 @@ from apps.core import clock
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.services.destinations import add_bank, add_wallet
-from apps.payouts.services.review import reject_payout
+from apps.payouts.services.rejection import reject_payout
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast, Shop

@@ -10,7 +10,7 @@ from django.conf import settings as project
 
 from apps.access.services import authenticate
 from apps.api.urls import ROUTES
-from apps.core import buckets
+from apps.core.redis import buckets
 from tests.cast import Api, Shop
 from tests.contract.test_limits import create, refused
 from tests.stage import empty_buckets

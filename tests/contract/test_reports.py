@@ -117,18 +117,29 @@ def test_polling_ends_with_a_link_that_opens_for_an_hour(bakery: Shop, client: A
     assert b"".join(file.streaming_content).startswith(b"%PDF-")
 
 
-def test_the_format_is_pdf_or_csv_and_each_has_a_record(bakery: Shop) -> None:
+SHEETS = "pdf, csv, csv_semicolon, csv_tab"
+FORMATS = {
+    "accounting_transactions": f"{SHEETS}, beancount, hledger, ledger, datev",
+    "merchant_statement": f"{SHEETS}, xero, quickbooks, ofx, camt053",
+}
+
+
+def test_every_format_has_a_record_and_another_is_refused(bakery: Shop) -> None:
     last = through(bakery.test)
     plain, pdf, csv = (
         ask(bakery.test, last, last, **more).json()
         for more in ({}, {"format": "pdf"}, {"format": "csv"})
     )
     assert plain == pdf != csv
-    refused = ask(bakery.test, last, last, format="xlsx")
-    assert (refused.status_code, refused.json()) == (
-        422,
-        {"error": "format must be one of pdf, csv"},
-    )
+    for kind, formats in FORMATS.items():
+        refused = ask(bakery.test, last, last, kind, format="xlsx")
+        told = {"error": f"format must be one of {formats}"}
+        assert (refused.status_code, refused.json()) == (422, told)
+        asked = formats.replace(", datev", "").split(", ")
+        ids = {ask(bakery.test, last, last, kind, format=one).json()["report_id"] for one in asked}
+        assert len(ids) == len(asked)
+    refused = ask(bakery.test, last, last, format="datev")
+    assert refused.status_code == 422 and "account codes" in refused.json()["error"]
 
 
 def test_a_currency_that_is_not_known_covers_all(bakery: Shop) -> None:
@@ -236,6 +247,7 @@ def test_the_index_has_the_fifty_newest_of_the_store_and_mode(cast: Cast) -> Non
         "generated_at",
         "size_bytes",
         "error",
+        "time_zone",
     ]
     assert list(pending) == keys and list(ready) == [*keys, "url", "expires_in"]
     assert (pending["currency"], ready["currency"], ready["expires_in"]) == (None, "USD", 3600)
@@ -253,3 +265,28 @@ def test_reports_ask_for_balances_read(bakery: Shop) -> None:
             == "publishable_key_forbidden"
         )
         assert bakery.with_scopes("balances:read").get(path).status_code in (200, 422)
+
+
+def test_the_first_day_that_there_is_has_a_report_in_any_zone(bakery: Shop) -> None:
+    for zone in ("Asia/Tokyo", "Pacific/Honolulu"):
+        for form in ("pdf", "csv"):
+            ask(bakery.test, date.min, date.min, time_zone=zone, format=form)
+    generate_due()
+    assert set(Report.objects.values_list("status", flat=True)) == {"generated"}
+
+
+def test_days_of_a_zone_are_asked_for_by_its_name(bakery: Shop) -> None:
+    last = through(bakery.test) - timedelta(days=1)
+    for zone in ("Europe/Berlin", "Pacific/Kiritimati"):
+        asked = ask(bakery.test, last, last, time_zone=zone)
+        assert asked.status_code == 202
+        assert ask(bakery.test, last, last, time_zone=zone).json() == asked.json()
+    assert ask(bakery.test, last, last).status_code == 202
+    assert ask(bakery.test, last, last, time_zone="UTC").status_code == 202
+    told = [row["time_zone"] for row in bakery.test.get("/reports").json()["reports"]]
+    assert sorted(told) == ["Europe/Berlin", "Pacific/Kiritimati", "UTC"]
+    refused = ask(bakery.test, last, last, time_zone="Mars/Olympus")
+    assert (refused.status_code, refused.json()) == (
+        422,
+        {"error": "time_zone is not a known time zone"},
+    )

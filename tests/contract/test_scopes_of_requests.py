@@ -21,7 +21,7 @@ from apps.audit.grants import WEB
 from apps.billing.models import Subscription
 from apps.billing.services.portal import portal_url
 from apps.core.db import tenancy
-from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
+from apps.dashboard.site.views import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
 from apps.hosted.urls import urlpatterns as HOSTED
 from apps.stores.models import Store
@@ -29,8 +29,10 @@ from apps.stores.services import change_store
 from tests import make, roles
 from tests.billing import records as billing
 from tests.cast import Api, Cast, Shop, assemble
+from tests.dashboard.browse import Browser
 from tests.dashboard.test_pages import Records, _full_buckets, made, path_of, records
 from tests.links.makers import made_link
+from tests.links.sales import sold
 from tests.stage import empty_buckets, standing
 from tests.whole import IS_WHOLE
 
@@ -52,6 +54,7 @@ OPENINGS = {
     "the public page of a payment link": (
         "one row by its token; the rest of the request is that store's"
     ),
+    "the public page of a sale": ("one row by its token; the rest of the request is that store's"),
     "a customer's link": (
         "one row that a signed link names; the rest of the request is that store's"
     ),
@@ -97,6 +100,7 @@ OPENINGS = {
 PAYMENT = "the public link of a payment"
 INVOICE = "the public link of an invoice"
 REUSABLE = "the public page of a payment link"
+SALE = "the public page of a sale"
 CUSTOMER = "a customer's link"
 
 
@@ -195,6 +199,7 @@ def everything_that_asks() -> World:
             PAYMENT: make.payment(shop.test)["reference"],
             INVOICE: billing.opened(shop.test)["public_token"],
             REUSABLE: made_link(shop).token,
+            SALE: sold(shop.owner_access(), offered_bps=[1000]).token,
             CUSTOMER: portal_url(customer).rsplit("/", 1)[1],
         },
         subscription_id=subscription["id"],
@@ -314,6 +319,9 @@ PAGES_OF = {noun: list(found) for noun, found in groupby(sorted(STORE_PAGES, key
 # Pages that show both modes on purpose, or all accounts of a platform.
 BOTH_MODES = {
     "home": "the first steps are of both modes",
+    "features": "the first steps are of both modes",
+    "settings_selling": "the first steps are of both modes",
+    "setup": "the first steps are of both modes",
     "platform_account_create": "an account accepts coins in both modes from its first day",
     "platform_account_close": "what an account has left in either mode stands against closing it",
     "settings_store_close": "live mode, and subscriptions of either, stand against closing it",
@@ -332,6 +340,20 @@ def test_a_page_is_shown_the_chosen_store_in_the_chosen_mode(records: Records, n
             for method in page.methods:
                 ask_and_look(records, page, method)
             transaction.set_rollback(True)
+
+
+def test_the_first_page_of_a_session_asks_whether_its_store_is_paid_live_and_no_later_one_does(
+    world: World,
+) -> None:
+    browser = Browser(world.cast.alice)
+    seen_modes = []
+    for _ in range(2):
+        leave_scope_of(world.cast.strangers)
+        with watched() as seen:
+            browser.get("team")
+        assert seen.stores == {str(world.cast.bakery.store.pk)}
+        seen_modes.append(seen.modes)
+    assert seen_modes == [{"live", "test"}, {"test"}]
 
 
 def ask_and_look(records: Records, page: Page, method: str) -> None:
@@ -356,8 +378,10 @@ def ask_and_look(records: Records, page: Page, method: str) -> None:
 
 PAYMENT_LINKS = (
     "checkout",
+    "checkout_pulse",
     "checkout_brand",
     "checkout_wallets",
+    "checkout_x402",
     "checkout_simulate",
     "checkout_card",
     "checkout_card_leave",
@@ -373,6 +397,7 @@ INVOICE_LINKS = tuple(
     for part in ("", "_pay", "_simulate", "_portal", "_brand", "_pdf", "_data", "_receipt")
 )
 REUSABLE_LINKS = ("link", "link_brand")
+SALE_LINKS = ("sale", "sale_display", "sale_brand")
 CUSTOMER_LINKS = ("portal", "portal_brand", "portal_link", "portal_cancel", "portal_keep")
 NO_LINK = {
     "domain_allowed": "of no store: asks whether a domain is served",
@@ -401,6 +426,7 @@ def test_every_public_page_is_asked_or_says_why_not() -> None:
         *PAYMENT_LINKS,
         *INVOICE_LINKS,
         *REUSABLE_LINKS,
+        *SALE_LINKS,
         *CUSTOMER_LINKS,
         *NO_LINK,
     }
@@ -412,6 +438,7 @@ def test_every_public_page_is_asked_or_says_why_not() -> None:
         PAYMENT: PAYMENT_LINKS,
         INVOICE: INVOICE_LINKS,
         REUSABLE: REUSABLE_LINKS,
+        SALE: SALE_LINKS,
         CUSTOMER: CUSTOMER_LINKS,
     }.items(),
 )

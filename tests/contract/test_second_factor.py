@@ -11,11 +11,11 @@ from django.db import connection, transaction
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import SecondFactor
 from apps.api.plumbing.routes import Route
 from apps.api.plumbing.views import ApiView
-from apps.core import buckets
+from apps.core.redis import buckets
 from tests.cast import Cast, shop_of
 from tests.dashboard.browse import Browser, code_of
 

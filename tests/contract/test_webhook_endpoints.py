@@ -385,6 +385,7 @@ def test_a_deleted_endpoint_is_gone_for_every_route(bakery: Shop) -> None:
         ("DELETE", ""),
         ("PATCH", "/enable"),
         ("POST", "/send_test"),
+        ("POST", "/resend_missed"),
         ("POST", "/rotate_secret"),
     ]:
         answer = bakery.test(

@@ -10,8 +10,8 @@ from django.urls import NoReverseMatch, reverse
 
 from apps.api.plumbing.routes import PUBLIC, PUBLIC_WRITES, WRITES
 from apps.api.urls import ROUTES
-from apps.core import buckets
-from apps.dashboard.plumbing import EVERYBODY
+from apps.core.redis import buckets
+from apps.dashboard.site.views import EVERYBODY
 from apps.dashboard.urls import PAGES
 from apps.hosted.urls import urlpatterns
 from apps.webhooks.models import Delivery

@@ -9,7 +9,7 @@ import pytest
 from babel import Locale
 from django.utils import translation
 
-from apps.core.countries import NAMES, countries, country_code, country_name
+from apps.core.text.countries import NAMES, countries, country_code, country_name
 from dev import bootstrap
 
 # No countries, though the list of territories has them.
@@ -73,8 +73,8 @@ def test_a_form_offers_countries_by_their_names() -> None:
 
 def test_asking_for_a_country_keeps_no_language_but_english() -> None:
     asks = (
-        "from babel import localedata; from apps.core.countries import *; country_code('Tyskland');"
-        " country_name('DE')"
+        "from babel import localedata; from apps.core.text.countries import *;"
+        " country_code('Tyskland'); country_name('DE')"
     )
     asks += "; print(*localedata._cache)"
     said = subprocess.run(

@@ -12,11 +12,11 @@ from django.core.files.storage import storages
 from pypdf import PdfReader
 
 from apps.billing import tasks
-from apps.core import buckets
 from apps.core.clock import real_now
 from apps.core.documents import drawings, pdf
 from apps.core.documents.metadata import Vocabulary
 from apps.core.models import Drawing
+from apps.core.redis import buckets
 from tests import make
 from tests.billing import records
 from tests.cast import Cast, Shop

@@ -28,6 +28,6 @@ def test_what_first_comes_into_being_on_the_way_is_asked_about_from_then_on(bake
     assert not Invoice.objects.filter(store=bakery.store).exists()
     make.advance(bakery.test, 40 * billing.DAY)
 
-    letters = OutgoingMail.objects.filter(to=made["customer"]["email"])
+    emails = OutgoingMail.objects.filter(to=made["customer"]["email"])
     reminders = {"invoice_open", "invoice_due_soon", "invoice_overdue"}
-    assert reminders <= set(letters.values_list("template", flat=True))
+    assert reminders <= set(emails.values_list("template", flat=True))

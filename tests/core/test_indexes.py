@@ -6,7 +6,7 @@ from django.db import connection
 # Of Django and its libraries, whose migrations are theirs.
 THEIRS = ("auth_", "django_", "stores_user_groups", "stores_user_user_permissions")
 THEIR_FIELDS = {"access_accesstoken_application_id_29a0edab"}
-# In the order of bytes, for letters whose key begins with what they are about.
+# In the order of bytes, for emails whose key begins with what they are about.
 PREFIXES = {"core_outgoingmail_key_a01c7f66_like", "chain_addresstolook_address_id_6fea0c2d_like"}
 # An index of the same rows, or of those that have a value, begins with all columns of this one.
 # LIKE is served by any index in the order of bytes, and nobody asks for the beginning of a text

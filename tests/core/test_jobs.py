@@ -13,8 +13,9 @@ import pytest
 
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending.lanes import news_of
-from apps.core import buckets, jobs
+from apps.core import jobs
 from apps.core.documents import drawings
+from apps.core.redis import buckets
 from apps.payouts.services import batches
 from apps.webhooks.services import deliveries
 from config.celery import PERIODIC, app

@@ -15,9 +15,9 @@ from apps.core import clock, mail
 from apps.core.models import Drawing, OutgoingMail, RowFailure, RowTurn
 from apps.payments.models import DailySumPlace, HourlySum, PaymentChange
 from apps.reports.models import HourlyBookingPlace
-from apps.stores import verification_documents
 from apps.stores.models import VerificationDocument
-from apps.stores.notification_models import Notification
+from apps.stores.models.notifications import Notification
+from apps.stores.verifying import documents as verification_documents
 from apps.webhooks.models import Attempt, Delivery, Event
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint

@@ -23,7 +23,7 @@ MOVES = {
 AT = real_now()
 
 
-def letter() -> OutgoingMail:
+def email() -> OutgoingMail:
     to = "ann@example.com"
     made: OutgoingMail = OutgoingMail.objects.create(
         key=str(uuid4()), to=to, mailbox=to, template="x", sealed_letter="", created_at=AT
@@ -54,7 +54,7 @@ def machine(history: list[tuple[str, str, str]]) -> Letters:
 def test_every_step_is_recorded_and_the_row_is_written_once(
     db: None, machine: Letters, history: list[object]
 ) -> None:
-    row = letter()
+    row = email()
     assert machine.change_status(
         row, Noted(_Status.SENT), Noted(_Status.DROPPED, "too many"), at=AT, attempts=3
     )
@@ -66,7 +66,7 @@ def test_every_step_is_recorded_and_the_row_is_written_once(
 def test_a_step_that_the_table_does_not_have_changes_nothing(
     db: None, machine: Letters, history: list[object]
 ) -> None:
-    row = letter()
+    row = email()
     with pytest.raises(IllegalMove):
         machine.change_status(row, Noted(_Status.SENT), Noted(_Status.QUEUED), at=AT)
     assert history == []
@@ -76,7 +76,7 @@ def test_a_step_that_the_table_does_not_have_changes_nothing(
 def test_whoever_comes_second_changes_nothing_and_is_told(
     db: None, machine: Letters, history: list[object]
 ) -> None:
-    row = letter()
+    row = email()
     other = OutgoingMail.objects.get(pk=row.pk)
     machine.change_status(other, Noted(_Status.SENT), at=AT)
     assert not machine.change_status(row, Noted(_Status.SENT), at=AT, attempts=9)
@@ -91,7 +91,7 @@ def test_a_history_that_cannot_be_written_leaves_nothing_of_the_change_to_be_com
     db: None,
 ) -> None:
     machine = Letters(MOVES)
-    row = letter()
+    row = email()
 
     @machine.recorder
     def record(changes: Sequence[Change[OutgoingMail, Noted]]) -> None:
@@ -105,19 +105,19 @@ def test_a_history_that_cannot_be_written_leaves_nothing_of_the_change_to_be_com
 
 
 def test_a_machine_whose_history_nobody_writes_changes_nothing(db: None) -> None:
-    row = letter()
+    row = email()
     with pytest.raises(IllegalMove, match="Nobody records"), transaction.atomic():
         Letters(MOVES).change_status(row, Noted(_Status.SENT), at=AT)
     assert OutgoingMail.objects.get(pk=row.pk).status == "queued"
     assert Machine[OutgoingMail, Step](MOVES, has_history=False).change_status(
-        letter(), Step(_Status.SENT), at=AT
+        email(), Step(_Status.SENT), at=AT
     )
 
 
 def test_many_rows_change_in_one_statement_each_with_its_own_columns(
     db: None, machine: Letters, history: list[object], django_assert_num_queries: object
 ) -> None:
-    rows = [letter() for _ in range(3)]
+    rows = [email() for _ in range(3)]
     OutgoingMail.objects.filter(pk=rows[1].pk).update(status=_Status.FAILED)
     ats = [AT + timedelta(minutes=number) for number in range(3)]
     with django_assert_num_queries(1):  # type: ignore[operator]  # pytest-django has no type for it
@@ -135,7 +135,7 @@ def test_many_rows_change_in_one_statement_each_with_its_own_columns(
 
 
 def test_rows_are_changed_unread_only_where_no_history_is_lost(db: None, machine: Letters) -> None:
-    row = letter()
+    row = email()
     rows = OutgoingMail.objects.all()
     with pytest.raises(IllegalMove):
         machine.change_all(rows, _Status.QUEUED, Noted(_Status.SENT))

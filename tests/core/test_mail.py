@@ -57,19 +57,19 @@ def row() -> OutgoingMail:
     return OutgoingMail.objects.get()
 
 
-def test_a_letter_has_text_and_html_and_says_who_sends_it(db: None) -> None:
+def test_an_email_has_text_and_html_and_says_who_sends_it(db: None) -> None:
     queue()
     assert django_mail.outbox == []
     assert mail.send_due() == 1
-    (letter,) = django_mail.outbox
-    assert (letter.subject, letter.to) == (
+    (email,) = django_mail.outbox
+    assert (email.subject, email.to) == (
         "Webhook endpoint disabled: Alice's Bakery",
         ["a@example.com"],
     )
-    assert VALUES["url"] in letter.body and "Alice&#x27;s" not in letter.body
-    html, kind = letter.alternatives[0]
+    assert VALUES["url"] in email.body and "Alice&#x27;s" not in email.body
+    html, kind = email.alternatives[0]
     assert kind == "text/html" and "a=1&amp;b=2" in html and "Alice&#x27;s Bakery" in html
-    assert letter.from_email == '"Tillgate" <tillgate@localhost>' and letter.reply_to == []
+    assert email.from_email == '"Tillgate" <tillgate@localhost>' and email.reply_to == []
 
 
 def test_a_key_is_sent_once(db: None) -> None:
@@ -78,10 +78,10 @@ def test_a_key_is_sent_once(db: None) -> None:
     assert (mail.send_due(), mail.send_due()) == (1, 0)
     queue()
     assert mail.send_due() == 0
-    assert [letter.to for letter in django_mail.outbox] == [["a@example.com"]]
+    assert [email.to for email in django_mail.outbox] == [["a@example.com"]]
 
 
-def test_a_letter_of_a_transaction_that_failed_is_never_sent(db: None) -> None:
+def test_an_email_of_a_transaction_that_failed_is_never_sent(db: None) -> None:
     with transaction.atomic():
         queue()
         transaction.set_rollback(True)
@@ -94,13 +94,13 @@ def test_customers_hear_from_the_store_and_answer_to_its_support(cast: Cast) -> 
     store.support_email = "help@bakery.example"
     queue(store=store)
     mail.send_due()
-    (letter,) = django_mail.outbox
-    assert letter.reply_to == ["help@bakery.example"]
-    assert "help@bakery.example" in letter.message()["Reply-To"]
-    assert str(letter.message()["From"]).endswith("<tillgate@localhost>")
+    (email,) = django_mail.outbox
+    assert email.reply_to == ["help@bakery.example"]
+    assert "help@bakery.example" in email.message()["Reply-To"]
+    assert str(email.message()["From"]).endswith("<tillgate@localhost>")
 
 
-def test_the_letter_is_sealed_while_it_waits_and_wiped_when_it_has_left(db: None) -> None:
+def test_the_email_is_sealed_while_it_waits_and_wiped_when_it_has_left(db: None) -> None:
     queue()
     with connection.cursor() as cursor:
         cursor.execute("SELECT core_outgoingmail::text FROM core_outgoingmail")
@@ -159,7 +159,7 @@ def test_a_person_whom_the_server_does_not_know_is_not_tried_again_and_holds_nob
     assert mail.send_due() == 1
 
 
-def test_a_worker_that_died_gives_its_letter_back_after_ten_minutes(db: None) -> None:
+def test_a_worker_that_died_gives_its_email_back_after_ten_minutes(db: None) -> None:
     queue()
     assert mail._claim(clock.real_now()) is not None
     assert mail.send_due() == 0
@@ -181,12 +181,12 @@ def test_a_demo_shows_what_it_would_have_sent(db: None, settings: Any, tmp_path:
     assert "No email yet" in client.get("/dev/mailbox").content.decode()
     queue()
     mail.send_due()
-    (letter,) = mailbox.letters()
+    (email,) = mailbox.stored_emails()
     listed = client.get("/dev/mailbox").content.decode()
-    assert f"/dev/mailbox/{letter.name}" in listed
+    assert f"/dev/mailbox/{email.name}" in listed
     assert "a@example.com" in listed.replace("<wbr>", "")
-    assert "https://shop.example/hook" in client.get(f"/dev/mailbox/{letter.name}").content.decode()
-    drawn = client.get(f"/dev/mailbox/{letter.name}/html")
+    assert "https://shop.example/hook" in client.get(f"/dev/mailbox/{email.name}").content.decode()
+    drawn = client.get(f"/dev/mailbox/{email.name}/html")
     assert "Webhook endpoint disabled" in drawn.content.decode()
     assert (
         "sandbox" in drawn["Content-Security-Policy"]
@@ -205,8 +205,8 @@ def test_a_sender_of_any_script_is_shown_apart_from_the_address(
     settings.EMAIL_FILE_PATH = str(tmp_path)
     quoted = name.replace('"', '\\"')
     EmailMessage("Hello", "Text", f'"{quoted}" <shop@example.com>', ["a@example.com"]).send()
-    (letter,) = mailbox.letters()
-    assert (letter.sender, letter.sender_address) == (name, "shop@example.com")
+    (email,) = mailbox.stored_emails()
+    assert (email.sender, email.sender_address) == (name, "shop@example.com")
     assert f"<bdi>{escape(name)}</bdi>" in Client().get("/dev/mailbox").content.decode()
 
 

@@ -1,5 +1,5 @@
 """The ways out: an SMTP server, a mail service's API, the folder of a demo. Each carries the whole
-letter; a refusal is final or waits."""
+email; a refusal is final or waits."""
 
 import email
 import email.policy
@@ -27,7 +27,7 @@ class Post:
     """What arrived at an SMTP server; `refuses` is what it says to every recipient."""
 
     def __init__(self) -> None:
-        self.letters: list[Any] = []
+        self.emails: list[Any] = []
         self.refuses = ""
 
     async def handle_RCPT(
@@ -39,7 +39,7 @@ class Post:
         return "250 OK"
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
-        self.letters.append(email.message_from_bytes(envelope.content, policy=email.policy.default))
+        self.emails.append(email.message_from_bytes(envelope.content, policy=email.policy.default))
         return "250 OK"
 
 
@@ -77,13 +77,13 @@ def queue(db: None) -> Callable[[], OutgoingMail]:
 
 def test_an_smtp_server_gets_text_and_html(smtp: Post, queue: Callable[[], OutgoingMail]) -> None:
     assert queue().status == "sent"
-    (letter,) = smtp.letters
-    assert letter["Subject"].strip() == "Webhook endpoint disabled: Alice's Bäckerei"
+    (message,) = smtp.emails
+    assert message["Subject"].strip() == "Webhook endpoint disabled: Alice's Bäckerei"
     assert (
-        VALUES["url"] in letter.get_body(("plain",)).get_content()
-        and "<h1>" in letter.get_body(("html",)).get_content()
+        VALUES["url"] in message.get_body(("plain",)).get_content()
+        and "<h1>" in message.get_body(("html",)).get_content()
     )
-    assert letter["Auto-Submitted"] == "auto-generated"
+    assert message["Auto-Submitted"] == "auto-generated"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_a_refused_recipient_is_final_or_waits(
     assert queue().status == status
 
 
-def test_a_mail_service_gets_the_letter_by_its_api(
+def test_a_mail_service_gets_the_email_by_its_api(
     service: HTTPServer, queue: Callable[[], OutgoingMail]
 ) -> None:
     answer = {"To": "a@example.com", "MessageID": "1", "ErrorCode": 0, "Message": "OK"}
@@ -123,14 +123,14 @@ def test_a_mail_service_that_fails_is_asked_again(
     assert (row.status, row.attempts) == (status, 1)
 
 
-def test_a_folder_keeps_one_file_for_each_letter(
+def test_a_folder_keeps_one_file_for_each_email(
     settings: Any, tmp_path: Any, queue: Callable[[], OutgoingMail]
 ) -> None:
     settings.EMAIL_BACKEND = "apps.core.mailbox.Folder"
     settings.EMAIL_FILE_PATH = str(tmp_path)
     assert queue().status == "sent"
-    (letter,) = mailbox.letters()
-    assert (letter.to, letter.subject) == (
+    (message,) = mailbox.stored_emails()
+    assert (message.to, message.subject) == (
         "a@example.com",
         "Webhook endpoint disabled: Alice's Bäckerei",
     )

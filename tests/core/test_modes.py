@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from apps.core import buckets
 from apps.core.models import RowTurn
+from apps.core.redis import buckets
 from apps.core.rows import Job
 from apps.stores.models import User
 from config.celery import PERIODIC, app

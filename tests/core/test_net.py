@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
-from apps.core import net, posting
 from apps.core.errors import ProviderError
+from apps.core.outbound import net
+from apps.core.outbound import strangers as posting
+from tests.load import on_this_machine
 
 PRIVATE = [
     "127.0.0.1",
@@ -122,12 +124,12 @@ def test_a_name_without_an_address_is_unresolvable() -> None:
 
 def test_a_resolver_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     let_go = threading.Event()
-    monkeypatch.setattr(net.socket, "getaddrinfo", lambda *_, **__: let_go.wait(10) and [])
+    monkeypatch.setattr(net.socket, "getaddrinfo", lambda *_, **__: let_go.wait(60) and [])
     monkeypatch.setattr(net, "RESOLVE_SECONDS", 0.1)
     started = time.monotonic()
     with pytest.raises(net.Unresolvable):
         net.check_url_host("slow.test", 443)
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < on_this_machine(2)
     let_go.set()
 
 
@@ -315,7 +317,7 @@ def test_a_dripping_answer_does_not_outlast_the_deadline(serve: Callable[..., st
 
     started = time.monotonic()
     assert net_json(serve(200, drip), timeout=0.3) is ProviderError
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < on_this_machine(2)
 
 
 def test_what_is_not_json_is_a_provider_error(serve: Callable[..., str]) -> None:

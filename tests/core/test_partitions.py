@@ -50,6 +50,8 @@ def note(shop: Shop, at: datetime, **call: Any) -> None:
         "error_code": "",
         "error_message": "",
         "record_id": None,
+        "request_body": None,
+        "response_body": None,
     }
     request_log.note(shop.access(), at, **{**values, **call})
     request_log.flush()

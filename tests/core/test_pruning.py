@@ -149,7 +149,7 @@ def test_a_worker_may_delete_all_that_it_prunes(bakery: Shop) -> None:
     with acting_as(WORKER):
         assert access_pruning.prune_all(later(31))["request_entries"] == 1
         webhook_pruning.prune_all(later(91))
-        assert mail.forget(later(91)) == {"letters": 0}
+        assert mail.forget(later(91)) == {"emails": 0}
 
 
 def test_codes_and_tokens_go_a_month_after_they_ended(cast: Cast) -> None:
@@ -177,15 +177,15 @@ def test_codes_and_tokens_go_a_month_after_they_ended(cast: Cast) -> None:
     assert not Grant.objects.exists() and not AccessToken.objects.exists()
 
 
-def test_letters_go_after_their_days_and_what_waits_stays(db: None) -> None:
+def test_emails_go_after_their_days_and_what_waits_stays(db: None) -> None:
     values = {"what": "x", "email": "a@b.example", "at": clock.real_now(), "address": ""}
     for key in ("left", "waits"):
         mail.send(key=key, to="a@b.example", template="account_changed", context=values)
     OutgoingMail.objects.filter(key="left").update(
         status=OutgoingMail.Status.SENT, sealed_letter=""
     )
-    assert mail.forget(later(89)) == {"letters": 0}
-    assert mail.forget(later(91)) == {"letters": 1}
+    assert mail.forget(later(89)) == {"emails": 0}
+    assert mail.forget(later(91)) == {"emails": 1}
     assert OutgoingMail.objects.get().key == "waits"
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from apps.api.urls import ROUTES
-from apps.core.logs import redact
+from apps.core.process.logs import redact
 from apps.dashboard.urls import PAGES
 from apps.hosted.urls import urlpatterns as HOSTED
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from babel import Locale
 
-from apps.core import mail, regions
+from apps.core import mail
 from apps.core.templatetags.tillgate import (
     coins,
     count,
@@ -19,9 +19,10 @@ from apps.core.templatetags.tillgate import (
     moment,
     percent,
 )
+from apps.core.text import regions
 from apps.payments.documents import invoice
 from apps.payments.models import Payment
-from apps.stores import account_emails
+from apps.stores.emailing import account_emails
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser

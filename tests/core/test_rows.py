@@ -217,3 +217,15 @@ def test_stores_whose_clocks_are_ahead_are_asked_in_turns(
     asked = [job.stores_ahead(Endpoint) for _ in range(4)]
 
     assert asked == [[first, second], [third, first], [second, third], [first, second]]
+
+
+def test_an_archive_takes_no_turn_of_the_clocks_that_are_ahead(cast: Cast) -> None:
+    """Nothing goes on in it, whatever its clock says."""
+    stores = [
+        create_store(cast.alice, StoreRequest(name="Branch", settlement_currency="EUR")).pk
+        for _ in range(2)
+    ]
+    Store.objects.filter(pk__in=stores).update(test_offset_seconds=60)
+    in_use, archive = stores
+    Store.objects.filter(pk=archive).update(archive_of=in_use)
+    assert Job("of stores in use").stores_ahead(Endpoint) == [in_use]

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 
-from apps.core import buckets, jobs, redis_address
-from apps.core.redis_address import parse_sentinel
+from apps.core import jobs
+from apps.core.redis import address as redis_address
+from apps.core.redis import buckets
+from apps.core.redis.address import parse_sentinel
 from config.broker import broker_of
 from tests.sentinels import Sentinels
 from tests.stack import wait_for

@@ -12,9 +12,10 @@ from django.template import Context, Template
 from django.utils import translation
 from django.utils.html import strip_tags
 
-from apps.core import clock, icons, money
+from apps.core import clock, money
 from apps.core.badges import all_badges
 from apps.core.templatetags import tillgate
+from apps.core.text import icons
 from apps.payments.models import Payment
 from dev import bootstrap
 
@@ -158,20 +159,6 @@ def test_the_beginning_of_a_secret_ends_in_an_ellipsis() -> None:
 )
 def test_a_length_of_time_is_told_in_words(seconds: int, words: str) -> None:
     assert tillgate.span(seconds) == words
-
-
-@pytest.mark.parametrize(
-    ("seconds", "words"),
-    [
-        (-5, "just now"),
-        (59, "just now"),
-        (60, "1 minute ago"),
-        (7_300, "2 hours ago"),
-        (200_000, "2 days ago"),
-    ],
-)
-def test_how_long_ago_something_was_is_told_by_the_largest_unit(seconds: int, words: str) -> None:
-    assert tillgate.ago(seconds) == words
 
 
 def test_the_period_of_an_invoice_is_told_in_days_and_other_words_stay_as_they_are() -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 from django_otp_webauthn.models import WebAuthnCredential
 
+from apps.access.authorization.apps import create_app
 from apps.access.models import AgentCredential, ApiKey, Application, SecondFactor
-from apps.access.oauth_apps import create_app
 from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential, create_api_key
 from apps.core import clock
@@ -115,6 +115,10 @@ TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] =
         Member.objects.filter(role=Role.ADMIN).count,
     ),
     "platform_link_create": (lambda world, browser: link(world), OnboardingLink.objects.count),
+    "test_data": (
+        fixed("test-data", reset="all"),
+        Store.objects.exclude(test_reset_at=None).count,
+    ),
     "passkey_remove": (lambda world, browser: passkey(world), WebAuthnCredential.objects.count),
     "security_take_off": (fixed("security/authenticator/remove"), SecondFactor.objects.count),
     "security_codes": (

@@ -12,8 +12,9 @@ from django.test import Client
 from django_otp import DEVICE_ID_SESSION_KEY
 from django_otp.oath import totp
 
-from apps.access import second_factor, sessions, stepup
+from apps.access.factors import second_factor, stepup
 from apps.access.models import SecondFactor
+from apps.access.person import sessions
 from apps.core import clock
 from apps.stores.models import User
 
@@ -46,6 +47,9 @@ class Browser:
         assert self.user is not None
         session = self.client.session
         sessions.keep(session, self.user, clock.real_now(), address="127.0.0.1", browser="")
+        member = sessions.member_of(self.user, session)
+        if member is not None:
+            sessions.settle(session, self.user, member, sessions.mode_of(member, session) or "test")
         session.save()
         return self
 

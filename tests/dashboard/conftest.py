@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from tests import make
 from tests.cast import Cast, assemble
 from tests.dashboard.browse import Browser

@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from apps.access import passkeys, stepup
 from apps.access.access import Access
+from apps.access.factors import passkeys, stepup
 from apps.access.models import AgentCredential, KeyType, WaitingPeriodSettings
 from apps.agents.models import AgentPayoutCap
 from apps.assets.models import Asset
+from apps.chain.models import WalletChoice
 from apps.core import clock
-from apps.dashboard.acts import ACTS
+from apps.dashboard.site.acts import ACTS
 from apps.dashboard.urls import PAGES
 from apps.payments.models import LateDeposit, Refund, TransferReturn
 from apps.payouts.models import (
@@ -35,6 +36,7 @@ from apps.stores.models import Role, Store
 from apps.swaps.models import AutoSwap, Swap
 from tests import make
 from tests.cast import Cast, join, person, shop_of
+from tests.chain.own_wallets import xpub
 from tests.dashboard import access_acts
 from tests.dashboard.browse import Browser, hidden_fields, next_code, text
 from tests.dashboard.conftest import with_coins
@@ -221,13 +223,17 @@ TABLE: dict[str, tuple[Callable[[Cast, Browser], Step], Callable[[], object]]] =
         AgentCredential.objects.count,
     ),
     "agent_caps": (caps, AgentPayoutCap.objects.count),
-    "settings_cooling": (
-        lambda *_: ("settings/cooling", {"hours": "48"}),
+    "settings_waiting": (
+        lambda *_: ("settings/waiting", {"hours": "48"}),
         lambda: WaitingPeriodSettings.of(Store.objects.get(name="Alice's Bakery")).cooling_hours,
     ),
     "settings_auto_swap": (
         automatic_swaps,
         lambda: AutoSwap.objects.exclude(target_asset=None).count(),
+    ),
+    "settings_wallet": (
+        lambda *_: ("settings/wallets/change?asset=SETH", {"kind": "key", "content": xpub()}),
+        WalletChoice.objects.count,
     ),
     **access_acts.TABLE,
 }

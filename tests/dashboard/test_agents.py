@@ -1,11 +1,14 @@
 """Agents in the dashboard: a credential is shown once, caps are enforced as they are typed, a
 revoked mandate is dry."""
 
+import re
+
 import pytest
 
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentPayoutCap, Mandate
 from apps.assets.models import Asset
+from apps.stores.models import User
 from apps.stores.settings import write_settings
 from tests import make
 from tests.cast import Api, Cast
@@ -59,6 +62,21 @@ def test_caps_are_typed_in_coins_and_hold_for_the_agents_payouts(cast: Cast, age
     assert not AgentPayoutCap.objects.exists()
 
 
+def test_caps_can_be_kept_as_the_form_begins_with_them_in_any_region(
+    cast: Cast, agent: Api
+) -> None:
+    row = AgentCredential.objects.get(name="Research bot")
+    Browser(cast.alice).post(f"agents/{row.pk}/caps", **{"SETH.daily": "1.2340"})
+    User.objects.filter(pk=cast.alice.pk).update(region="de")
+    browser = Browser(cast.alice)
+    page = browser.get(f"agents/{row.pk}/caps").content.decode()
+    found = re.search(r'name="SETH.daily"[^>]*value="([^"]*)"', page)
+    assert found is not None
+    answer = browser.post(f"agents/{row.pk}/caps", **{"SETH.daily": found[1]})
+    assert answer.status_code == 303
+    assert AgentPayoutCap.objects.get().daily_atomic == 1234 * 10**15
+
+
 def test_a_cap_that_is_no_amount_is_refused(cast: Cast, agent: Api) -> None:
     row = AgentCredential.objects.get(name="Research bot")
     browser = Browser(cast.alice)
@@ -108,7 +126,7 @@ def test_an_unknown_scope_is_told_at_the_scopes_and_what_was_chosen_stays(cast: 
     answer = Browser(cast.alice).post(
         "agents/new", name="Bot", scopes=["payments:read", "everything"]
     )
-    page = answer.content.decode()
+    page = " ".join(answer.content.decode().split())
     assert answer.status_code == 422 and 'id="scopes-error"' in page and "everything" in page
     assert 'value="Bot"' in page and 'value="payments:read" checked' in page
 

@@ -9,14 +9,18 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from apps.access import scopes
 from apps.access.models import ApiKey
-from apps.core import clock, posting
+from apps.core import clock
+from apps.core.outbound import strangers as posting
+from apps.dashboard.developers.scope_words import scope_groups
+from apps.stores.models import Store
 from apps.webhooks import pruning
 from apps.webhooks.delivery import queue, sender
 from apps.webhooks.models import Attempt, Delivery, Endpoint, Event
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
-from tests.cast import Api, Cast
+from tests.cast import Api, Cast, signed_in
 from tests.dashboard.browse import Browser, text
 from tests.make import payment
 
@@ -67,12 +71,78 @@ def test_a_refused_key_form_makes_no_key(cast: Cast) -> None:
     assert ApiKey.objects.count() == before
 
 
-def test_nothing_is_granted_before_a_person_ticks_it(cast: Cast) -> None:
+def scope_boxes(browser: Browser, path: str) -> dict[str, bool]:
+    """Each scope that a form offers, and whether it is ticked."""
+    page = browser.get(path).content.decode()
+    boxes = re.findall(r'<input type="checkbox" name="scopes" value="([^"]+)"([^>]*)>', page)
+    return {scope: "checked" in rest for scope, rest in boxes}
+
+
+def test_nothing_is_granted_to_an_agent_before_a_person_ticks_it(cast: Cast) -> None:
+    boxes = scope_boxes(Browser(cast.alice).prove(), "agents/new")
+    assert len(boxes) >= 8 and not any(boxes.values())
+
+
+def test_a_test_key_begins_with_full_access(cast: Cast) -> None:
+    """The form as it comes makes a key: nobody meets a refusal by accident."""
+    browser = Browser(cast.alice)
+    boxes = scope_boxes(browser, "api-keys/new")
+    assert {scope for scope, is_ticked in boxes.items() if is_ticked} == set(scopes.MERCHANT)
+    made = browser.post("api-keys/new", name="Laptop", key_type="secret", access="full")
+    assert made.status_code == 201 and made.context["key"].scopes == list(scopes.MERCHANT)
+    Store.objects.filter(pk=cast.bakery.store.pk).update(is_platform=True)
+    made = browser.post("api-keys/new", name="Market", key_type="secret", access="full")
+    assert made.context["key"].scopes == list(scopes.ALL)
+
+
+def test_full_access_is_at_most_what_the_person_may(cast: Cast) -> None:
+    browser = Browser(cast.bob)
+    made = browser.post("api-keys/new", name="Laptop", key_type="secret", access="full")
+    assert made.status_code == 201
+    assert "payouts:write" not in made.context["key"].scopes
+    assert {"payments:write", "webhooks:write"} <= set(made.context["key"].scopes)
+
+
+@pytest.mark.parametrize(
+    ("way", "expected", "missing"),
+    [
+        ("links", {"payments:read", "balances:read"}, {"payments:write", "payouts:write"}),
+        ("website", {"payments:write", "refunds:write", "webhooks:write"}, {"payouts:write"}),
+        ("", {"payments:write", "webhooks:write"}, {"payouts:write", "accounts:act"}),
+    ],
+)
+def test_a_live_key_begins_with_what_the_way_of_selling_needs(
+    cast: Cast, way: str, expected: set[str], missing: set[str]
+) -> None:
+    Store.objects.filter(pk=cast.bakery.store.pk).update(way_of_selling=way)
     browser = Browser(cast.alice).prove()
-    for path in ("api-keys/new", "agents/new"):
-        page = browser.get(path).content.decode()
-        boxes = re.findall(r'<input type="checkbox" name="scopes"[^>]*>', page)
-        assert len(boxes) >= 8 and not any("checked" in box for box in boxes), path
+    browser.switch("live")
+    boxes = scope_boxes(browser, "api-keys/new")
+    ticked = {scope for scope, is_ticked in boxes.items() if is_ticked}
+    assert expected <= ticked and not ticked & missing
+    assert missing - {"accounts:act"} <= boxes.keys()
+
+
+def test_each_scope_of_a_key_is_in_one_group_with_words(cast: Cast) -> None:
+    groups = scope_groups(signed_in(cast.alice, cast.bakery.store))
+    offered = [scope for group in groups for scope, _ in group.scopes]
+    assert sorted(offered) == sorted(scopes.ALL)
+    assert all(words for group in groups for _, words in group.scopes)
+
+
+@pytest.mark.parametrize(
+    ("path", "among"), [("agents/new", scopes.AGENT), ("apps/own/new", scopes.ALL)]
+)
+def test_forms_of_agents_and_apps_have_their_scopes_in_groups_with_words(
+    cast: Cast, path: str, among: tuple[str, ...]
+) -> None:
+    browser = Browser(cast.alice).prove()
+    groups = browser.get(path).context["groups"]
+    page = text(browser.get(path))
+    offered = [scope for group in groups for scope, _ in group.scopes]
+    assert sorted(offered) == sorted(among)
+    assert all(group.sentence in page for group in groups)
+    assert all(words in page for group in groups for _, words in group.scopes)
 
 
 def test_a_key_is_revoked_after_asking(cast: Cast) -> None:
@@ -304,7 +374,7 @@ def test_a_range_of_events_is_sent_again(cast: Cast) -> None:
     endpoint = registered(cast)
     payment(cast.bakery.test)
     before = Delivery.objects.count()
-    shown = text(browser.get(f"webhooks/{endpoint.pk}"))
+    shown = text(browser.get(f"webhooks/{endpoint.pk}?tool=resend"))
     begins, ends = re.findall(r'datetime-local" required value="([^"]+)"', shown)
     assert (
         browser.post(f"webhooks/{endpoint.pk}/resend", **{"from": begins, "to": ends}).status_code
@@ -359,7 +429,8 @@ def test_a_range_of_too_many_events_is_refused_at_its_end(
     for _ in range(2):
         payment(cast.bakery.test)
     path = f"webhooks/{Endpoint.objects.get().pk}"
-    begins, ends = re.findall(r'datetime-local" required value="([^"]+)"', text(browser.get(path)))
+    shown = text(browser.get(f"{path}?tool=resend"))
+    begins, ends = re.findall(r'datetime-local" required value="([^"]+)"', shown)
     answer = browser.post(f"{path}/resend", **{"from": begins, "to": ends})
     assert answer.status_code == 422 and 'id="to-error"' in text(answer)
 

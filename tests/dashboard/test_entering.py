@@ -6,7 +6,7 @@ from typing import Any
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.access import sessions
+from apps.access.person import sessions
 from apps.stores.models import Member
 from tests.cast import Shop
 from tests.dashboard.browse import Browser

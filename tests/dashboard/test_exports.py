@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from django.test import RequestFactory
 
-from apps.dashboard import exports
-from apps.dashboard.exports import csv_answer
+from apps.dashboard.tables import exports
+from apps.dashboard.tables.exports import csv_answer
 from apps.payments.models import Payment
 from tests.billing import records
 from tests.cast import Cast, Shop

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from apps.access import sign_up
+from apps.access.person import sign_up
 from apps.dashboard.urls import PAGES
 from tests.dashboard.browse import text
 from tests.dashboard.forms.billing import BILLING
@@ -35,6 +35,8 @@ BUTTONS = {
     "sign_out",
     "switch_store",
     "switch_mode",
+    "test_data",
+    "wallet_stop",
     "invoice_act",
     "subscription_act",
     "customer_delete",
@@ -58,6 +60,7 @@ BUTTONS = {
     "webhook_endpoint_rotate",
     "webhook_endpoint_delete",
     "webhook_endpoint_test",
+    "webhook_endpoint_missed",
     "delivery",
     "oauth_grant_revoke",
     "oauth_app_rotate",
@@ -68,6 +71,13 @@ BUTTONS = {
     "member_remove",
     "member_hand_over",
     "stop",
+    "setup",
+    "till_name",
+    "till_discard",
+    "till_item_remove",
+    "till_tip",
+    "till_cancel",
+    "till_quote",
     "settings_assets",
     "settings_domain",
     "security_take_off",
@@ -85,6 +95,8 @@ BUTTONS = {
 }
 OTHERS = {
     "sign_up_invited": "the form of sign_up_store, reached by the link of an invitation",
+    "till_receipt": "the form of a paid sale: tests/links/test_till",
+    "settings_wallet": "its one secret input: tests/dashboard/test_own_wallets",
     "forgot": "any address gets the same answer, so none is wrong",
     "passkey_rename": "an input in a list, which is sent back to the list with what was wrong",
     "list_setup": "panels over a list, which is sent back to the list with what was wrong",

@@ -88,10 +88,11 @@ WITHOUT_FILE = {
     "security",
     "sessions",
     "test_emails",
+    "till_sales",
     "webhook_endpoints",
 }
 # Pages by a view named `index` that show no list.
-NO_LIST = {"home", "platform", "search", "test_clock", "till"}
+NO_LIST = {"home", "platform", "search", "settings_wallets", "test_clock", "test_data", "till"}
 OF_BOTH_MODES = {"audit_log", "members", "platform_accounts"}
 EMPTY = {"mandate"}  # nothing is drawn on a mandate that nobody uses
 MADE = (

@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.core import money, searching
 from apps.core.badges import coin_badge
 from apps.core.templatetags.tillgate import crypto_short
-from apps.dashboard.lists import LISTINGS
+from apps.dashboard.tables.lists import LISTINGS
 from apps.payments.models import Payment
 from apps.payments.services.refund_progress import advance_refunds
 from apps.stores.lists import setup_of

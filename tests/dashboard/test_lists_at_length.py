@@ -16,7 +16,7 @@ from apps.billing.selectors import owed
 from apps.core import clock, searching
 from apps.core.db import tenancy
 from apps.core.searching import Term
-from apps.dashboard.inbox import Inbox
+from apps.dashboard.notices.inbox import Inbox
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.search import find_payments
 from tests.billing import records

@@ -10,10 +10,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.assets.models import DailyRate, Rate
 from apps.core import clock
-from apps.dashboard import money_lists
+from apps.dashboard.tables import money_lists
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payouts.models import Payout
 from apps.payouts.services import moves

@@ -7,7 +7,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.access.services import create_agent_credential
 from apps.core.models import Mode
-from apps.dashboard.navigation import SECTIONS, menu_of
+from apps.dashboard.site.navigation import SECTIONS, menu_of
 from apps.stores.models import Role
 from apps.stores.services import change_store
 from tests.cast import Cast, join, person
@@ -120,9 +120,9 @@ def test_a_part_of_a_page_asks_nothing_for_the_frame_around_it(cast: Cast) -> No
 
 def test_live_mode_says_so_as_loudly_as_test_mode(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert 'class="live-banner"' not in text(browser.get())
+    assert 'aria-label="Live mode"' not in text(browser.get())
     browser.switch("live")
-    assert 'class="live-banner" role="region" aria-label="Live mode"' in text(browser.get())
+    assert 'aria-label="Live mode"' in text(browser.get())
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -9,8 +9,8 @@ import time_machine
 from django.core import mail as django_mail
 
 from apps.access.models import KnownBrowser
-from apps.access.new_browsers import token_of
-from apps.access.sessions import tidy
+from apps.access.person.new_browsers import token_of
+from apps.access.person.sessions import tidy
 from apps.core import clock, mail
 from apps.stores.models import AuditEntry
 from tests.cast import Cast
@@ -20,7 +20,7 @@ from tests.dashboard.test_sessions import CHROME, row_of, signed_in
 pytestmark = pytest.mark.django_db
 
 
-def letters() -> list[str]:
+def emails() -> list[str]:
     mail.send_due()
     return [
         item.body for item in django_mail.outbox if item.subject == "New sign-in to your account"
@@ -30,14 +30,14 @@ def letters() -> list[str]:
 def test_a_new_browser_or_network_is_told_once_and_the_first_of_all_never(cast: Cast) -> None:
     signed_in(cast.alice)
     signed_in(cast.alice, address="203.0.99.1")  # the same provider's network
-    assert letters() == []
+    assert emails() == []
     signed_in(cast.alice, CHROME)
     signed_in(cast.alice, CHROME)
-    (body,) = letters()
+    (body,) = emails()
     assert "Chrome on Windows" in body and "203.0.113.7" in body
     signed_in(cast.alice, address="198.51.100.9")
     signed_in(cast.bob, CHROME, "198.51.100.9")
-    assert len(letters()) == 2
+    assert len(emails()) == 2
     assert [item.to for item in django_mail.outbox if item.subject.startswith("New sign-in")] == [
         [cast.alice.email]
     ] * 2
@@ -46,7 +46,7 @@ def test_a_new_browser_or_network_is_told_once_and_the_first_of_all_never(cast: 
 def test_the_link_ends_that_session_without_signing_in(cast: Cast) -> None:
     here = signed_in(cast.alice)
     there = signed_in(cast.alice, CHROME)
-    found = re.search(r"/dashboard/sign-ins/\S+", letters()[0])
+    found = re.search(r"/dashboard/sign-ins/\S+", emails()[0])
     assert found is not None
     visitor = Browser()
     assert "Chrome on Windows" in text(visitor.get(found.group()))
@@ -60,7 +60,7 @@ def test_the_link_ends_that_session_without_signing_in(cast: Cast) -> None:
     visitor.post(found.group())
     assert AuditEntry.objects.filter(action="session.ended").count() == 1
     signed_in(cast.alice, CHROME)
-    assert len(letters()) == 2, "what was ended isn't known"
+    assert len(emails()) == 2, "what was ended isn't known"
 
 
 def test_a_made_up_or_old_link_opens_nothing(cast: Cast) -> None:

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 import time_machine
 
-from apps.access import oauth_tokens, oauth_validator, scopes
+from apps.access import scopes
+from apps.access.authorization import tokens as oauth_tokens
+from apps.access.authorization import validator as oauth_validator
 from apps.access.models import AgentCredential, Application
 from apps.core import clock
-from apps.dashboard.oauth import MEANINGS
+from apps.dashboard.developers.scope_words import MEANINGS
 from apps.stores.models import Role
 from tests.cast import Api, Cast, join, person
 from tests.contract.oauth.apps import App, works

@@ -9,8 +9,9 @@ import pytest
 
 from apps.access import request_log
 from apps.access.models import AccessToken, RequestEntry
+from apps.chain.own import choices
 from apps.core import clock
-from apps.dashboard.plumbing import EVERYBODY, SIGNED_IN, Page
+from apps.dashboard.site.views import EVERYBODY, SIGNED_IN, Page
 from apps.dashboard.urls import PAGES
 from apps.payouts.models import ApprovalRule, PayoutApproval
 from apps.payouts.services.batches import open_batch
@@ -19,9 +20,10 @@ from apps.platforms.requests import AccountRequest
 from apps.platforms.services.accounts import create_account
 from apps.reports.requests import ReportRequest
 from apps.reports.services.request import request_report
-from apps.stores import customer_mail, roles
-from apps.stores.mail_models import TestLetter
+from apps.stores import roles
+from apps.stores.emailing import customer_mail
 from apps.stores.models import Role, User
+from apps.stores.models.mail import TestLetter
 from apps.stores.services import change_store
 from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
@@ -30,6 +32,7 @@ from apps.webhooks.services.endpoints import register_endpoint
 from tests import whole
 from tests.billing import records as billing
 from tests.cast import Api, Cast, assemble, join, person
+from tests.chain.own_wallets import xpub
 from tests.contract.oauth.apps import App
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link
@@ -43,6 +46,7 @@ from tests.make import (
     stray_transfer,
     swapped,
 )
+from tests.platforms.conftest import platform_of
 from tests.stage import empty_buckets, standing
 
 IN_A_STORE = [page for page in PAGES if page.permission not in (EVERYBODY, SIGNED_IN)]
@@ -112,6 +116,11 @@ def sub_merchant(cast: Cast) -> dict[str, str]:
     }
 
 
+def sub_merchants_payment(cast: Cast) -> dict[str, str]:
+    """A payment to an account of alice's store."""
+    return {"id": payment(platform_of(cast.bakery).sub().test)["id"]}
+
+
 def app_let_in(cast: Cast) -> dict[str, str]:
     """An app of alice's that was let into her store."""
     app = App(cast)
@@ -120,6 +129,11 @@ def app_let_in(cast: Cast) -> dict[str, str]:
         "id": app.id,
         "family": str(AccessToken.objects.get(application_id=app.id).token_family),
     }
+
+
+def asked_wallet(cast: Cast) -> dict[str, str]:
+    asked = choices.WalletRequest("SETH", "key", xpub())
+    return {"id": str(choices.ask_for_wallet(cast.bakery.owner_access(), asked).pk)}
 
 
 def sent_payout(cast: Cast) -> dict[str, str]:
@@ -203,6 +217,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "payouts/destinations": saved_wallet,
     "payouts/schedules": schedule,
     "platform": sub_merchant,
+    "platform/payments": sub_merchants_payment,
     "point-of-sale": lambda cast: {"id": payment(cast.bakery.test)["id"]},
     "products": price_of,
     "reports": report,
@@ -214,6 +229,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "transfers": lambda cast: {"id": str(stray_transfer(payment(cast.bakery.test)["id"]))},
     "test-emails": shown_email,
     "team": lambda cast: {"id": str(cast.bob.pk)},
+    "settings/wallets": asked_wallet,
     "unsubscribe": lambda cast: {"token": "unknown"},
     "webhooks": endpoint,
 }

@@ -10,8 +10,8 @@ import time_machine
 from django.core import mail as django_mail
 from django_otp_webauthn.models import WebAuthnCredential
 
-from apps.access import passkeys, second_factor
-from apps.access.ceremonies import Ceremonies
+from apps.access.factors import passkeys, second_factor
+from apps.access.factors.ceremonies import Ceremonies
 from apps.access.models import SecondFactor
 from apps.core import clock, mail
 from tests.cast import PASSWORD, Cast
@@ -148,7 +148,9 @@ def test_a_passkey_is_renamed_and_removed_and_its_person_is_told(
     alice.post(f"security/passkeys/{one.pk}/remove")
     assert not WebAuthnCredential.objects.exists()
     mail.send_due()
-    assert [letter.subject for letter in django_mail.outbox] == ["A passkey was removed: My phone"]
+    assert [message.subject for message in django_mail.outbox] == [
+        "A passkey was removed: My phone"
+    ]
 
 
 def test_a_passkey_of_somebody_else_or_of_nobody_is_not_found(cast: Cast, alice: Browser) -> None:

@@ -4,10 +4,12 @@ one."""
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.dashboard.payment_timeline import Story, timeline_of
+from apps.dashboard.payment.timeline import Story, timeline_of
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.services.receipts import email_receipt
 from apps.payments.services.refund_progress import advance_refunds
@@ -48,6 +50,38 @@ def test_an_unpaid_payment_says_until_when_and_has_no_net(cast: Cast) -> None:
     made = payment(cast.bakery.test)
     shown = text(Browser(cast.alice).get(f"payments/{made['id']}"))
     assert "Can be paid until" in shown and "Net to you" not in shown and "Cancel payment" in shown
+
+
+LOOKS = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+NO_LOOKS: list[dict[str, str]] = [
+    {},  # a program that makes a preview of the link
+    {"Sec-Fetch-Mode": "cors"},
+    {**LOOKS, "Sec-Purpose": "prefetch;prerender"},
+    {**LOOKS, "Cookie": f"{settings.SESSION_COOKIE_NAME}=somebody-of-the-dashboard"},
+]
+
+
+def test_the_first_look_at_the_checkout_is_on_the_timeline(cast: Cast) -> None:
+    api = cast.bakery.test
+    made = payment(api)
+    path = f"/pay/{made['reference']}"
+    browser = Browser(cast.alice)
+    for headers in NO_LOOKS:
+        assert Client(headers=headers).get(path).status_code == 200
+    assert Client(headers=LOOKS).head(path).status_code == 200
+    assert titles(browser.get(f"payments/{made['id']}")) == ["Payment created"]
+
+    advance(api, 600)
+    assert Client(headers=LOOKS).get(path).status_code == 200
+    advance(api, 600)
+    assert Client(headers=LOOKS).get(path).status_code == 200
+    shown = browser.get(f"payments/{made['id']}")
+    assert titles(shown) == ["Checkout opened for the first time", "Payment created"]
+    opened, created = (step.at for step in shown.context["timeline"].steps)
+    assert timedelta(seconds=600) <= opened - created < timedelta(seconds=1200)
+    assert titles(browser.get(f"payments/{made['id']}?show=people")) == [
+        "Checkout opened for the first time"
+    ]
 
 
 def test_the_timeline_is_one_and_newest_first(cast: Cast) -> None:

@@ -321,7 +321,12 @@ def test_a_refused_form_says_why_and_keeps_what_was_typed(cast: Cast) -> None:
     for fields, name, sentence in (
         ({"amount": "0"}, "amount", "Amount must be greater than zero."),
         ({"amount": ""}, "amount", "Amount is required."),
-        ({"amount": "1.234"}, "amount", "Amount must be a decimal string with at most 2 decimals."),
+        (
+            {"amount": "1.234"},
+            "amount",
+            "Amount 1.234 can be read in two ways: enter 1234, or 1.23.",
+        ),
+        ({"amount": "1.2345"}, "amount", "Amount must be a number such as 12.50."),
         ({"currency": "XXX"}, "currency", "Unsupported settlement currency: XXX."),
         ({"currency": "JPY", "amount": "1.50"}, "amount", "Amount must be a whole number in JPY."),
         ({"title": "x" * 151}, "title", "Title is too long (maximum is 150 characters)."),

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.assets.models import Asset, Rate
 from apps.core import clock
 from apps.ledger.selectors import balances
@@ -337,7 +337,7 @@ def test_balances_say_what_each_part_means(rich: Cast) -> None:
     make.payout(rich.bakery.test, 25 * 10**16)
     page = text(browser.get("balances"))
     assert "0.75" in page and "0.25" in page and "How balances work" in page
-    assert page.index("Total balance") < page.index(">≈ €") < page.index("Worth</th>")
+    assert page.index("Total balance") < page.index(">≈ €") < page.index("Value</th>")
     assert '>0.75 <span class="unit">ETH' in page and "0.7500" not in page
     make.store_coins(rich.bakery.store, "USDC_SETH", 10**8)
     symbols = [entry["coin_symbol"] for entry in browser.get("balances").context["entries"]]

@@ -13,7 +13,8 @@ from apps.core import mail
 from apps.core.templatetags.tillgate import day, document_day, moment, plain_moment
 from apps.payments.documents import invoice
 from apps.payments.models import Payment
-from apps.stores import account_emails, profile
+from apps.stores import profile
+from apps.stores.emailing import account_emails
 from apps.stores.models import AuditEntry, User
 from tests import make
 from tests.cast import Cast

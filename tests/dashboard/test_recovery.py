@@ -1,4 +1,4 @@
-"""A forgotten password and a new email address: letters whose links work once, and answers that
+"""A forgotten password and a new email address: emails whose links work once, and answers that
 tell strangers nothing."""
 
 import re
@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.core import mail as django_mail
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.core import clock, mail
 from apps.core.models import OutgoingMail
 from apps.stores.models import AuditEntry, User
@@ -21,8 +21,8 @@ NEW = "alice.new@example.com"
 
 def link(to: str, page: str) -> str:
     mail.send_due()
-    letter = [item for item in django_mail.outbox if item.to == [to]][-1]
-    found = re.search(rf"/dashboard/{page}/\S+", letter.body)
+    message = [item for item in django_mail.outbox if item.to == [to]][-1]
+    found = re.search(rf"/dashboard/{page}/\S+", message.body)
     assert found is not None
     return found.group()
 
@@ -100,7 +100,7 @@ def test_a_bad_password_is_told_and_the_link_stays(cast: Cast) -> None:
 @pytest.mark.parametrize(
     "email", ["nobody@example.com", "no address", "a\x00@example.com", "", "x" * 5000]
 )
-def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_letter(
+def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_email(
     cast: Cast, email: str
 ) -> None:
     known, unknown = (Browser().post("forgot", email=item) for item in (cast.alice.email, email))
@@ -109,13 +109,13 @@ def test_an_unknown_address_is_answered_like_a_known_one_and_gets_no_letter(
     assert OutgoingMail.objects.count() == 1
 
 
-def test_asking_for_letters_is_counted(cast: Cast) -> None:
+def test_asking_for_emails_is_counted(cast: Cast) -> None:
     answers = [Browser().post("forgot", email=cast.alice.email) for _ in range(6)]
     assert [answer.status_code for answer in answers] == [200] * 5 + [429]
     assert int(answers[-1]["Retry-After"]) >= 1
 
 
-def test_a_person_who_is_not_active_gets_no_letter(cast: Cast) -> None:
+def test_a_person_who_is_not_active_gets_no_email(cast: Cast) -> None:
     User.objects.filter(pk=cast.alice.pk).update(is_active=False)
     Browser().post("forgot", email=cast.alice.email)
     assert not OutgoingMail.objects.exists()
@@ -151,7 +151,7 @@ def test_what_a_new_address_needs(cast: Cast) -> None:
     assert not OutgoingMail.objects.exists()
 
 
-def test_a_taken_address_is_answered_like_a_free_one_and_gets_no_letter(cast: Cast) -> None:
+def test_a_taken_address_is_answered_like_a_free_one_and_gets_no_email(cast: Cast) -> None:
     assert (
         Browser(cast.alice)
         .post("security/email", email=cast.charlie.email.upper(), password=PASSWORD)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.assets.models import Rate
 from apps.chain.models import Deposit
 from apps.core import clock
@@ -125,7 +125,11 @@ def test_a_part_is_warned_about_and_shown_as_partial(cast: Cast, made: dict[str,
 REFUSED = (
     ({"amount": "1000"}, "amount", "Amount exceeds the refundable balance."),
     ({"amount": "0"}, "amount", "Amount must be greater than zero."),
-    ({"amount": "0.1234567890123456789"}, "amount", "Amount must be a decimal string."),
+    (
+        {"amount": "0.1234567890123456789"},
+        "amount",
+        "Amount must be a decimal number of coins with at most 18 places.",
+    ),
     (
         {"destination_address": "0x12"},
         "destination_address",
@@ -139,7 +143,7 @@ REFUSED = (
     (
         {"amount": "x", "unit": "locked"},
         "amount",
-        "Amount must be a decimal string with at most 2 decimals.",
+        "Amount must be a number such as 12.50.",
     ),
     ({"amount": "0", "unit": "locked"}, "amount", "Amount must be greater than zero."),
 )

@@ -5,8 +5,10 @@ import csv
 import io
 from datetime import date, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from django.core.files.storage import storages
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
@@ -17,7 +19,7 @@ from apps.reports.labels import KINDS
 from apps.reports.models import Report
 from apps.reports.services.generate import generate_due
 from apps.reports.services.request import available_through
-from apps.stores.models import Member, Role
+from apps.stores.models import Member, Role, Store
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, field_errors, text
@@ -81,7 +83,7 @@ def test_what_cannot_be_asked_for_is_told_in_words_and_makes_nothing(browser: Br
         ("2026-01-01", "later", "The last day is not a date."),
         ("2026-01-02", "2026-01-01", "The last day must be on or after the first day."),
         ("2024-01-01", "2026-01-01", "A report covers at most 366 days."),
-        ("2998-12-31", "2999-01-01", "aren’t closed yet."),
+        ("2998-12-31", "2999-01-01", "Choose a last day up to today, "),
     ):
         answer = ask(browser, first, last)
         assert answer.status_code == 422 and words in text(answer), (first, last)
@@ -92,6 +94,56 @@ def test_what_cannot_be_asked_for_is_told_in_words_and_makes_nothing(browser: Br
 def test_a_preset_overrules_the_dates(browser: Browser) -> None:
     ask(browser, "2026-01-01", "2026-01-01", preset="2026-02-01/2026-02-28")
     assert str(Report.objects.get().period_to) == "2026-02-28"
+
+
+def test_a_report_of_today_says_that_it_is_so_far_and_is_made_anew(
+    cast: Cast, browser: Browser
+) -> None:
+    api = cast.bakery.test
+    make.paid(api)
+    make.advance(api, 120)
+    today = cast.bakery.access().now().date()
+    ask(browser, today, today, report_type="accounting_transactions")
+    generate_due()
+    report = Report.objects.get()
+    assert report.is_so_far and report.until is not None and "so-far" in report.file_name
+    assert report.until <= cast.bakery.access().now()
+    assert report.status == states.GENERATED, report.error
+    few = report.lines_done
+    shown = text(browser.get("reports"))
+    assert ">So far<" in shown and "This month so far" in shown
+    make.paid(api)
+    make.advance(api, 120)
+    ask(browser, today, today, report_type="accounting_transactions")
+    generate_due()
+    report.refresh_from_db()
+    assert Report.objects.count() == 1 and report.lines_done > few
+    refused = api.get(f"/reports/accounting_transactions?start_date={today}&end_date={today}")
+    assert refused.status_code == 422, "the API has closed days of UTC"
+
+
+def test_statement_home_and_reports_cut_days_at_the_stores_midnight(
+    cast: Cast, browser: Browser
+) -> None:
+    Store.objects.filter(pk=cast.bakery.store.pk).update(time_zone="Pacific/Kiritimati")
+    zone = ZoneInfo("Pacific/Kiritimati")
+    for _ in range(3):
+        make.paid(cast.bakery.test, amount="10.00")
+        make.advance(cast.bakery.test, 7 * 3600)
+    today = cast.bakery.access().now().astimezone(zone).date()
+    chart = browser.get("?range=7").context["overview"].chart
+    for day in (today, today - timedelta(days=1), today - timedelta(days=2)):
+        lines = browser.get(f"statement?account=available&from={day}&to={day}").context["lines"]
+        ask(browser, day, day, report_type="accounting_transactions")
+        generate_due()
+        report = Report.objects.get(period_from=day)
+        assert report.time_zone == "Pacific/Kiritimati"
+        with storages["private"].open(report.file_name) as file:
+            rows = list(csv.DictReader(io.StringIO(file.read().decode("utf-8-sig"))))
+        settled = [row for row in rows if row["account"] == "available"]
+        sold = {bar.day: bar.cents for bar in chart.bars}[day]
+        assert len(lines) == len(settled) == sold // 1000, day
+    assert "Pacific/Kiritimati" in text(browser.get("reports"))
 
 
 def test_a_viewer_may_ask_for_reports(cast: Cast) -> None:

@@ -13,7 +13,7 @@ from apps.billing.models import Invoice
 from apps.chain.models import Address, Deposit
 from apps.core.db import tenancy
 from apps.core.searching import Term
-from apps.dashboard.search import GROUPS, PER_GROUP
+from apps.dashboard.searching.search import GROUPS, PER_GROUP
 from apps.dashboard.urls import PAGES
 from apps.payments.models import Payment, PaymentAddress, Refund
 from apps.payouts.models import Payout

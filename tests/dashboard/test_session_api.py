@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import SecondFactor
 from tests.cast import Api, Cast
 from tests.dashboard.browse import Browser, code_of

@@ -7,10 +7,10 @@ import pytest
 import time_machine
 from django.contrib.sessions.models import Session
 
-from apps.access import sessions
 from apps.access.models import SignIn
+from apps.access.person import sessions
 from apps.core import clock
-from apps.dashboard.sessions import device_of
+from apps.dashboard.account.sessions import device_of
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 

@@ -11,8 +11,9 @@ from django.test import Client
 from PIL import Image, PngImagePlugin
 from pypdf import PdfReader
 
+from apps.assets.models import Asset
 from apps.assets.selectors import accepted_assets
-from apps.core import buckets
+from apps.core.redis import buckets
 from apps.stores.branding import contrast, ink_on
 from apps.stores.models import AuditEntry, Store
 from tests.cast import Cast
@@ -51,11 +52,6 @@ def picture(
 
 def upload(browser: Browser, content: bytes, name: str = "logo.png") -> Any:
     return browser.post("settings/logo", logo=SimpleUploadedFile(name, content))
-
-
-def test_the_front_page_leads_to_the_dashboard(db: None) -> None:
-    answer = Client().get("/")
-    assert (answer.status_code, answer["Location"]) == (302, "/dashboard/")
 
 
 def test_checkout_settings_are_saved_and_hold_for_new_payments(cast: Cast) -> None:
@@ -272,3 +268,29 @@ def test_another_logo_takes_the_place_of_the_first_and_can_be_removed(
 def test_nothing_but_logos_is_served(db: None) -> None:
     for path in ("logos/../../x.png", "logos/x/y.png", "", "logos"):
         assert Client().get(f"/media/{path}").status_code == 404, path
+
+
+def test_new_coins_are_offered_to_a_store_and_accepted_in_one_step(cast: Cast) -> None:
+    owner = Browser(cast.alice)
+    owner.switch("live")
+    assert "more coin" not in text(owner.get("settings/assets"))
+    Asset.objects.filter(pk__in=["BASE_USDC", "OP_USDC"]).update(is_active=True)
+    page = text(owner.get("settings/assets"))
+    assert "You could accept 2 more coins." in page
+    assert owner.post("settings/assets", to="all_accepted").status_code == 303
+    taken = {asset.pk for asset in accepted_assets(store(cast).pk, "live")}
+    assert {"BASE_USDC", "OP_USDC", "ETH", "ETH_USDC", "ETH_USDT"} == taken
+    names = AuditEntry.objects.filter(action="asset.accepted").values_list("target_id", flat=True)
+    assert sorted(names) == ["BASE_USDC", "OP_USDC"]
+    assert "more coin" not in text(owner.get("settings/assets"))
+    owner.post("settings/assets", to="all_accepted")
+    assert AuditEntry.objects.filter(action="asset.accepted").count() == 2
+
+
+def test_who_may_not_change_settings_accepts_no_new_coins(cast: Cast) -> None:
+    Asset.objects.filter(pk="BASE_USDC").update(is_active=True)
+    browser = Browser(cast.bob)
+    browser.switch("live")
+    assert "more coin" not in text(browser.get("settings/assets"))
+    assert browser.post("settings/assets", to="all_accepted").status_code == 403
+    assert "BASE_USDC" not in {asset.pk for asset in accepted_assets(store(cast).pk, "live")}

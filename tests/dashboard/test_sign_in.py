@@ -9,10 +9,11 @@ from django.conf import settings
 from django.contrib.sessions.models import Session
 from django.core import mail as django_mail
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import SecondFactor
-from apps.core import buckets, clock, mail
-from apps.dashboard.acts import ACTS
+from apps.core import clock, mail
+from apps.core.redis import buckets
+from apps.dashboard.site.acts import ACTS
 from apps.dashboard.urls import PAGES
 from tests.cast import PASSWORD, Cast, shop_of
 from tests.dashboard.browse import Browser, code_of, text

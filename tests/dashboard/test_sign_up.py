@@ -9,11 +9,12 @@ import pytest
 import time_machine
 from django.core import mail as django_mail
 
-from apps.access import sign_up
+from apps.access.person import sign_up
 from apps.assets.models import AcceptedAsset
 from apps.assets.opening import open_store
 from apps.assets.selectors import listed_assets
-from apps.core import buckets, clock, mail
+from apps.core import clock, mail
+from apps.core.redis import buckets
 from apps.stores.models import AuditEntry, Member, Role, Store, User
 from apps.stores.requests import StoreRequest
 from tests.cast import Cast, join, person
@@ -35,13 +36,13 @@ def _is_open(settings: Any) -> None:
     settings.SIGN_UP = sign_up.OPEN
 
 
-def letter(to: str = NEW) -> Any:
+def message(to: str = NEW) -> Any:
     mail.send_due()
     return [item for item in django_mail.outbox if item.to == [to]][-1]
 
 
 def code(to: str = NEW) -> str:
-    found = re.search(r"^\s+(\d{6})$", letter(to).body, re.MULTILINE)
+    found = re.search(r"^\s+(\d{6})$", message(to).body, re.MULTILINE)
     assert found is not None
     return found.group(1)
 
@@ -133,7 +134,7 @@ def test_a_stranger_hears_the_same_of_an_address_that_has_an_account(cast: Cast)
     ]
     same, other = (re.sub(r'(csrfmiddlewaretoken" value|nonce)="[^"]+"', "", item) for item in seen)
     assert same == other
-    told = letter(cast.alice.email)
+    told = message(cast.alice.email)
     assert "already have" in told.subject and not re.search(r"\b\d{6}\b", told.body)
     assert [
         known.post("sign-up/code", code=f"{number:06d}").status_code for number in range(3)
@@ -238,7 +239,7 @@ def test_passwords_of_a_proved_address_are_counted(db: None) -> None:
 def test_passwords_of_an_invitation_are_counted(db: None, settings: Any) -> None:
     settings.SIGN_UP = sign_up.INVITATION
     sign_up.invite(NEW)
-    found = re.search(r"/dashboard/sign-up/invited/\S+", letter().body)
+    found = re.search(r"/dashboard/sign-up/invited/\S+", message().body)
     assert found is not None
     statuses = [
         Browser().post(found.group(), **{**FORM, "password": "password12"}).status_code
@@ -253,7 +254,7 @@ def test_whom_the_operator_invites_signs_up_by_the_link_once(
 ) -> None:
     settings.SIGN_UP = sign_up.INVITATION
     assert run("invite", NEW) == {"invited": NEW}
-    found = re.search(r"/dashboard/sign-up/invited/\S+", letter().body)
+    found = re.search(r"/dashboard/sign-up/invited/\S+", message().body)
     assert found is not None
     path = found.group()
     browser = Browser()
@@ -271,7 +272,7 @@ def test_an_invitation_ends_after_a_week_and_when_the_operator_closes(
 ) -> None:
     settings.SIGN_UP = sign_up.INVITATION
     sign_up.invite(NEW)
-    found = re.search(r"/dashboard/sign-up/invited/\S+", letter().body)
+    found = re.search(r"/dashboard/sign-up/invited/\S+", message().body)
     assert found is not None
     path = found.group()
     assert Browser().get(path).status_code == 200
@@ -322,3 +323,11 @@ def test_nobody_opens_more_than_twenty(cast: Cast) -> None:
         open_store(cast.alice, request)
     with pytest.raises(sign_up.NoMoreStores):
         open_store(cast.alice, request)
+
+
+def test_a_store_begins_in_the_zone_of_the_browser_that_opens_it(cast: Cast) -> None:
+    for said, zone in (("Europe/Berlin", "Europe/Berlin"), ("Mars/Olympus", ""), ("", "")):
+        browser = Browser(cast.alice)
+        browser.client.cookies["time_zone"] = said
+        browser.post("stores/new", name=f"Zone {said}", country="DE", settlement_currency="EUR")
+        assert Store.objects.get(name=f"Zone {said}".strip()).time_zone == zone

@@ -16,7 +16,7 @@ from django.utils.html import strip_tags
 from apps.ledger import statements
 from apps.ledger.selectors import store_accounts
 from apps.ledger.statements import LineFilter
-from apps.stores.models import User
+from apps.stores.models import Store, User
 from tests import make
 from tests.cast import Cast, assemble
 from tests.dashboard.browse import Browser, text
@@ -104,10 +104,9 @@ def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
     assert "By coin" in shown and '<option value="">All coins</option>' in page.content.decode()
     assert {line.asset.pk for line in page.context["lines"]} == {"SETH", "USDC_SETH"}
     assert {coin.pk for _, coin in page.context["by_coin"]} == {"SETH", "USDC_SETH"}
-    assert (
-        page.context["total"].entries == len(page.context["lines"])
-        and "EUR" in page.context["total"].worth
-    )
+    assert page.context["total"].entries == len(page.context["lines"]) and page.context[
+        "total"
+    ].cents == sum(line.book_worth.cents for line in page.context["lines"])
     for item, coin in page.context["by_coin"]:
         newest = next(line for line in page.context["lines"] if line.asset == coin)
         assert item.closing_atomic == newest.line.balance_atomic
@@ -117,8 +116,8 @@ def test_all_coins_are_the_default_and_one_can_be_chosen(cast: Cast) -> None:
     } and "By coin" not in text(alone)
 
 
-def test_amounts_of_a_coin_add_up_as_they_are_read(cast: Cast) -> None:
-    """Each rounded by itself, they would differ by a digit that isn't there."""
+def test_coins_have_six_digits_that_count_with_all_of_them_at_hand(cast: Cast) -> None:
+    """What adds up is the value; the file and the title of each amount have every digit."""
     for atomic in (4_081_205_555_555_555_555, 11_008_800_000_001):
         make.store_coins(cast.strangers.store, "SETH", atomic)
     browser = Browser(cast.charlie)
@@ -126,8 +125,13 @@ def test_amounts_of_a_coin_add_up_as_they_are_read(cast: Cast) -> None:
     assert strip_tags(text(browser.get("balances"))).count(whole) == 2  # available, and in total
     for query in ("", "&asset=SETH"):
         shown = strip_tags(text(browser.get(f"statement?account=available{query}")))
-        for part in ("4.081205555555555555 ETH", "0.000011008800000001 ETH", whole):
+        for part in ("4.08121 ETH", "0.0000110088 ETH", "4.08122 ETH"):
             assert part in shown, part
+        markup = text(browser.get(f"statement?account=available{query}"))
+        for exact in ("4.081205555555555555 ETH", "0.000011008800000001 ETH", whole):
+            assert f'title="{exact}"' in markup, exact
+    rows = b"".join(browser.get("statement.csv?account=available").streaming_content).decode()
+    assert "4.081205555555555555" in rows and "0.000011008800000001" in rows
 
 
 def test_the_file_has_every_coin(cast: Cast) -> None:
@@ -167,3 +171,41 @@ def test_days_are_those_of_the_reader(cast: Cast) -> None:
                 .get(f"statement?account=available&from={other}&to={other}")
                 .context["lines"]
             )
+
+
+def test_every_currency_stands_in_that_of_the_books_with_one_total(cast: Cast) -> None:
+    for currency in ("EUR", "CHF", "JPY", "USD"):
+        make.paid(cast.strangers.test, amount="100", currency=currency)
+    browser = Browser(cast.charlie)
+    page = browser.get("statement?account=available")
+    lines = page.context["lines"]
+    assert {line.book_worth.currency for line in lines} == {"EUR"}
+    own = {line.own_worth.currency: line.own_worth.cents for line in lines if line.own_worth}
+    assert set(own) == {"CHF", "JPY", "USD"}
+    # 1800 EUR are 1750 CHF, 300000 JPY and 2000 USD.
+    worth = {line.booking.currency: line.book_worth.cents for line in lines}
+    for currency, ether in (("CHF", 1750), ("JPY", 300000), ("USD", 2000)):
+        assert abs(worth[currency] - own[currency] * 1800 / ether) < 1, currency
+    total = page.context["total"]
+    assert total.cents == sum(line.book_worth.cents for line in lines) and total.unvalued == 0
+    shown = text(page)
+    assert "Total in EUR" in strip_tags(shown) and "Value in EUR" in shown
+
+    answer = browser.get("statement.csv?account=available")
+    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+    assert {row["book_currency"] for row in rows} == {"EUR"}
+    assert {row["currency"] for row in rows} == {"EUR", "CHF", "JPY", "USD"}
+    cents = sum(round(100 * float(row["book_value"])) for row in rows)
+    assert cents == total.cents and all(float(row["book_rate"]) == 1800 for row in rows)
+
+
+def test_days_are_those_of_the_store_once_it_chose_a_zone(cast: Cast) -> None:
+    make.paid(cast.strangers.test)
+    Store.objects.filter(pk=cast.strangers.store.pk).update(time_zone="Pacific/Kiritimati")
+    User.objects.filter(pk=cast.charlie.pk).update(time_zone="America/New_York")
+    at = Browser(cast.charlie).get("statement?account=available").context["lines"][0].line.at
+    day = at.astimezone(ZoneInfo("Pacific/Kiritimati")).date()
+    there = Browser(cast.charlie).get(f"statement?account=available&from={day}&to={day}")
+    assert len(there.context["lines"]) == 1 and "Date (UTC+14)" in text(there)
+    before = day - timedelta(days=1)
+    assert not Browser(cast.charlie).get(f"statement?from={before}&to={before}").context["lines"]

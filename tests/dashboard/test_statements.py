@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.payouts.models import Payout
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.endpoints import register_endpoint
@@ -31,7 +31,7 @@ PAGES = {
     "customers": 6,
     "invoices": 7,
     "webhooks": 7,
-    "webhooks/{endpoint}": 7,
+    "webhooks/{endpoint}": 8,
     "settings": 5,
 }
 OPENED, REVIEWED, SENT = 10, 14, 16

@@ -1,9 +1,10 @@
 """Which store and mode a person works in, and what the first page says next."""
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.access.models import ApiKey
-from apps.core import buckets, clock
+from apps.core import clock
 from apps.core.models import Mode
+from apps.core.redis import buckets
 from apps.payments.models import Payment
 from apps.payouts.services.destinations import add_wallet
 from apps.platforms.requests import VerificationRequest
@@ -30,9 +31,9 @@ def test_a_person_without_a_store_is_told_so_and_can_still_secure_the_account(db
 
 def test_a_new_session_begins_in_test_mode_under_its_banner(cast: Cast) -> None:
     browser = Browser(cast.alice)
-    assert 'class="test-banner"' in browser.get().content.decode()
+    assert 'aria-label="Test mode"' in browser.get().content.decode()
     browser.switch("live")
-    assert 'class="test-banner"' not in browser.get().content.decode()
+    assert 'aria-label="Test mode"' not in browser.get().content.decode()
     assert browser.client.session["mode"] == Mode.LIVE
 
 
@@ -97,47 +98,50 @@ def test_a_session_that_asks_for_too_much_at_once_is_told_to_wait(cast: Cast) ->
     )
 
 
+def sells_on_a_website(cast: Cast) -> None:
+    Store.objects.filter(pk=cast.bakery.store.pk).update(way_of_selling="website")
+
+
 def test_the_first_page_says_the_next_step_until_everything_is_done(cast: Cast) -> None:
+    sells_on_a_website(cast)
     browser = Browser(cast.alice)
-    assert '<li class="next" aria-current="step">' in text(browser.get())
-    first = browser.get().context["next_step"]
+    assert 'aria-current="step"' in text(browser.get())
+    first = browser.get().context["setup"].next_step
     assert first.title == "Take a test payment"
     simulated(cast.bakery.test, payment(cast.bakery.test)["id"])
-    assert browser.get().context["next_step"].title != "Take a test payment"
+    assert browser.get().context["setup"].next_step.title != "Take a test payment"
 
 
 def test_a_key_counts_as_connected_with_its_first_call(cast: Cast) -> None:
+    sells_on_a_website(cast)
     assert cast.bakery.secrets["test"]
     step = next(
-        step
-        for step in Browser(cast.alice).get().context["steps"]
-        if step.title == "Make your first API call"
+        step for step in Browser(cast.alice).get().context["setup"].steps if step.name == "website"
     )
     assert (step.is_done, step.action, step.url) == (False, "View API keys", "/dashboard/api-keys")
     ApiKey.objects.filter(store=cast.bakery.store).update(last_used_at=clock.real_now())
     assert next(
-        step
-        for step in Browser(cast.alice).get().context["steps"]
-        if step.title == "Make your first API call"
+        step for step in Browser(cast.alice).get().context["setup"].steps if step.name == "website"
     ).is_done
 
 
 def test_who_was_paid_live_keeps_a_list_of_what_is_open_until_everything_is_done(
     cast: Cast,
 ) -> None:
+    sells_on_a_website(cast)
     Payment.objects.filter(pk=payment(cast.bakery.live)["id"]).update(status="completed")
     assert cast.bakery.secrets["test"]
     ApiKey.objects.filter(store=cast.bakery.store).update(last_used_at=clock.real_now())
     browser = Browser(cast.alice)
     shown = text(browser.get())
     assert "Get ready to accept payments" not in shown and "Finish your setup" in shown
-    assert "2 of 7 done" in shown
+    assert "3 of 7 done" in shown
     for title in ("Protect your sign-in", "Verify your business", "Add a webhook endpoint"):
         assert f"<strong>{title}</strong>" in shown
     assert "Make your first API call." not in shown
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     shown = text(browser.get())
-    assert "3 of 7 done" in shown and "Protect your sign-in" not in shown
+    assert "4 of 7 done" in shown and "Protect your sign-in" not in shown
     Store.objects.filter(pk=cast.bakery.store.pk).update(kyc_confirmed_at=clock.real_now())
     register_endpoint(
         cast.bakery.access(),
@@ -157,9 +161,9 @@ def test_a_review_that_is_with_us_is_not_the_next_step(cast: Cast) -> None:
     )
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     browser = Browser(cast.alice)
-    assert browser.get().context["next_step"].title == "Verify your business"
+    assert browser.get().context["setup"].next_step.title == "Verify your business"
     submit_verification(cast.bakery.store, VerificationRequest.read(VERIFICATION))
-    assert browser.get().context["next_step"].title == "Add a payout destination"
+    assert browser.get().context["setup"].next_step.title == "Add a payout destination"
 
 
 def test_the_first_page_shows_what_a_store_has_and_what_it_is_worth(cast: Cast) -> None:

@@ -99,7 +99,7 @@ PLACES = "Amount must be a decimal number of coins with at most 18 places."
 # What is changed, the input that is wrong or none, and what is said.
 REFUSED = (
     ({"amount": "0"}, "amount", "Amount must be greater than zero."),
-    ({"amount": "1,5"}, "amount", PLACES),
+    ({"amount": "1,5,5"}, "amount", PLACES),
     ({"amount": "0." + "1" * 19}, "amount", PLACES),
     ({"amount": "x" * 60}, "amount", PLACES),
     ({"buy_asset_id": "SETH"}, "buy_asset_id", "Source and buy asset must differ."),

@@ -1,4 +1,4 @@
-"""The team: people are invited by letter, join, change roles, hand the store over, leave and are
+"""The team: people are invited by email, join, change roles, hand the store over, leave and are
 removed."""
 
 import re
@@ -9,8 +9,8 @@ import pytest
 import time_machine
 from django.core import mail as django_mail
 
+from apps.access.authorization.apps import create_app
 from apps.access.models import AgentCredential
-from apps.access.oauth_apps import create_app
 from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential
 from apps.core import clock, mail
@@ -27,10 +27,10 @@ def alice(cast: Cast) -> Browser:
 
 
 def link(to: str) -> str:
-    """The path of the newest letter's link to the person."""
+    """The path of the newest email's link to the person."""
     mail.send_due()
-    letter = [item for item in django_mail.outbox if item.to == [to]][-1]
-    found = re.search(r"/dashboard/join/\S+", letter.body)
+    message = [item for item in django_mail.outbox if item.to == [to]][-1]
+    found = re.search(r"/dashboard/join/\S+", message.body)
     assert found is not None
     return found.group()
 
@@ -53,9 +53,9 @@ def role_of(cast: Cast, user: User) -> str | None:
 def test_an_invitation_says_the_role_in_a_sentence(alice: Browser, role: str, words: str) -> None:
     invite(alice, role=role)
     shown = text(Browser().get(link(NEW)))
-    (letter,) = [item for item in django_mail.outbox if item.to == [NEW]]
-    assert words in shown and words in " ".join(letter.body.split())
-    assert words in " ".join(str(letter.alternatives[0][0]).split())
+    (message,) = [item for item in django_mail.outbox if item.to == [NEW]]
+    assert words in shown and words in " ".join(message.body.split())
+    assert words in " ".join(str(message.alternatives[0][0]).split())
 
 
 def test_an_accountant_is_invited_keeps_the_books_and_changes_nothing(
@@ -132,7 +132,7 @@ def test_somebody_with_an_account_signs_in_first_and_then_joins(cast: Cast, alic
     assert "Alice&#x27;s Bakery" in text(visitor.get(""))
 
 
-def test_a_letter_is_for_its_address_alone(cast: Cast, alice: Browser) -> None:
+def test_an_email_is_for_its_address_alone(cast: Cast, alice: Browser) -> None:
     invite(alice)
     path = link(NEW)
     charlie = Browser(cast.charlie)
@@ -163,7 +163,7 @@ def test_a_weak_password_makes_no_account(cast: Cast, alice: Browser) -> None:
         )
 
 
-def test_a_letter_works_for_seven_days(cast: Cast, alice: Browser) -> None:
+def test_an_email_works_for_seven_days(cast: Cast, alice: Browser) -> None:
     invite(alice)
     path = link(NEW)
     with time_machine.travel(clock.real_now() + timedelta(days=7, minutes=1), tick=True):
@@ -171,7 +171,7 @@ def test_a_letter_works_for_seven_days(cast: Cast, alice: Browser) -> None:
         assert Browser().post(path, name="D", password="a long enough sentence").status_code == 404
 
 
-def test_a_letter_sent_again_ends_the_first_and_waits_a_minute(cast: Cast, alice: Browser) -> None:
+def test_an_email_sent_again_ends_the_first_and_waits_a_minute(cast: Cast, alice: Browser) -> None:
     invite(alice)
     first = link(NEW)
     row = Invitation.objects.get()
@@ -184,7 +184,7 @@ def test_a_letter_sent_again_ends_the_first_and_waits_a_minute(cast: Cast, alice
         assert [Browser().get(path).status_code for path in (first, second)] == [404, 200]
 
 
-def test_a_revoked_letter_is_worth_nothing_and_the_address_can_be_invited_anew(
+def test_a_revoked_email_is_worth_nothing_and_the_address_can_be_invited_anew(
     cast: Cast, alice: Browser
 ) -> None:
     invite(alice)
@@ -209,7 +209,7 @@ def test_nobody_is_invited_twice(cast: Cast, alice: Browser) -> None:
     assert "is in the store already" in text(invite(alice, cast.bob.email))
 
 
-def test_a_letter_ends_with_the_one_who_sent_it(cast: Cast) -> None:
+def test_an_email_ends_with_the_one_who_sent_it(cast: Cast) -> None:
     adam = admin(cast)
     invite(Browser(adam, answers=True).prove())
     path = link(NEW)
@@ -261,7 +261,7 @@ def test_who_is_removed_loses_the_store_and_its_apps_at_once_and_is_told(
     credential.refresh_from_db()
     assert credential.revoked_at is not None
     mail.send_due()
-    assert sorted(letter.to for letter in django_mail.outbox) == sorted(
+    assert sorted(message.to for message in django_mail.outbox) == sorted(
         [[cast.alice.email], [cast.bob.email]]
     )
 

@@ -1,16 +1,26 @@
 """The test clock on the dashboard: seen wherever it is shifted, moved by who may, in test mode
 alone."""
 
+from typing import Any
+
 import pytest
 from django.conf import settings
 
-from apps.core import buckets
-from apps.stores.models import Role, Store
+from apps.access import request_log
+from apps.core.redis import buckets
+from apps.stores.models import Role, Store, User
+from apps.webhooks.models import Delivery, Event
 from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser, field_errors, text
-from tests.make import advance
+from tests.make import advance, paid
 
 DAY = 86_400
+ENDPOINT = {
+    "webhook_endpoint": {
+        "url": "https://1.1.1.1/hook",
+        "subscribed_events": ["payment_intent.completed"],
+    }
+}
 
 
 def offset(cast: Cast) -> int:
@@ -29,9 +39,21 @@ def test_every_page_says_where_a_shifted_clock_stands(cast: Cast) -> None:
     advance(cast.bakery.test, 3 * DAY)
     for path in ("", "payments", "team", "webhooks", "security"):
         shown = text(browser.get(path))
-        assert 'id="test-clock"' in shown and "Real time:" in shown, path
+        assert 'id="test-clock"' in shown and "Real time" in shown, path
     browser.switch("live")
     assert 'id="test-clock"' not in text(browser.get("payments"))
+
+
+def test_the_bar_has_the_readers_time_also_where_the_books_have_the_stores(cast: Cast) -> None:
+    paid(cast.bakery.test)
+    advance(cast.bakery.test, 3 * DAY)
+    Store.objects.filter(pk=cast.bakery.store.pk).update(time_zone="Pacific/Kiritimati")
+    User.objects.filter(pk=cast.alice.pk).update(time_zone="Asia/Tokyo")
+    browser = Browser(cast.alice)
+    for path in ("", "statement"):
+        bar = text(browser.get(path)).split('id="test-clock"')[1].split("</aside>")[0]
+        assert "JST" in bar and "UTC+14" not in bar, path
+    assert "(UTC+14)" in text(browser.get("statement"))
 
 
 @pytest.mark.parametrize(
@@ -117,3 +139,28 @@ def test_ways_take_from_the_bucket_of_the_api(cast: Cast) -> None:
     buckets.take("test_clock", "test", str(cast.bakery.store.pk), burst)
     assert Browser(cast.alice).post("test-clock", step="hour").status_code == 429
     assert cast.bakery.test.post("/test_clock/advance", {"seconds": 1}).status_code == 429
+
+
+def test_times_of_two_clocks_say_which_they_are(cast: Cast) -> None:
+    api = cast.bakery.test
+    endpoint: Any = api.post("/webhook_endpoints", ENDPOINT).json()
+    paid(api)
+    browser = Browser(cast.alice)
+    for path in ("events", "requests", f"webhooks/{endpoint['id']}"):
+        shown = text(browser.get(path)).split("<main")[1]
+        assert "Real time" not in shown and "Test clock<" not in shown, path
+
+    advance(api, 25 * 3600)
+    paid(api)
+    request_log.flush()
+    event = Event.objects.filter(type="payment_intent.completed").order_by("-id")[0]
+    delivery = Delivery.objects.get(event=event)
+    for path in (
+        "events",
+        f"events/{event.pk}",
+        f"webhooks/{endpoint['id']}",
+        f"webhooks/{endpoint['id']}/deliveries/{delivery.pk}",
+    ):
+        shown = text(browser.get(path)).split("<main")[1]
+        assert "Test clock</span>" in shown and "Real time" in shown, path
+    assert "Real time</span>" in text(browser.get("requests")).split("<main")[1]

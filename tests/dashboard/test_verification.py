@@ -36,7 +36,7 @@ def submitted(cast: Cast) -> Verification:
     return found
 
 
-def letters(cast: Cast) -> list[Any]:
+def emails(cast: Cast) -> list[Any]:
     mail.send_due()
     return [item for item in django_mail.outbox if item.to == [cast.alice.email]]
 
@@ -73,8 +73,8 @@ def test_an_approval_is_told_and_lifts_what_waited(cast: Cast) -> None:
     approve_verification(submitted(cast))
     shown = text(Browser(cast.alice).get("verification"))
     assert "Verified" in shown and "Available once you’re verified" not in shown
-    (letter,) = letters(cast)
-    assert "is verified" in letter.subject and "/dashboard/verification" in letter.body
+    (email,) = emails(cast)
+    assert "is verified" in email.subject and "/dashboard/verification" in email.body
     told = Event.objects.filter(store=cast.bakery.store, type="store.verification.approved")
     assert sorted(told.values_list("mode", flat=True)) == ["live", "test"]
     assert "Payouts to a bank account start" not in text(
@@ -84,8 +84,8 @@ def test_an_approval_is_told_and_lifts_what_waited(cast: Cast) -> None:
 
 def test_a_rejection_tells_why_and_the_details_can_be_corrected(cast: Cast) -> None:
     reject_verification(submitted(cast), "The registration number is of another company")
-    (letter,) = letters(cast)
-    assert "another company" in letter.body
+    (email,) = emails(cast)
+    assert "another company" in email.body
     browser = Browser(cast.alice)
     shown = browser.get("verification").content.decode()
     assert "another company" in shown and 'value="HRB 1234"' in shown

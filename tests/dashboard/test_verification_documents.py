@@ -16,10 +16,11 @@ from pypdf import PdfReader, PdfWriter
 from weasyprint import HTML
 
 from apps.access import pruning
-from apps.core import buckets, clock
+from apps.core import clock
+from apps.core.redis import buckets
 from apps.platforms.services.verifications import approve_verification, reject_verification
-from apps.stores import verification_documents as documents
 from apps.stores.models import AuditEntry, Role, Verification, VerificationDocument
+from apps.stores.verifying import documents as documents
 from tests import make
 from tests.cast import Cast, Shop, join, person
 from tests.dashboard.browse import Browser, text

@@ -75,7 +75,7 @@ def short(value: Any) -> Any:
     """As it is shown: lists cut, secrets left out."""
     if isinstance(value, dict):
         return {
-            name: "…" if name in SECRET_FIELDS and item else short(item)
+            name: SECRETS_SHOWN.get(name, "…") if name in SECRET_FIELDS and item else short(item)
             for name, item in value.items()
         }
     if isinstance(value, list):
@@ -86,6 +86,8 @@ def short(value: Any) -> Any:
     return value
 
 
+# Where the form of a secret matters: the verifier of RFC 7636, appendix B.
+SECRETS_SHOWN = {"code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"}
 SECRET_FIELDS = {"access_token", "refresh_token", "client_secret", "code", "code_verifier", "token"}
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from apps.access import request_log
 from apps.assets.models import Asset
+from apps.chain.models import UnmatchedTransfer
 from apps.core.clock import real_now
 from apps.payouts.services.destinations import add_bank
 from apps.payouts.services.progress import advance_payout
@@ -17,6 +18,7 @@ from apps.stores.settings import write_settings
 from apps.swaps.services.progress import advance_swaps
 from apps.webhooks.models import Delivery
 from tests import make
+from tests.billing.sellers import verify
 from tests.cast import Api, Cast, Shop
 from tests.dashboard.browse import Browser, next_code
 from tests.docs.recorder import Recorder
@@ -54,6 +56,11 @@ def payments(tell: Recorder, shop: Shop) -> None:
     make.simulated(api, short, "underpaid")
     tell(api, "POST", "/payments/{id}/extend", {"expires_in": 7200}, id=short)
     tell(api, "POST", "/payments/{id}/accept_shortfall", id=short)
+    other = make.payment(api)["id"]
+    transfer = make.stray_transfer(other)
+    tx_hash = UnmatchedTransfer.objects.get(pk=transfer).tx_hash
+    tell(api, "POST", "/payments/{id}/accept_transaction", {"tx_hash": tx_hash}, id=other)
+    tell(api, "POST", "/payments/{id}/cancel", id=make.payment(api)["id"])
     tell(api, "GET", "/payments/{id}/invoice", id=made["id"])
     tell(api, "GET", "/payment_intents/{id}/reconciliation", id=made["id"])
     tell(
@@ -175,6 +182,13 @@ def webhooks(tell: Recorder, shop: Shop) -> None:
     tell(
         api,
         "POST",
+        "/webhook_endpoints/{id}/resend_missed",
+        {"since": "2026-11-01T00:00:00Z"},
+        id=one,
+    )
+    tell(
+        api,
+        "POST",
         "/webhook_endpoints/{id}/send_test",
         {"event_type": "payment_intent.completed"},
         id=one,
@@ -205,6 +219,22 @@ def cards(tell: Recorder, shop: Shop) -> None:
     assert ways
     chosen = {"payment_method_id": "sandbox.card", "country": "DE"}
     tell(Api(), "POST", "/checkout/{reference}/onramp_sessions", chosen, reference=reference)
+
+
+def taxes(tell: Recorder, shop: Shop) -> None:
+    api = shop.test
+    wanted = {"name": "VAT 19%", "category": "S", "rate_bps": 1900}
+    rate = tell(api, "POST", "/billing/tax_rates", {"tax_rate": wanted})["id"]
+    tell(api, "GET", "/billing/tax_rates")
+    tell(api, "GET", "/billing/tax_rates/{id}", id=rate)
+    tell(api, "PATCH", "/billing/tax_rates/{id}", {"tax_rate": {"name": "VAT"}}, id=rate)
+    tell(api, "GET", "/billing/tax_settings")
+    usual = {"tax_rate_id": rate, "is_automatic": True, "supply_type": "digital"}
+    tell(api, "PATCH", "/billing/tax_settings", {"tax_settings": usual})
+    buyer = {"email": "buyer@example.com", "country": "FR", "vat_number": "FR40303265045"}
+    customer = api.post("/billing/customers", {"customer": buyer}).json()["id"]
+    tell(api, "POST", "/billing/customers/{id}/vat_checks", id=customer)
+    tell(api, "GET", "/billing/customers/{id}/vat_checks", id=customer)
 
 
 def billing(tell: Recorder, shop: Shop) -> None:
@@ -243,6 +273,7 @@ def billing(tell: Recorder, shop: Shop) -> None:
         id=customer,
     )
     _subscriptions(tell, api, customer, price)
+    verify(shop.store)
     _invoices(tell, api, customer)
     other = api.post("/billing/customers", {"customer": {"email": "bob@example.com"}}).json()["id"]
     tell(api, "DELETE", "/billing/customers/{id}", id=other)
@@ -281,10 +312,19 @@ def _invoices(tell: Recorder, api: Api, customer: str) -> None:
     token = opened["public_token"]
     tell(Api(), "GET", "/billing/invoice/{token}", token=token)
     tell(Api(), "POST", "/billing/invoice/{token}/payment_intent", token=token)
+    tell(api, "GET", path + "/{id}/pdf", id=opened["id"])
+    tell(api, "GET", path + "/{id}/e_invoices", id=opened["id"])
+    tell(api, "GET", path + "/{id}/e_invoices/{format}", id=opened["id"], format="factur-x")
     for act in ("void", "mark_uncollectible"):
         other = draft()
         assert api.post(f"{path}/{other}/finalize").status_code == 200
         tell(api, "POST", path + "/{id}/" + act, id=other)
+    credit = {"credit_note": {"amount_cents": 2975, "reason": "other", "memo": "One cup less"}}
+    note = tell(api, "POST", path + "/{id}/credit_notes", credit, id=other)["id"]
+    notes = "/billing/credit_notes"
+    tell(api, "GET", notes)
+    tell(api, "GET", notes + "/{id}", id=note)
+    tell(api, "GET", notes + "/{id}/e_invoices/{format}", id=note, format="factur-x")
     tell(api, "DELETE", path + "/{id}", id=draft())
 
 
@@ -417,6 +457,8 @@ def x402(tell: Recorder, market: Any) -> None:
         "resource": "https://shop.example/report",
     }
     asked = tell(market.api, "POST", "/x402/requirements", wanted, key="report-7")
+    price = {"amount": "5.00", "currency": "EUR", "resource": "https://shop.example/report"}
+    tell(market.api, "POST", "/x402/offers", price)
     tell(market.api, "GET", "/x402/supported")
     body = market.payer.signed(asked)
     tell(market.api, "POST", "/x402/verify", body)

@@ -29,6 +29,7 @@ STORIES: dict[str, Callable[[Recorder, Cast], None]] = {
     "webhooks": lambda tell, cast: stories.webhooks(tell, cast.bakery),
     "cards": lambda tell, cast: stories.cards(tell, cast.bakery),
     "billing": lambda tell, cast: stories.billing(tell, cast.bakery),
+    "taxes": lambda tell, cast: stories.taxes(tell, cast.bakery),
     "platforms": lambda tell, cast: stories.platforms(
         tell, cast.bakery, cast.bakery.with_scopes(*ALL)
     ),

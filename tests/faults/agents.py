@@ -39,7 +39,7 @@ def signed(url: str, facts: dict[str, Any], number: int) -> dict[str, Any]:
     from apps.agents.documents.x402 import requirements_document
     from apps.agents.requests.x402 import OfferRequest
     from apps.agents.services.x402_offers import make_offer
-    from apps.core.published_secrets import CHAIN_KEYS
+    from apps.core.process.published_secrets import CHAIN_KEYS
     from dev.demo.chain import DemoWallet
     from tests.agents.paying import Payer
 

@@ -26,7 +26,7 @@ def open_store(url: str) -> dict[str, Any]:
     from apps.chain.keys.seeds import Seed
     from apps.chain.sending import signing_rounds
     from apps.chain.watching.watcher import Watcher
-    from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+    from apps.core.process.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
     from dev.demo import exchange
     from dev.demo.chain import DemoWallet
     from tests import make
@@ -67,7 +67,7 @@ def prepare(url: str, facts: dict[str, Any], kind: str, number: int) -> dict[str
     """What must be there before it can be asked for: a payment that a customer has paid on the
     chain, for refunds and sweeps."""
     from apps.access.services import authenticate
-    from apps.core.published_secrets import CHAIN_KEYS
+    from apps.core.process.published_secrets import CHAIN_KEYS
     from apps.payments.models import Payment, PaymentAddress
     from apps.payments.requests import PaymentRequest
     from apps.payments.services.create import create_payment

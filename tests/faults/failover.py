@@ -23,7 +23,7 @@ import requests
 from django.conf import settings
 
 from apps.audit.grants import SIGNER, WATCHER, WEB, WORKER
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from dev.demo.chain import DemoWallet
 from dev.ports import free_port
 from tests.faults.caller import MADE, Caller

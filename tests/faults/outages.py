@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 
 from apps.core import local_chain
-from apps.core.published_secrets import DEMO_MNEMONIC
+from apps.core.process.published_secrets import DEMO_MNEMONIC
 from tests.faults.caller import ETHER, Caller
 from tests.faults.running import Stack
 from tests.stack import Remote, mine, wait_for
@@ -93,7 +93,7 @@ class Service:
 
     def redis_forgets_everything(self) -> None:
         self.stack.manage(
-            "shell", "--command", "from apps.core import buckets; buckets.client().flushall()"
+            "shell", "--command", "from apps.core.redis import buckets; buckets.client().flushall()"
         )
 
     def node_hangs(self) -> None:

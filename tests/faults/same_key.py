@@ -52,7 +52,7 @@ def check(answers: list[Any], count: int) -> list[Any]:
 
 def payments_round(shop: Any, key: str, count: int) -> None:
     """One intent, with its event and its addresses once."""
-    from apps.core import buckets
+    from apps.core.redis import buckets
     from apps.payments.models import Payment, PaymentEvent
     from tests.cast import Api
 
@@ -68,7 +68,7 @@ def payments_round(shop: Any, key: str, count: int) -> None:
 
 def refunds_round(shop: Any, key: str, count: int) -> None:
     """One refund, with its coins reserved once."""
-    from apps.core import buckets
+    from apps.core.redis import buckets
     from apps.ledger.models import Movement
     from apps.payments.models import Refund
     from tests import make

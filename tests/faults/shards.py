@@ -19,7 +19,7 @@ from typing import Any
 import requests
 
 from apps.core import local_chain
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from dev import machine
 from dev.demo.chain import DemoWallet
 from dev.ports import free_port

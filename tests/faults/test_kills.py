@@ -8,7 +8,7 @@ from itertools import cycle
 
 import pytest
 
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from dev.demo.chain import DemoWallet
 from tests.faults.running import Stack
 from tests.stack import Remote, mine, wait_for

@@ -16,13 +16,13 @@ from apps.ledger.selectors import balances
 from apps.payouts.models import Payout
 from apps.payouts.services.destinations import NotAnAccount, account_of, add_bank, add_wallet
 from apps.payouts.services.progress import advance_payout, advance_payouts
+from apps.payouts.services.rejection import reject_payout
 from apps.payouts.services.retry import NotRetryable, give_up_payout
 from apps.payouts.services.review import (
     NotInReview,
     OutcomeUnknown,
     ReasonMissing,
     approve_payout,
-    reject_payout,
 )
 from apps.stores.services import change_store
 from tests import make

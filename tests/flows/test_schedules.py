@@ -14,7 +14,8 @@ from apps.core import clock
 from apps.core.clock import iso
 from apps.payouts.models import Payout, Schedule, ScheduleRun
 from apps.payouts.services.destinations import add_wallet, remove_destination
-from apps.payouts.services.runs import run_schedules
+from apps.payouts.services.runs import follow_swaps, run_schedules
+from apps.stores.models import Store
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast, Shop
@@ -300,6 +301,32 @@ def test_a_schedule_that_swaps_pays_the_bank_what_the_swap_brought(bakery: Shop)
         "triggered": False,
         "skip_reason": "no_balance",
     }
+
+
+def test_a_swap_on_the_way_is_paid_out_once_the_suspension_of_payouts_is_lifted(
+    bakery: Shop,
+) -> None:
+    Asset.objects.filter(pk="USDC_SETH").update(
+        is_active=True, is_fiat_eligible=True, contract_address="0x" + "c" * 40
+    )
+    rich(bakery, "USDC_SETH")
+    make.funded(bakery.test)
+    made = schedule(
+        bakery, fiat_payout_detail_id=bank(bakery, "test"), swap_target_asset_id="USDC_SETH"
+    )
+    run = ScheduleRun.objects.create(
+        schedule_id=made["id"], at=now(bakery), is_swapping=True, amount_atomic=10**16
+    )
+    stores = Store.objects.filter(pk=bakery.store.pk)
+    stores.update(payouts_suspended_at=now(bakery))
+    assert follow_swaps() == 0
+    run.refresh_from_db()
+    assert run.is_swapping and not run.failure
+    stores.update(payouts_suspended_at=None)
+    assert follow_swaps() == 1
+    make.advance(bakery.test, 60)
+    (payout,) = told(bakery, made["id"])["payouts"]
+    assert payout["payout_rail"] == "fiat_autoswap"
 
 
 def test_a_swap_target_needs_a_bank(bakery: Shop) -> None:

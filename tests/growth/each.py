@@ -24,7 +24,7 @@ from apps.platforms.services.verifications import submit_verification
 from apps.reports.requests import ReportRequest
 from apps.reports.services.request import request_report
 from apps.stores.models import Invitation, Role, User
-from apps.stores.verification_documents import add_document
+from apps.stores.verifying.documents import add_document
 from apps.swaps.services.progress import advance_swaps
 from apps.webhooks.requests import EndpointRequest
 from apps.webhooks.services.deliveries import send_test

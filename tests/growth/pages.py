@@ -18,8 +18,8 @@ from apps.api.urls import ROUTES
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
 from apps.billing.services.portal import portal_url
 from apps.chain.models import UnmatchedTransfer
-from apps.core import buckets
-from apps.dashboard.plumbing import EVERYBODY, Page
+from apps.core.redis import buckets
+from apps.dashboard.site.views import EVERYBODY, Page
 from apps.dashboard.urls import PAGES
 from apps.links.models import PaymentLink
 from apps.payments.models import Payment

@@ -18,9 +18,10 @@ from django.test import override_settings
 
 from apps.access.pruning import REQUEST_LOG
 from apps.chain import addresses
-from apps.core import acting, buckets, clock
+from apps.core import acting, clock
 from apps.core.db import number_ranges, partitions, tenancy
 from apps.core.db.number_ranges import RANGE_ROWS as RANGE
+from apps.core.redis import buckets
 from apps.ledger import posting
 from dev import embedded, template_database
 from tests.cast import Shop

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.dashboard import inbox
+from apps.dashboard.notices import inbox
 from apps.staff.pages import ReadOnly
 from tests import make
 from tests.dashboard.browse import Browser

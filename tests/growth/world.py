@@ -31,8 +31,8 @@ from apps.payments.services.reconcile import reconcile_due
 from apps.payments.services.settle import settle_payment
 from apps.payments.services.sweep_books import book_sweeps
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.notification_models import Notification
-from apps.stores.seals import LOOKED_BACK, seal_lines
+from apps.stores.auditing.seals import LOOKED_BACK, seal_lines
+from apps.stores.models.notifications import Notification
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
 from apps.swaps.services.progress import advance_swaps
@@ -259,7 +259,7 @@ def mined_payout(shop: Shop) -> None:
 
 
 def rest() -> None:
-    """What was to be done is: deliveries have arrived, letters were sent, notices were told, and
+    """What was to be done is: deliveries have arrived, emails were sent, notices were told, and
     all is sealed."""
     at = clock.real_now()
     Delivery.objects.exclude(status="delivered").update(

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils.html import escape
 
 from apps.assets.models import Asset
-from apps.core import buckets
+from apps.core.redis import buckets
 from apps.stores import branding
 from apps.stores.models import Store
 from apps.stores.services import change_embedding
@@ -55,6 +55,7 @@ UNKNOWN: list[str] = [
     "ABC",
     "abcdefghijklmnop",
     "ABCDEFGHIJKLMNOP/brand.css",
+    "ABCDEFGHIJKLMNOP/pulse",
     "ABCDEFGHIJKLMNO%00",
 ]
 
@@ -403,7 +404,7 @@ def code_on(answer: Any) -> str:
 
 def drawn(text: str) -> str:
     return segno.make_qr(text, error="m").svg_inline(
-        border=0, omitsize=True, svgclass=None, lineclass=None
+        border=4, omitsize=True, svgclass=None, lineclass=None
     )
 
 

@@ -19,7 +19,8 @@ from apps.billing.invoices import files
 from apps.billing.models import Customer, Invoice
 from apps.billing.services import emails
 from apps.billing.services.portal import portal_url
-from apps.core import buckets, mail
+from apps.core import mail
+from apps.core.redis import buckets
 from apps.stores.services import change_store
 from tests import make
 from tests.billing import records as r
@@ -269,7 +270,7 @@ def test_the_other_pages_that_say_no(name: str, rf: Any) -> None:
         assert unmarked(render_to_string(f"{name}.html", request=rf.get("/pay/x"))) == set()
 
 
-def test_letters(bakery: Shop) -> None:
+def test_emails(bakery: Shop) -> None:
     change_store(bakery.store, customer_language=LANGUAGE)
     r.subscribe(bakery.test, grace_cycles=1)
     make.advance(bakery.test, 42 * r.DAY)
@@ -277,20 +278,18 @@ def test_letters(bakery: Shop) -> None:
     for customer in Customer.objects.select_related("store"):
         emails.portal_link(customer)
     mail.send_due()
-    assert len({letter.subject for letter in outbox.outbox}) >= 7
-    for letter in outbox.outbox:
-        html, _ = letter.alternatives[0]  # type: ignore[attr-defined]
+    assert len({email.subject for email in outbox.outbox}) >= 7
+    for email in outbox.outbox:
+        html, _ = email.alternatives[0]  # type: ignore[attr-defined]
         data = {
             "Alice's Bakery",
             "Bread club",
             "INV",
-            *letter.to,
+            *email.to,
             *Locale(LANGUAGE).months["format"]["wide"].values(),
         }
-        body = re.sub(r"https?://\S+", " ", letter.body)
-        assert unmarked(html, data) | words(f"{letter.subject} {body}", data) == set(), (
-            letter.subject
-        )
+        body = re.sub(r"https?://\S+", " ", email.body)
+        assert unmarked(html, data) | words(f"{email.subject} {body}", data) == set(), email.subject
 
 
 def test_files(bakery: Shop) -> None:

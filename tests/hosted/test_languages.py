@@ -87,7 +87,7 @@ def test_pages_without_a_record_speak_to_customers_too(db: None) -> None:
         ), path
 
 
-def test_merchants_and_staff_stay_english(db: None) -> None:
+def test_no_page_but_a_customers_has_every_language(db: None) -> None:
     for path in ("/dashboard/sign-in", "/dashboard/nothing", "/admin/nothing", "/oauth/nothing"):
         page = remembering("ar").get(
             f"{path}?lang=ar", headers={"Accept-Language": "ar"}, follow=True
@@ -145,23 +145,23 @@ def test_what_a_customer_chose_on_an_invoice_counts_for_emails_files_and_the_por
     assert language_of(remembering("de").get(portal).text)[0] == "de"
     assert customer_of(made).language == "ja"
     r.ok(r.act(bakery.test, made["id"], "send"))
-    assert 'lang="ja"' in letter_to(customer)
+    assert 'lang="ja"' in email_to(customer)
 
 
 def test_who_chose_nothing_is_written_to_in_the_language_of_the_store(bakery: Shop) -> None:
     change_details(bakery.store, StoreDetails(name="Bäckerei", customer_language="de"))
     made = r.opened(bakery.test)
     r.ok(r.act(bakery.test, made["id"], "send"))
-    assert 'lang="de"' in letter_to(customer_of(made))
+    assert 'lang="de"' in email_to(customer_of(made))
 
 
-def test_a_letter_speaks_to_its_reader_and_not_to_whoever_caused_it(bakery: Shop) -> None:
+def test_an_email_speaks_to_its_reader_and_not_to_whoever_caused_it(bakery: Shop) -> None:
     made = r.opened(bakery.test)
     Client(headers={"Accept-Language": "ko"}).post(f"/invoice/{made['public_token']}/portal")
-    assert 'lang="en"' in letter_to(customer_of(made))
+    assert 'lang="en"' in email_to(customer_of(made))
 
 
-def letter_to(customer: Customer) -> str:
+def email_to(customer: Customer) -> str:
     mail.send_due()
     html, _ = outbox.outbox[-1].alternatives[0]  # type: ignore[attr-defined]
     assert outbox.outbox[-1].to == [customer.email]

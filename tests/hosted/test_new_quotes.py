@@ -18,8 +18,6 @@ from apps.assets.models import AcceptedAsset, Rate
 from apps.billing.documents.invoices import hosted_url
 from apps.billing.selectors import by_token
 from apps.chain.models import Deposit, UnmatchedTransfer
-from apps.links.requests import SaleRequest
-from apps.links.services.till import start_sale
 from apps.payments.models import Payment, Renewal
 from apps.payments.services.cancel import cancel_for_merchant
 from apps.payments.services.renew import OFFERED_FOR, is_renewable, renew_payment
@@ -31,6 +29,7 @@ from tests.billing.test_at_once import together
 from tests.cast import Cast, Shop, assemble
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link, reference_of, send
+from tests.links.sales import sold
 from tests.payouts.conftest import _django_db_helper, committed
 from tests.stage import standing
 
@@ -302,11 +301,10 @@ def test_a_payment_of_an_invoice_leads_back_to_the_invoice(bakery: Shop) -> None
 
 def test_a_sale_at_the_till_is_made_anew_there(bakery: Shop) -> None:
     access = Access.for_session(bakery.owner, bakery.store, "test")
-    sale = start_sale(
-        access, SaleRequest(form_key=uuid.uuid4().hex, amount_cents=500, currency="EUR")
-    )
+    payment = sold(access).payment
+    assert payment is not None
     make.advance(bakery.test, HOUR)
-    assert refuses(sale)
+    assert refuses(payment)
 
 
 def test_the_frame_stays_the_frame(old: Payment) -> None:

@@ -156,8 +156,8 @@ def test_an_old_link_can_only_send_a_new_one_to_the_same_mailbox(bakery: Shop) -
             answer = Client().post(f"{path}/link")
             assert answer.status_code == 200 and b"Check your email" in answer.content
         assert Client().get(link(made)).status_code == 200
-    (letter,) = OutgoingMail.objects.filter(template="portal_link")
-    assert letter.to == made["customer"]["email"]
+    (email,) = OutgoingMail.objects.filter(template="portal_link")
+    assert email.to == made["customer"]["email"]
     assert not r.subscription(bakery.test, made["id"])["cancel_at_period_end"]
 
 

@@ -12,8 +12,9 @@ from django.core import mail as outbox
 from django.test import Client
 from django.utils.html import strip_tags
 
-from apps.core import buckets, clock, mail
+from apps.core import clock, mail
 from apps.core.models import OutgoingMail
+from apps.core.redis import buckets
 from apps.payments.documents.receipt import receipt_of
 from apps.payments.models import Payment
 from apps.payments.services.receipts import MAILBOXES_MAX
@@ -48,7 +49,7 @@ def paid(shop: Shop, **fields: Any) -> dict[str, Any]:
     )
 
 
-def letters() -> list[Any]:
+def emails() -> list[Any]:
     outbox.outbox.clear()
     mail.send_due()
     return list(outbox.outbox)
@@ -71,13 +72,14 @@ def test_it_says_what_was_paid_to_whom_when_and_how(bakery: Shop) -> None:
         answer.status_code == 303
         and answer["Location"] == f"/pay/{made['reference']}?receipt=sent#receipt"
     )
-    [letter] = letters()
+    [message] = emails()
     assert (
-        letter.to == ["Ann@Example.com"] and letter.subject == "[TEST] Receipt from Alice’s: €24.90"
+        message.to == ["Ann@Example.com"]
+        and message.subject == "[TEST] Receipt from Alice’s: €24.90"
     )
     tx_hash = make.detail(bakery.test, made["id"])["transaction"]["tx_hash"]
-    html = letter.alternatives[0][0]
-    for text in (letter.body, html):
+    html = message.alternatives[0][0]
+    for text in (message.body, html):
         for told in (
             "€24.90",
             "Alice",
@@ -101,26 +103,26 @@ def test_it_says_what_was_paid_to_whom_when_and_how(bakery: Shop) -> None:
         ):
             assert told in text, told
         assert "TEST: no real money" in text
-    assert f"{tx_hash}\nReference: {made['reference']}" in letter.body
-    assert "Guji <b>coffee</b>" in letter.body and "Guji &lt;b&gt;coffee&lt;/b&gt;" in html
+    assert f"{tx_hash}\nReference: {made['reference']}" in message.body
+    assert "Guji <b>coffee</b>" in message.body and "Guji &lt;b&gt;coffee&lt;/b&gt;" in html
     assert "Your receipt is on its way" in page(made["reference"], receipt="sent")
 
 
 def test_what_the_public_page_never_shows_is_not_in_it(bakery: Shop) -> None:
     made = paid(bakery, order_id="ORDER-4711", metadata={"note": "margin is thin"})
     ask(made["reference"])
-    [letter] = letters()
-    assert "ORDER-4711" not in letter.body and "margin" not in letter.body
+    [message] = emails()
+    assert "ORDER-4711" not in message.body and "margin" not in message.body
 
 
 def test_a_real_one_says_nothing_of_a_test(bakery: Shop) -> None:
     made = make.payment(bakery.live, title="Order 1042")
     Payment.objects.filter(pk=made["id"]).update(completed_at=clock.real_now())
     ask(made["reference"])
-    [letter] = letters()
+    [message] = emails()
     assert (
-        letter.subject == "Receipt from Alice's Bakery: €10.00"
-        and "TEST" not in letter.body.upper().replace("LATEST", "")
+        message.subject == "Receipt from Alice's Bakery: €10.00"
+        and "TEST" not in message.body.upper().replace("LATEST", "")
     )
 
 
@@ -129,8 +131,8 @@ def test_it_is_in_the_language_of_the_page(bakery: Shop) -> None:
     assert ask(made["reference"], query="?lang=ar")["Location"].startswith(
         f"/pay/{made['reference']}?lang=ar&"
     )
-    [letter] = letters()
-    assert 'lang="ar" dir="rtl"' in letter.alternatives[0][0]
+    [message] = emails()
+    assert 'lang="ar" dir="rtl"' in message.alternatives[0][0]
 
 
 def test_coins_that_were_paid_are_written_as_the_reader_writes_numbers(bakery: Shop) -> None:
@@ -139,9 +141,9 @@ def test_coins_that_were_paid_are_written_as_the_reader_writes_numbers(bakery: S
     assert "1388,88888889" in page(made["reference"], lang="de")
     make.simulated(bakery.test, made["id"])
     ask(made["reference"], query="?lang=de")
-    [letter] = letters()
+    [message] = emails()
     coins = "1.388,88888889 ETH"
-    for written in (page(made["reference"], lang="de"), letter.alternatives[0][0], letter.body):
+    for written in (page(made["reference"], lang="de"), message.alternatives[0][0], message.body):
         assert coins in strip_tags(written)
 
 
@@ -192,7 +194,7 @@ def test_few_mailboxes_get_the_receipt_of_one_payment(bakery: Shop) -> None:
 
 
 def test_one_mailbox_gets_few_receipts_in_a_day(bakery: Shop) -> None:
-    limit = settings.LETTER_LIMITS["payment_receipt"].by_store
+    limit = settings.EMAIL_LIMITS["payment_receipt"].by_store
     row = Payment.objects.select_related("store").get(pk=paid(bakery)["id"])
     for number in range(limit):
         assert mail.send(
@@ -227,8 +229,8 @@ def test_a_refunded_payment_keeps_its_receipt_and_says_so(bakery: Shop) -> None:
     assert make.detail(bakery.test, made["id"])["status"] == "refunded"
     assert "Email me a receipt" in page(made["reference"])
     ask(made["reference"])
-    [letter] = [letter for letter in letters() if "Receipt" in letter.subject]
-    assert "Refunded: €24.90 (0.01383334 ETH, Ethereum Sepolia)" in letter.body
+    [message] = [message for message in emails() if "Receipt" in message.subject]
+    assert "Refunded: €24.90 (0.01383334 ETH, Ethereum Sepolia)" in message.body
 
 
 def test_the_page_itself_says_how_it_was_paid(bakery: Shop) -> None:

@@ -126,7 +126,7 @@ def test_another_coin_is_set_aside_for_a_person(bakery: Shop) -> None:
         reason="another coin",
         detected_at=Payment.objects.get(pk=made["id"]).created_at,
     )
-    assert "set aside for review" in said(made, HASH)
+    assert "that is for another coin" in said(made, HASH)
 
 
 def test_nothing_of_another_payment_is_told(bakery: Shop) -> None:

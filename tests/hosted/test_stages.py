@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.core import clock
 from apps.hosted.stages import ending_seconds
-from apps.payments.documents.checkout import checkout_facts
+from apps.payments.documents.progress import progress_of
 from apps.payments.models import Payment
-from apps.payments.services.prices import progress_of
+from apps.payments.selectors import received_by
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Shop
@@ -27,7 +26,7 @@ def words(made: dict[str, Any], **query: str) -> str:
 
 def progress(made: dict[str, Any]) -> Any:
     payment = Payment.objects.select_related("store").get(pk=made["id"])
-    return progress_of(checkout_facts(payment, clock.now(payment.store, payment.mode)))
+    return progress_of(payment, received_by(payment))
 
 
 def test_a_part_is_told_in_money_and_coins_with_a_bar(bakery: Shop) -> None:
@@ -73,7 +72,7 @@ def test_too_much_is_told_in_both_units_with_what_happens(bakery: Shop) -> None:
     make.simulated(bakery.test, made["id"], "overpaid")
     text = words(made)
     assert (
-        "Overpaid €0.49 · 0.0002766668 ETH" in text and "ask them to refund the difference" in text
+        "Overpaid €0.50 · 0.0002766668 ETH" in text and "ask them to refund the difference" in text
     )
     assert progress(made).left_cents == 0
 
@@ -93,7 +92,7 @@ def test_a_refused_overpayment_says_that_it_is_sent_back(bakery: Shop) -> None:
     assert (
         "doesn’t accept overpayments" in text
         and "What arrived is being returned" in text
-        and "Overpaid €0.49" in text
+        and "Overpaid €0.50" in text
     )
 
 
@@ -118,7 +117,7 @@ def test_the_warning_comes_in_good_time(bakery: Shop, lifetime: int, warned: int
 
 def test_a_failed_transaction_says_what_happened_and_what_to_do(bakery: Shop) -> None:
     made = make.payment(bakery.test)
-    sentence = "This transaction failed, so nothing was paid with it. Check your wallet"
+    sentence = "This transaction failed, so nothing is paid with it yet. It may still go"
     assert sentence not in words(made)
     make.simulated(bakery.test, made["id"], "failed")
     assert sentence in words(made)

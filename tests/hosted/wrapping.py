@@ -20,7 +20,9 @@ COLLECTED = {text for id in messages.collect() for text in id}
 
 class Wrapping(trans_real.DjangoTranslation):
     def gettext(self, message: str) -> str:
-        return f"{OPEN}{message}{CLOSE}" if message in COLLECTED else message
+        text = message.rpartition("\x04")[2]  # what comes before it is the context
+        is_collected = message in COLLECTED or text in COLLECTED
+        return f"{OPEN}{text}{CLOSE}" if is_collected else message
 
     def ngettext(self, singular: str, plural: str, number: int) -> str:
         return self.gettext(singular if number == 1 else plural)

@@ -23,8 +23,8 @@ def test_no_app_imports_upward() -> None:
 
 HTTP = (
     "apps/core/local_chain.py",
-    "apps/core/net.py",
-    "apps/core/posting.py",
+    "apps/core/outbound/net.py",
+    "apps/core/outbound/strangers.py",
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connection
 
-from apps.ledger import movements, posting
+from apps.ledger import chart, movements, posting
 from apps.ledger.selectors import account_balance
 from apps.stores.models import Store
 from apps.stores.requests import StoreRequest
@@ -36,7 +36,7 @@ class Books:
 
     def balance(self, kind: str, asset_id: str = COIN) -> int:
         """A store kind's balance is the bakery's, any other the service's."""
-        owner = self.store.pk if kind in ("available", "held", "reserved") else None
+        owner = self.store.pk if kind in chart.STORE_KINDS else None
         return account_balance(owner, self.mode, asset_id, kind)
 
     def balances(self, *kinds: str) -> list[int]:

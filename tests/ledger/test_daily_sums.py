@@ -11,8 +11,8 @@ import pytest
 from django.db import connection, transaction
 
 from apps.access.access import Access
-from apps.core.days import Days
 from apps.core.models import RowTurn
+from apps.core.text.days import Days
 from apps.ledger import movements
 from apps.ledger.models import Entry
 from apps.payments import daily_sums
@@ -86,9 +86,19 @@ def reported(books: Books) -> list[tuple[list[AssetSums], list[ReportLine]]]:
     found = []
     for store in (books.store, books.platform):
         for currency in ("", "EUR", "JPY"):
-            for first, last in ((0, DAYS), (3, 4), (3, 6), (DAYS - 1, DAYS + 5), (-5, 2)):
-                begin = FIRST + timedelta(days=first)
-                end = FIRST + timedelta(days=last)
+            # Days of UTC, and of zones to the west and the east of it.
+            for first, last, hours in (
+                (0, DAYS, 0),
+                (3, 4, 0),
+                (3, 6, 0),
+                (DAYS - 1, DAYS + 5, 0),
+                (-5, 2, 0),
+                (3, 6, -2),
+                (3, 4, 5),
+                (0, DAYS, 10),
+            ):
+                begin = FIRST + timedelta(days=first, hours=hours)
+                end = FIRST + timedelta(days=last, hours=hours)
                 extent = Extent(store.pk, books.mode, currency, "EUR", begin, end)
                 sums = selectors.asset_sums(extent)
                 found.append((sums, list(selectors.lines(extent, sums))))

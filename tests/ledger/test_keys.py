@@ -17,6 +17,7 @@ ELSEWHERE = {
     "apps/chain/sending/caps.py",  # `refund:`, asked of the books by SQL
     "apps/stores/invariants/staff.py",  # `correction:`, of what two members of staff approve
     "apps/agents/services/x402_offers.py",  # the idempotency key of a payment
+    "apps/agents/services/x402_settle.py",  # the same
     "apps/payments/services/withdrawals.py",  # the key of a notice to the staff
 }
 SPELLED_OUT = re.compile(rf"(?:^|')({'|'.join(sorted(NAMES))}):(?:'|$)")

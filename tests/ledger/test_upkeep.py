@@ -3,7 +3,7 @@
 import pytest
 from django.db.models import Model
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.ledger import chart, tasks
 from apps.ledger.models import Account, Movement
 from apps.stores.services import create_user

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.core import buckets
+from apps.core.redis import buckets
 from apps.links.models import LinkPayment, PaymentLink
 from apps.links.requests import LinkRequest, Purchase
 from apps.links.services.buy import buy

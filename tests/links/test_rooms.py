@@ -14,7 +14,7 @@ from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
-from apps.dashboard.link_buttons import COLORS, LANGUAGES, SIZES, VERBS, Button
+from apps.dashboard.link.buttons import COLORS, LANGUAGES, SIZES, VERBS, Button
 from apps.links.models import PaymentLink
 from apps.links.services.links import archive_link
 from apps.stores.models import User
@@ -59,7 +59,7 @@ def test_an_open_amount_has_its_limits_and_suggestions(cast: Cast, alice: Browse
         "amount": "99",
         "min": "2",
         "max": "",
-        "suggested": "5; 10; 25,50",
+        "suggested": ["5", "10", "25,50", ""],
         "form_key": uuid.uuid4().hex,
     }
     alice.post("payment-links/new", **fields)
@@ -84,6 +84,7 @@ def test_what_is_edited_comes_back_as_it_was(cast: Cast, alice: Browser) -> None
     answer = alice.post(
         f"payment-links/{link.pk}/edit",
         **sent,
+        suggested=re.findall(r'<input id="suggested-\d"[^>]*?value="([^"]*)"', page),
         kind="chosen",
         currency="EUR",
         description="Thanks",

@@ -20,7 +20,7 @@ from django.db.models.functions import TruncDate
 
 from apps.access.access import Access
 from apps.assets.models import DailyRate
-from apps.core.days import Days
+from apps.core.text.days import Days
 from apps.payments import hourly_sums, net
 from apps.payments.daily_sums import Span
 from apps.payments.documents import summary

@@ -22,6 +22,7 @@ from apps.payments.services.late import SentBack, accept_late_deposit
 from apps.payments.services.reconcile import FINAL, reconcile
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_payment
+from apps.payments.services.transaction_lookup import LookupResult, booked_transaction
 from apps.payments.services.transfers import accept_transfer
 from apps.stores.services import change_store
 from apps.webhooks.models import Event
@@ -346,6 +347,9 @@ def test_late_coins_are_accepted_beside_coins_that_are_held_for_another_payment(
     make.late_deposit(again["id"])
     sent = api.post(f"/payments/{again['id']}/refunds", {}, key="back")
     assert sent.status_code == 201, sent.content
+    (back,) = make.detail(api, again["id"])["transactions"]
+    answer = booked_transaction(Payment.objects.get(pk=again["id"]), back["tx_hash"])
+    assert answer is not None and answer.result == LookupResult.RETURNED
     with pytest.raises(SentBack):  # though as much is held for the other one
         accept_late(again["id"])
     assert auditing.breaches() == []

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from apps.core.days import Days
+from apps.core.text.days import Days
 from apps.payments.models import Payment, PaymentNet
 from apps.payments.net import kept_net_cents, net_cents
 from apps.payments.services.reconcile import reconcile_due

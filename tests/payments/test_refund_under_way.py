@@ -8,7 +8,7 @@ import pytest
 from apps.access import request_log
 from apps.access.models import RequestEntry
 from apps.payments.models import Refund
-from apps.stores.audit import AuditEntry
+from apps.stores.auditing.audit import AuditEntry
 from tests import make
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser, hidden_fields, text

@@ -11,7 +11,7 @@ from django.db import DatabaseError, connection, transaction
 from apps.core import clock
 from apps.payments import seals
 from apps.payments.models import Payment, PaymentSeal
-from apps.stores.seals import seal_lines
+from apps.stores.auditing.seals import seal_lines
 from tests import auditing, make
 from tests.auditing import found_of
 from tests.cast import Shop, assemble

@@ -9,7 +9,7 @@ from django.db import connection, transaction
 
 from apps.access import operations
 from apps.access.access import Access
-from apps.access.stepup import SecondFactorRequired, StepUpRequired
+from apps.access.factors.stepup import SecondFactorRequired, StepUpRequired
 from apps.assets.models import Asset
 from apps.assets.services import accept_all_active
 from apps.chain.models import Deposit, OutgoingTransaction, UnmatchedTransfer
@@ -23,6 +23,7 @@ from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferR
 from apps.payments.services import transfer_returns
 from apps.payments.services.reconcile import FINAL, reconcile
 from apps.payments.services.settle import settle_payment
+from apps.payments.services.transaction_lookup import LookupResult, booked_transaction
 from apps.payments.services.transfers import (
     ForSupport,
     HeldElsewhere,
@@ -132,6 +133,33 @@ def test_a_return_that_fails_is_held_and_decided_again_on_its_own_payment(cast: 
     accept_transfer(owner(cast), transfer, payment.reference)
     assert held(cast, "held") == 0 and held(cast, "available") > 0
     assert auditing.breaches() == []
+
+
+def answer_to_customer(payment: Payment) -> LookupResult:
+    answer = booked_transaction(payment, Deposit.objects.get().tx_hash)
+    assert answer is not None
+    return answer.result
+
+
+def test_customers_never_read_that_coins_count_which_went_back_or_elsewhere(cast: Cast) -> None:
+    payment, transfer = stray(cast)
+    assert answer_to_customer(payment) == LookupResult.WRONG_COIN
+    row = send_transfer_back(owner(cast), transfer)
+    assert answer_to_customer(payment) == LookupResult.RETURNED
+    with transaction.atomic():
+        reverted = OutgoingTransaction(reference=str(row.pk), reason="Reverted")
+        transfer_returns.FOLLOWER.failed(row, reverted, clock.real_now())
+    assert answer_to_customer(payment) == LookupResult.WRONG_COIN
+    (waiting,) = make.detail(cast.bakery.test, str(payment.pk))["transactions"]
+    assert waiting["undecided"], "a program accepts it by its hash"
+    accept_transfer(owner(cast), transfer, payment.reference)
+    assert answer_to_customer(payment) == LookupResult.COUNTED
+
+
+def test_customers_read_that_coins_were_accepted_for_another_payment(cast: Cast) -> None:
+    payment, transfer = stray(cast)
+    accept_transfer(owner(cast), transfer, make.payment(cast.bakery.test)["reference"])
+    assert answer_to_customer(payment) == LookupResult.ELSEWHERE
 
 
 def test_what_is_decided_stays_decided(cast: Cast) -> None:

@@ -9,14 +9,14 @@ from django.conf import settings
 from apps.access.access import Access
 from apps.access.operations import RoleForbids
 from apps.chain.models import Address
-from apps.core import buckets
+from apps.core.redis import buckets
 from apps.ledger.selectors import balances
 from apps.payouts.models import Payout, PayoutBatch, PayoutBatchLine, StorePayoutCap
 from apps.payouts.services import batches
 from apps.payouts.services.batch_file import LINES_MAX, ROWS_MAX, Unreadable
 from apps.payouts.services.destinations import add_bank, add_wallet
 from apps.stores.models import Role
-from apps.stores.uploads import TooManyUploads
+from apps.stores.verifying.uploads import TooManyUploads
 from tests import make
 from tests.cast import Cast, signed_in
 from tests.payouts.test_concurrency import together
@@ -291,14 +291,18 @@ def test_two_workers_release_a_list_without_doubling_a_line(committed: Cast) -> 
     assert batch.lines.filter(status="created").count() == 20
 
 
-def test_a_point_that_may_group_digits_is_refused_in_a_file_with_semicolons(rich: Cast) -> None:
-    """Where columns are separated by semicolons, 1.000 is a thousand; elsewhere it is one."""
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_a_point_that_may_group_digits_is_refused_unless_commas_separate(
+    rich: Cast, mark: str
+) -> None:
+    """Where columns are separated by semicolons or tabs, 1.000 may be a thousand."""
     amounts = ("1.000", "12.500", "1.000.000", "0.100", "0.1", "1.00", "1.0000")
-    rows = "".join(f"{ADDRESS};{amount};SETH\n" for amount in amounts)
-    lines = upload(rich, f"destination;amount;asset_id\n{rows}".encode()).lines.order_by("number")
+    rows = "".join(f"{ADDRESS}{mark}{amount}{mark}SETH\n" for amount in amounts)
+    header = mark.join(("destination", "amount", "asset_id"))
+    lines = upload(rich, f"{header}\n{rows}".encode()).lines.order_by("number")
     problem = (
-        "Amount {} can be read in two ways in a file with semicolons: write it without a point, or"
-        " with another number of digits after it"
+        "Amount {} can be read in two ways in a file with semicolons or tabs: write it without a"
+        " point, or with another number of digits after it"
     )
     assert [line.problem for line in lines] == [
         *(problem.format(amount) for amount in amounts[:3]),

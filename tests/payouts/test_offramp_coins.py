@@ -8,7 +8,7 @@ import pytest
 from apps.chain.activation import change_asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import sender, signing_rounds
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from apps.ledger.models import Movement
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts

@@ -33,7 +33,7 @@ from apps.payouts.providers.base import (
 from apps.payouts.providers.http import HttpOfframp
 from apps.payouts.providers.sandbox import OfframpSandbox
 from apps.payouts.services.progress import advance_payouts
-from apps.stores.notification_models import Notification
+from apps.stores.models.notifications import Notification
 from tests import auditing, make
 from tests.cast import Shop
 from tests.contract.test_payouts import bank, rich

@@ -18,6 +18,15 @@ VERIFICATION = {
     "contact_phone": "+49 30 123456",
     "business_description": "Bread and cake",
 }
+# What a person is asked for in addition, in the dashboard and behind an onboarding link.
+BUSINESS = {
+    **VERIFICATION,
+    "legal_form": "GmbH",
+    "representative": "Alice Baker",
+    "street": "Hauptstraße 1",
+    "postal_code": "10115",
+    "city": "Berlin",
+}
 
 
 @dataclass

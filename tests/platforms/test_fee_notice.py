@@ -10,9 +10,9 @@ import time_machine
 from django.core import mail as django_mail
 
 from apps.core import clock, mail
-from apps.stores import four_eyes, terms
 from apps.stores.models import Member, Notification, Role, Store, Verification
 from apps.stores.services import change_store
+from apps.stores.staff import four_eyes, terms
 from tests import make
 from tests.cast import join, person
 from tests.dashboard.browse import Browser, text
@@ -50,7 +50,7 @@ def days_later(days: float) -> Any:
     return time_machine.travel(clock.real_now() + timedelta(days=days), tick=True)
 
 
-def letters() -> dict[str, Any]:
+def emails() -> dict[str, Any]:
     mail.send_due()
     return {item.to[0]: item for item in django_mail.outbox if "raises its fee" in item.subject}
 
@@ -62,7 +62,7 @@ def test_a_raise_waits_fifteen_days_and_everybody_who_pays_it_is_told(
     assert answer["platform_fee_percentage"] == "0.02"
     assert answer["next_platform_fee_percentage"] == "0.98"
     assert fee_of(merchant) == "0.02"
-    sent = letters()
+    sent = emails()
     member = Member.objects.get(store_id=merchant.id).user.email
     assert set(sent) == {CONTACT, member}
     assert "from 2% to 98%" in sent[CONTACT].body
@@ -88,7 +88,7 @@ def test_a_fee_is_lowered_immediately_and_nobody_is_written_to(
     platform: Platform, merchant: Sub
 ) -> None:
     raised(platform, merchant, "0.01")
-    assert fee_of(merchant) == "0.01" and letters() == {}
+    assert fee_of(merchant) == "0.01" and emails() == {}
 
 
 def test_a_waiting_raise_is_taken_back_and_a_second_one_waits_anew(
@@ -116,7 +116,7 @@ def test_the_same_fee_again_waits_no_longer(platform: Platform, merchant: Sub) -
 def test_the_default_instead_of_a_lower_fee_is_a_raise(platform: Platform, merchant: Sub) -> None:
     change_store(platform.store, platform_fee_fraction=Decimal("0.5"))
     raised(platform, merchant, None)
-    assert fee_of(merchant) == "0.02" and CONTACT in letters()
+    assert fee_of(merchant) == "0.02" and CONTACT in emails()
 
 
 def test_a_ceiling_of_staff_is_never_passed(platform: Platform, merchant: Sub) -> None:

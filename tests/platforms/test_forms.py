@@ -10,7 +10,7 @@ from django.test import Client
 
 from tests.cast import Cast
 from tests.dashboard.browse import Browser
-from tests.platforms.makers import VERIFICATION, Platform
+from tests.platforms.makers import BUSINESS, VERIFICATION, Platform
 
 FEE = "platform_fee_percentage"
 WALLET = "0x52908400098527886e0f7030069857d2e4169ee7"
@@ -105,13 +105,15 @@ def test_a_link_and_an_attestation_are_refused_at_their_inputs(
     unwell = {**VERIFICATION, "contact_email": "nobody"}
     assert wrong(owner.post(f"{page}/verification", **unwell)) == (
         "contact_email",
-        "Email is not an email address.",
+        "The email is not an email address.",
     )
 
 
 BAD_DETAILS: list[tuple[dict[str, str], str, str]] = [
     ({"business_legal_name": " "}, "business_legal_name", "Legal business name is required."),
     ({"business_country": ""}, "business_country", "Business country is required."),
+    ({"legal_form": " "}, "legal_form", "Legal form is required."),
+    ({"street": ""}, "street", "Street and number is required."),
     (
         {"business_website": "my_shop"},
         "business_website",
@@ -124,7 +126,7 @@ BAD_DETAILS: list[tuple[dict[str, str], str, str]] = [
 def test_business_details_are_refused_at_their_input(platform: Platform) -> None:
     token = platform.mint(platform.sub(kyc=False).id, purpose="kyb").json()["token"]
     for fields, name, sentence in BAD_DETAILS:
-        answer = Client().post(f"/onboarding/{token}/business", {**VERIFICATION, **fields})
+        answer = Client().post(f"/onboarding/{token}/business", {**BUSINESS, **fields})
         assert wrong(answer) == (name, sentence)
 
 
@@ -136,7 +138,7 @@ def test_in_live_mode_a_missing_contact_is_told_at_its_input_beside_the_hint(
         f"/platform/accounts/{merchant.id}/onboarding_links", {"purpose": "kyb"}
     )
     answer = Client().post(
-        f"/onboarding/{minted.json()['token']}/business", {**VERIFICATION, "contact_email": ""}
+        f"/onboarding/{minted.json()['token']}/business", {**BUSINESS, "contact_email": ""}
     )
     assert wrong(answer) == ("contact_email", "Contact email is required.")
     assert b'aria-describedby="contact-hint contact_email-error"' in answer.content

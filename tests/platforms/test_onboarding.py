@@ -5,18 +5,32 @@ import re
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from apps.core import buckets
+from apps.core.redis import buckets
 from apps.payouts.models import Destination
 from apps.platforms.models import OnboardingLink
-from apps.stores.models import AuditEntry, Verification
+from apps.stores.models import AuditEntry, Verification, VerificationDocument
 from apps.stores.services import change_store
+from apps.stores.verifying.documents import add_document, documents_of
 from tests import make
-from tests.cast import Api
-from tests.platforms.makers import VERIFICATION, Platform, Sub, refusal
+from tests.cast import Api, Cast
+from tests.dashboard.browse import Browser, text
+from tests.dashboard.papers import small_pdf
+from tests.platforms.makers import BUSINESS, Platform, Sub, refusal
 
 DAY = 86_400
+# As in the dashboard, where a business tells of itself.
+REQUIRED = {
+    "business_legal_name",
+    "business_country",
+    "legal_form",
+    "representative",
+    "street",
+    "city",
+    "business_description",
+}
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
 INVALID: list[dict[str, Any]] = [
     {"purpose": "x"},
@@ -40,7 +54,11 @@ def minted(platform: Platform, merchant: Sub, **fields: Any) -> dict[str, Any]:
     return link
 
 
-def page(link: dict[str, Any], tail: str = "", data: dict[str, str] | None = None) -> Any:
+def paper(name: str, content: bytes | None = None) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, content or small_pdf())
+
+
+def page(link: dict[str, Any], tail: str = "", data: dict[str, Any] | None = None) -> Any:
     """Open a page of the link, or send its form."""
     path = f"/onboarding/{link['token']}{tail}"
     return Client().get(path) if data is None else Client().post(path, data)
@@ -172,13 +190,13 @@ def test_a_merchant_tells_everything_and_returns(platform: Platform) -> None:
     )
     assert (first["Cache-Control"], first["Referrer-Policy"]) == ("no-store", "same-origin")
     assert "form-action 'self' https://shop.example" in first["Content-Security-Policy"]
-    step = page(link, "/business", VERIFICATION)
+    step = page(link, "/business", BUSINESS)
     assert (step.status_code, step["Location"]) == (303, f"/onboarding/{link['token']}")
     assert b"Payout destination" in page(link).content
     last = page(link, "/payout", {"kind": "wallet", "network": "sepolia", "address": WALLET})
     assert (last.status_code, last["Location"]) == (303, "https://shop.example/back")
     verification = Verification.objects.get(store_id=merchant.id)
-    assert {name: getattr(verification, name) for name in VERIFICATION} == VERIFICATION
+    assert {name: getattr(verification, name) for name in BUSINESS} == BUSINESS
     saved = Destination.objects.get(store_id=merchant.id)
     assert (saved.mode, saved.network, saved.address) == ("test", "sepolia", WALLET.lower())
     told = platform.account(merchant.id)
@@ -192,7 +210,7 @@ def test_a_merchant_tells_everything_and_returns(platform: Platform) -> None:
 
 def test_without_a_return_url_the_merchant_is_told_that_it_is_done(platform: Platform) -> None:
     link = minted(platform, platform.sub(kyc=False), purpose="kyb", return_url=None)
-    answer = page(link, "/business", VERIFICATION)
+    answer = page(link, "/business", BUSINESS)
     assert answer.status_code == 200 and b"Thank you" in answer.content
 
 
@@ -202,7 +220,7 @@ def test_without_a_return_url_the_merchant_is_told_that_it_is_done(platform: Pla
 def test_a_link_for_one_step_opens_no_other(platform: Platform, purpose: str, tail: str) -> None:
     merchant = platform.sub(kyc=False)
     link = minted(platform, merchant, purpose=purpose)
-    sent = {"kind": "wallet", "network": "sepolia", "address": WALLET, **VERIFICATION}
+    sent = {"kind": "wallet", "network": "sepolia", "address": WALLET, **BUSINESS}
     assert page(link, tail).status_code == page(link, tail, sent).status_code == 403
     assert not Destination.objects.filter(store_id=merchant.id).exists()
     assert not Verification.objects.filter(store_id=merchant.id).exists()
@@ -259,14 +277,76 @@ def test_a_bank_account_waits_for_staff(platform: Platform) -> None:
     assert (saved.kind, saved.verified_at, saved.account_hint) == ("bank", None, "3000")
 
 
-@pytest.mark.parametrize("field", ["business_legal_name", "business_country"])
+@pytest.mark.parametrize("field", sorted(REQUIRED))
 def test_business_details_that_are_missing_are_asked_again_with_what_was_given(
     platform: Platform, field: str
 ) -> None:
     link = minted(platform, platform.sub(kyc=False), purpose="kyb")
-    answer = page(link, "/business", {**VERIFICATION, field: " "})
+    answer = page(link, "/business", {**BUSINESS, field: " "})
     assert answer.status_code == 422 and b'data-code="invalid_verification"' in answer.content
     assert b"HRB 1234" in answer.content
+
+
+def test_a_link_asks_as_much_as_the_dashboard_asks_of_a_business(
+    cast: Cast, platform: Platform
+) -> None:
+    asked = page(minted(platform, platform.sub(kyc=False), purpose="kyb")).content.decode()
+    own = text(Browser(cast.charlie).get("verification"))
+
+    def fields(shown: str) -> set[tuple[str, bool]]:
+        tags = re.findall(r"<(?:input|select|textarea)\s[^>]*>", shown)
+        named = ((re.search(r'name="(\w+)"', tag), " required" in tag) for tag in tags)
+        return {(name[1], is_required) for name, is_required in named if name}
+
+    of_business = {(name, is_required) for name, is_required in fields(asked) if "csrf" not in name}
+    assert of_business <= fields(own)
+    assert {name for name, _ in of_business} == {*BUSINESS, "document"}
+    assert {name for name, is_required in of_business if is_required} == REQUIRED
+
+
+def test_documents_of_a_link_go_with_its_details(platform: Platform) -> None:
+    merchant = platform.sub(kyc=False)
+    link = minted(platform, merchant, purpose="kyb", return_url=None)
+    typed = {"business_legal_name": "Bakery Grete"}
+    added = page(link, "/business", {**typed, "add": "1", "document": paper("register.pdf")})
+    assert added.status_code == 200 and b"register.pdf" in added.content
+    assert b"Bakery Grete" in added.content
+    draft = VerificationDocument.objects.get(store_id=merchant.id)
+    removed = page(link, "/business", {**typed, "remove": str(draft.pk)})
+    assert b"register.pdf" not in removed.content and b"Bakery Grete" in removed.content
+    assert page(link, "/business", {"remove": str(draft.pk)}).status_code == 404
+    assert page(link, "/business", {"remove": "x"}).status_code == 404
+
+    refused = page(link, "/business", {"add": "1", "document": paper("run.exe", b"MZ")})
+    assert refused.status_code == 422 and "must be a PDF" in text(refused)
+    assert page(link, "/business", {"add": "1"}).status_code == 422
+    page(link, "/business", {"add": "1", "document": paper("register.pdf")})
+    sent = page(link, "/business", {**BUSINESS, "document": paper("id.pdf")})
+    assert b"Thank you" in sent.content
+    told = Verification.objects.get(store_id=merchant.id)
+    assert [row.name for row in documents_of(told)] == ["register.pdf", "id.pdf"]
+    assert page(link, "/business", {"add": "1", "document": paper("more.pdf")}).status_code == 404
+
+
+def test_nobody_adds_or_removes_a_document_of_another_account(platform: Platform) -> None:
+    mine, theirs = (platform.sub(kyc=False), platform.sub(kyc=False))
+    draft = add_document(theirs.store, "register.pdf", small_pdf())
+    link = minted(platform, mine, purpose="kyb")
+    assert b"register.pdf" not in page(link).content
+    assert page(link, "/business", {"remove": str(draft.pk)}).status_code == 404
+    money = minted(platform, mine, purpose="payout_destination")
+    assert page(money, "/business", {"add": "1", "document": paper("id.pdf")}).status_code == 403
+    assert VerificationDocument.objects.get() == draft
+
+
+def test_details_that_wait_for_a_person_take_no_more_documents(platform: Platform) -> None:
+    merchant = platform.sub(kyc=False)
+    link = minted(platform, merchant)
+    assert page(link, "/business", BUSINESS).status_code == 303
+    again = page(link, "/business", {**BUSINESS, "document": paper("id.pdf")})
+    assert "already submitted these details" in text(again)
+    assert not VerificationDocument.objects.exists()
+    assert Verification.objects.filter(store_id=merchant.id).count() == 1
 
 
 def test_what_was_told_elsewhere_is_not_asked_again(platform: Platform) -> None:
@@ -289,7 +369,7 @@ def test_what_was_told_elsewhere_is_not_asked_again(platform: Platform) -> None:
 def test_text_of_a_merchant_is_never_markup(platform: Platform) -> None:
     link = minted(platform, platform.sub(kyc=False, name="<script>alert(1)</script>"))
     answer = page(
-        link, "/business", {**VERIFICATION, "business_country": "", "tax_id": '"><img src=x>'}
+        link, "/business", {**BUSINESS, "business_country": "", "tax_id": '"><img src=x>'}
     )
     assert b"<script>alert" not in answer.content and b"<img src=x>" not in answer.content
 

@@ -10,17 +10,18 @@ import pytest
 from django.core import mail as outbox
 from django.core.management import call_command
 
-from apps.access import second_factor
-from apps.core import buckets, mail
+from apps.access.factors import second_factor
+from apps.core import mail
+from apps.core.redis import buckets
 from apps.platforms.models import AccessRequest
 from apps.platforms.requests import VerificationRequest
 from apps.platforms.services.verifications import approve_verification, submit_verification
-from apps.stores.models import AuditEntry, Store, Verification
+from apps.stores.models import AuditEntry, Store, User, Verification
 from apps.stores.services import create_user
 from apps.webhooks.models import Event
 from tests import make
 from tests.cast import PASSWORD, Cast
-from tests.dashboard.browse import Browser, code_of, text
+from tests.dashboard.browse import Browser, code_of, next_code, text
 from tests.platforms.makers import VERIFICATION, Platform, refusal
 
 
@@ -208,7 +209,7 @@ def test_a_platforms_copy_is_due_by_the_platforms_own_clock(platform: Platform) 
     assert round(ahead.total_seconds()) == 86_400 * 30
 
 
-def letters() -> list[tuple[str, str]]:
+def emails() -> list[tuple[str, str]]:
     """To whom, and about what; each says where to go on."""
     mail.send_due()
     assert all("/dashboard/" in item.body for item in outbox.outbox)
@@ -226,7 +227,7 @@ def test_a_decision_about_a_store_is_written_to_its_owners(cast: Cast) -> None:
     made = submit_verification(cast.bakery.store, VerificationRequest(**VERIFICATION))
     review("verification", str(made.pk), "approve")
     name = cast.bakery.store.name
-    assert letters() == [
+    assert emails() == [
         (cast.alice.email, f"{name} did not become a platform"),
         (cast.alice.email, f"{name} is a platform"),
         (cast.alice.email, f"{name} is verified"),
@@ -239,7 +240,7 @@ def test_a_decision_about_a_sub_merchant_without_people_is_written_to_its_platfo
 ) -> None:
     merchant = platform.sub(kyc=False)
     review("verification", platform.attest(merchant.id).json()["id"], "reject", "Illegible")
-    assert letters() == [(cast.alice.email, "Corner Shop could not be verified")]
+    assert emails() == [(cast.alice.email, "Corner Shop could not be verified")]
     assert f"/dashboard/platform/accounts/{merchant.id}" in outbox.outbox[0].body
     assert "Reason: Illegible" in outbox.outbox[0].body
 
@@ -276,7 +277,9 @@ def test_staff_decide_with_a_reason_that_is_kept(platform: Platform, staff: Brow
     assert "Bakery GmbH" in text(staff.get(page))
     assert staff.post(page, decision="reject", reason=" ").status_code == 422
     assert staff.post(page, decision="maybe").status_code == 422
-    assert staff.post(page, decision="reject", reason="Illegible").status_code == 302
+    code = next_code(User.objects.get(email="reviewer@tillgate.example"))
+    refused = {"decision": "reject", "reason": "Illegible", "code": code}
+    assert staff.post(page, **refused).status_code == 302
     entry = AuditEntry.objects.get(action="verification.rejected")
     assert (entry.reason, entry.actor_kind, entry.target_id) == ("Illegible", "staff", row["id"])
     assert staff.post(page, decision="approve", reason="").status_code == 422

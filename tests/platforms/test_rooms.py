@@ -4,14 +4,22 @@ and what others never see."""
 import re
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
+from apps.core import clock
+from apps.dashboard.platform import platforms
+from apps.payments import hourly_sums, sold_sums
+from apps.payouts.services.destinations import add_wallet
 from apps.platforms.models import AccessRequest, OnboardingLink
 from apps.platforms.services.verifications import approve_verification
 from apps.stores.models import Store, Verification
+from apps.stores.verifying.documents import documents_of
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
+from tests.dashboard.test_verification import FORM as BUSINESS
+from tests.dashboard.test_verification_documents import picture
 from tests.platforms.makers import VERIFICATION, Platform
 
 
@@ -121,8 +129,17 @@ def test_a_platform_tells_of_a_business(platform: Platform, owner: Browser) -> N
     merchant = platform.sub(kyc=False)
     page = f"platform/accounts/{merchant.id}/verification"
     assert owner.post(page, business_legal_name="x").status_code == 422
-    assert owner.post(page, **VERIFICATION).status_code == 303
-    assert Verification.objects.get(store_id=merchant.id).business_legal_name == "Bakery GmbH"
+    assert owner.post(page, **VERIFICATION).status_code == 422
+    details = {**BUSINESS, "document": SimpleUploadedFile("register.png", picture("PNG"))}
+    assert owner.post(page, **details).status_code == 303
+    told = Verification.objects.get(store_id=merchant.id)
+    assert (told.business_legal_name, told.representative, told.street, told.city) == (
+        "Bakery GmbH",
+        "Alice Baker",
+        "Hauptstraße 1",
+        "Berlin",
+    )
+    assert [document.name for document in documents_of(told)] == ["register.png"]
     assert "Under review" in text(owner.get(f"platform/accounts/{merchant.id}"))
 
 
@@ -183,7 +200,7 @@ def test_an_account_without_an_approved_contact_says_what_that_means(
         and "are on hold until the business has an approved contact" in shown
     )
     assert "Submit business details" in shown
-    assert owner.post(f"{page}/verification", **VERIFICATION).status_code == 303
+    assert owner.post(f"{page}/verification", **BUSINESS).status_code == 303
     approve_verification(Verification.objects.get(store_id=merchant.id))
     shown = text(owner.get(page))
     assert VERIFICATION["contact_email"] in shown
@@ -201,3 +218,75 @@ def test_a_statement_says_of_a_platforms_fee_whose_payment_it_is_of(platform: Pl
     assert shown.count("Platform fee</td>") == 1 and shown.count("Payment settled</td>") == 1
     page = f'href="/dashboard/platform/payments?account_id={merchant.id}"><bdi>Corner Shop</bdi>'
     assert page in shown and paid["reference"] in shown
+
+
+def test_a_new_sub_merchant_is_shown_its_three_steps(platform: Platform, owner: Browser) -> None:
+    merchant = platform.sub(kyc=False)
+    page = f"platform/accounts/{merchant.id}"
+
+    def steps() -> list[tuple[str, bool, bool]]:
+        found = owner.get(page).context["steps"]
+        return [(step.title, step.is_done, step.is_next) for step in found]
+
+    assert steps() == [
+        ("Business details", False, True),
+        ("Review", False, False),
+        ("Payout destination", False, False),
+    ]
+    shown = text(owner.get(page))
+    assert re.search(r'class="button primary"[^>]*accounts/[^"]+/link"', shown)
+    assert "Latest payments" not in shown
+    owner.post(f"{page}/verification", **BUSINESS)
+    assert steps()[0][1:] == (True, False) and steps()[1][1:] == (False, True)
+    Store.objects.filter(pk=merchant.id).update(kyc_confirmed_at=clock.real_now())
+    add_wallet(Store.objects.get(pk=merchant.id), "test", "sepolia", make.fresh_address())
+    assert steps() == []
+
+
+def test_a_row_of_platform_payments_opens_the_payment(platform: Platform, owner: Browser) -> None:
+    merchant = platform.sub()
+    made = make.paid(merchant.test, amount="30.00", order_id="A-1")
+    assert f'href="/dashboard/platform/payments/{made["id"]}"' in text(
+        owner.get("platform/payments")
+    )
+    page = text(owner.get(f"platform/payments/{made['id']}"))
+    assert all(words in page for words in ("€30.00", "Corner Shop", "A-1", "€0.45", "Completed"))
+    owner.switch("live")
+    assert owner.get(f"platform/payments/{made['id']}").status_code == 404
+
+
+def test_a_platform_opens_no_payment_of_its_own_or_of_others_there(
+    platform: Platform, owner: Browser, cast: Cast
+) -> None:
+    own = make.payment(platform.test)
+    other = make.payment(cast.bakery.test)
+    for id in (own["id"], other["id"], "nonsense"):
+        assert owner.get(f"platform/payments/{id}").status_code == 404, id
+
+
+def test_the_list_has_what_each_sub_merchant_sold_and_brought_lately(
+    platform: Platform, owner: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    merchant = platform.sub()
+    other = platform.sub(name="Other", external_id="other")
+    make.paid(merchant.test, amount="30.00")
+    make.paid(merchant.test, amount="7.00", currency="USD")
+    hourly_sums.sum_hours()
+    sold_sums.move_newest_days(clock.now(platform.store, "test").date())
+
+    def listed() -> dict[str, tuple[list[tuple[str, int]], ...]]:
+        return {
+            account.store.name: tuple(
+                [(amount.currency, amount.cents) for amount in amounts]
+                for amounts in (sold, earned)
+            )
+            for account, _, sold, earned in owner.get("platform/accounts").context["accounts"]
+        }
+
+    sold = [("EUR", 3000), ("USD", 700)]
+    fees = [("EUR", 45), ("USD", 10)]
+    assert listed() == {"Corner Shop": (sold, fees), "Other": ([], [])}
+    assert other.id and "€30.00" in text(owner.get("platform/accounts"))
+    assert "€0.45" in text(owner.get("platform/accounts"))
+    monkeypatch.setattr(platforms, "FEES_ASKED_MAX", 1)
+    assert listed() == {"Corner Shop": (sold, []), "Other": ([], [])}, "too many payments to ask"

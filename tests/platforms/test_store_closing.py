@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.core import mail as django_mail
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.core import clock, mail
 from apps.payments.models import Payment
 from apps.stores.models import AuditEntry, Member, Role, Store
@@ -54,7 +54,7 @@ def test_a_store_is_closed_and_only_read_from_then_on(cast: Cast) -> None:
     assert Member.objects.get(store=shop.store, user=cast.alice).role == Role.OWNER
     assert AuditEntry.objects.get(action="store.closed").store_id == shop.store.pk
     mail.send_due()
-    assert any("Close the store" in item.subject for item in django_mail.outbox)
+    assert any("The store was closed" in item.subject for item in django_mail.outbox)
 
 
 def test_the_session_at_the_api_reads_and_writes_nothing_more(cast: Cast) -> None:

@@ -23,7 +23,8 @@ def access_to(books: Books) -> Access:
 
 
 def asked(access: Access, first: Any, last: Any, kind: str = ENTRIES, **more: str) -> Report:
-    wanted = {"start_date": str(first), "end_date": str(last), "format": "csv", **more}
+    days = {"start_date": str(first), "end_date": str(last)}
+    wanted: dict[str, Any] = {**days, "format": "csv", **more}
     return request_report(access, ReportRequest(report_type=kind, **wanted))
 
 
@@ -41,5 +42,11 @@ def made(
     return content
 
 
+def every_row_of(content: bytes, separator: str = ",") -> list[dict[str, str]]:
+    text = io.StringIO(content.decode("utf-8-sig"))
+    return list(csv.DictReader(text, delimiter=separator))
+
+
 def rows_of(content: bytes) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(content.decode("utf-8-sig"))))
+    """The entries of the ledger, without what stands against them."""
+    return [row for row in every_row_of(content) if row.get("entry_id") != ""]

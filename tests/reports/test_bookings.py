@@ -69,6 +69,16 @@ def story(books: Books, seed: int) -> None:
                 movements.payout_created(**of_day, **payout)
                 if chance.random() < 0.5:
                     movements.payout_released(**of_day, **payout)
+    own = uuid.uuid4()
+    books.deposit(7_000, own, is_own=True)
+    movements.payment_settled(
+        **books.of_store,
+        payment_id=own,
+        gross_atomic=7_000,
+        service_fee_atomic=70,
+        platform_fee_atomic=0,
+        is_own=True,
+    )
 
 
 def told(books: Books, kind: str, wanted: LineFilter) -> BookingSums:

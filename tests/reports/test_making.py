@@ -201,6 +201,6 @@ def test_with_a_bucket_the_link_leads_to_s3_for_an_hour(bakery: Shop, bucket: st
     generate_due()
     url = bakery.test.get(path).json()["url"]
     assert url.startswith(f"{bucket}/") and "Expires=3600" in url
-    assert requests.get(url, timeout=5).content.decode("utf-8-sig").startswith("at,movement_id")
+    assert requests.get(url, timeout=60).content.decode("utf-8-sig").startswith("at,movement_id")
     listed = bakery.test.get("/reports").json()["reports"][0]
-    assert requests.get(listed["url"], timeout=5).status_code == 200
+    assert requests.get(listed["url"], timeout=60).status_code == 200

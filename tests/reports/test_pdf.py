@@ -106,7 +106,7 @@ def test_a_statement_says_in_words_what_moved_and_that_it_was_a_test(bakery: Sho
         "Alice's Bakery",
         "SETH",
         "Payment settled 1",
-        "Worth in USD",
+        "Value in USD",
         "$20.00",
         "−$0.20",
     ):

@@ -11,8 +11,8 @@ from apps.chain.keys.seeds import Seed
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction, UnknownTransaction
 from apps.chain.sending import sender, signing_rounds
 from apps.core import clock, local_chain
-from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
-from apps.stores import audit
+from apps.core.process.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+from apps.stores.auditing import audit
 from dev.demo.chain import DemoWallet
 from tests import postgres
 from tests.forks import Forks

@@ -18,7 +18,7 @@ from apps.chain.models import Address, OutgoingTransaction, SignedTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import approvals, hot_wallets, reservations, sender, signing_rounds
 from apps.core import clock
-from apps.core.published_secrets import PUBLISHED
+from apps.core.process.published_secrets import PUBLISHED
 from tests.console.test_deployment import PRODUCTION, ROOT
 from tests.console.test_figures import told
 from tests.sending.conftest import ETHER, World

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.evm import block_receipts
 from apps.chain.sending import sender
-from apps.chain.watching import block_receipts
 from tests.chain.proxy import Proxy
 from tests.sending.conftest import TOKEN, World
 from tests.sending.test_doubts import buried, proxy, second

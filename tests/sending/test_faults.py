@@ -26,7 +26,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.sending import hot_wallets, signing_rounds
 from apps.chain.tasks import send_due
 from apps.core.models import Lease
-from apps.core.published_secrets import DEMO_MNEMONIC
+from apps.core.process.published_secrets import DEMO_MNEMONIC
 from tests import postgres
 from tests.forks import Forks
 from tests.sending.conftest import World

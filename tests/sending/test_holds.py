@@ -10,8 +10,8 @@ from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction, SendingHold
 from apps.chain.sending import holds
 from apps.core import clock
-from apps.stores import four_eyes
 from apps.stores.models import AuditEntry
+from apps.stores.staff import four_eyes
 from apps.stores.staff_roles import StaffForbidden
 from tests import make
 from tests.sending.conftest import TOKEN, World

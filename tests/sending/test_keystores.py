@@ -24,7 +24,7 @@ from apps.chain.providers.base import Keystore, KeystoreError
 from apps.chain.providers.key_file import KeyFile
 from apps.chain.providers.kms import AwsKms
 from apps.chain.sending import signing_rounds
-from apps.core.published_secrets import DEMO_MNEMONIC
+from apps.core.process.published_secrets import DEMO_MNEMONIC
 from tests import keystores as made
 from tests.sending.conftest import World
 

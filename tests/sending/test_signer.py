@@ -19,8 +19,9 @@ from apps.chain.models import Address, HotWallet, OutgoingTransaction, SignedTra
 from apps.chain.providers.key_file import KeyFile
 from apps.chain.sending import signing_rounds
 from apps.chain.sending.fees import GWEI, FeeOffer, replacing, suggested
-from apps.core import clock, published_secrets
-from apps.core.published_secrets import DEMO_MNEMONIC
+from apps.core import clock
+from apps.core.process import published_secrets
+from apps.core.process.published_secrets import DEMO_MNEMONIC
 from tests.console.test_deployment import PRODUCTION, ROOT
 from tests.sending.conftest import ETHER, TOKEN, World
 

@@ -31,7 +31,7 @@ from apps.chain.sending import hot_wallets, sender, signing_rounds, undone
 from apps.chain.sending.signer import ChainSigner
 from apps.chain.sending.signing_lanes import ensure_wallets
 from apps.core import clock
-from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+from apps.core.process.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
 from dev.demo.chain import DemoWallet
 from tests.forks import Forks
 from tests.sending.conftest import ETHER, TOKEN, World, forked_worker

@@ -14,7 +14,8 @@ from django.db import connection
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.sending import sender, signing_rounds
 from apps.chain.tasks import send_due
-from apps.core import buckets, clock
+from apps.core import clock
+from apps.core.redis import buckets
 from tests.core.test_modes import waiting
 from tests.sending.conftest import World
 
@@ -45,7 +46,7 @@ class Slow(BaseHTTPRequestHandler):
                 self.happen()
                 connection.close()
         answer = requests.post(
-            self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=10
+            self.upstream, data=body, headers={"Content-Type": "application/json"}, timeout=60
         )
         self.send_response(answer.status_code)
         self.send_header("Content-Length", str(len(answer.content)))

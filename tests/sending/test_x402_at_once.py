@@ -17,7 +17,7 @@ from apps.assets.services import accept_all_active
 from apps.chain.models import Head
 from apps.chain.sending.authorizations import Authorization, call_data
 from apps.core import clock
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from dev.demo.chain import DemoWallet
 from tests.agents.paying import Payer
 from tests.cast import Shop, person, shop_of

@@ -8,7 +8,8 @@ from django.db import transaction
 from apps.chain.keys import keystores
 from apps.chain.providers import jsonrpc
 from apps.chain.sending import sender, signing_rounds
-from apps.core import clock, redis_client
+from apps.core import clock
+from apps.core.redis import client as redis_client
 
 __all__ = ["jsonrpc", "redis_client"]
 keystores.seed()

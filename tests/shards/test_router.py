@@ -36,7 +36,7 @@ def router() -> Iterator[Router]:
 def found(router: Router, path: str, authorization: str = "") -> str:
     """`key` or `path`, by whichever the second server was found; nothing for home."""
     headers = {"Authorization": authorization} if authorization else {}
-    answer = requests.get(router.base_url + path, headers=headers, timeout=10)
+    answer = requests.get(router.base_url + path, headers=headers, timeout=60)
     assert answer.status_code == 200
     by_key, by_path = answer.text.split("|")
     assert {by_key, by_path} <= {"", "second"} and not (by_key and by_path)
@@ -181,7 +181,7 @@ def test_a_server_that_is_away_is_told_in_the_callers_form_and_no_key_or_link_is
     router = Router({"home": away, "second": away}, {SHARD: "second"})
     try:
         api, page = (
-            requests.get(router.base_url + path, auth=(key, ""), timeout=10)
+            requests.get(router.base_url + path, auth=(key, ""), timeout=60)
             for path in ("/api/v2/payments", link)
         )
         logged = wait_for(router.logged, lambda text: text.count("503") >= 2)
@@ -204,6 +204,6 @@ def test_a_shard_moves_by_its_line(settings: Any) -> None:
         router.place({SHARD: "second"})
         router.reload()
         url, headers = f"{router.base_url}/api/v2/payments", {"Authorization": key}
-        wait_for(lambda: requests.get(url, headers=headers, timeout=10).text, "second|".__eq__)
+        wait_for(lambda: requests.get(url, headers=headers, timeout=60).text, "second|".__eq__)
     finally:
         router.close()

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from apps.chain.keys.seeds import Seed
-from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+from apps.core.process.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
 from dev.demo.chain import DemoWallet
 from tests.situations.register import situation
 from tests.situations.world import ETHER, TEST_DOLLARS, Shop, Story, World, until

@@ -149,7 +149,7 @@ def by_email(world: World) -> Story:
     by_contract(story, FORWARDER)
     refused(story)
     story.look()
-    [link] = re.findall(rf"{story.page}/refund/([\w=\r\n-]+)", world.shop.letter(mailbox))[-1:]
+    [link] = re.findall(rf"{story.page}/refund/([\w=\r\n-]+)", world.shop.email(mailbox))[-1:]
     token = link.replace("=\r\n", "").replace("=\n", "").split()[0]
     to = world.live.fresh()
     path = f"{story.page}/refund/{token}"

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from apps.chain.keys.seeds import Seed
-from apps.core.published_secrets import DEMO_MNEMONIC
-from dev.embedded import BLOCK_SECONDS
+from apps.core.process.published_secrets import DEMO_MNEMONIC
+from dev.anvil import BLOCK_SECONDS
 from tests.situations.agents import asked_and_signed, settle
 from tests.situations.contracts import stopped_token
 from tests.situations.misdirected import USDC

@@ -19,12 +19,12 @@ import requests
 from django_otp.oath import totp
 from eth_abi.abi import encode
 
+from apps.chain.networks.evm.addresses import checksummed
 from apps.core import local_chain
-from apps.core.evm import checksummed
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from dev import anvil
+from dev.anvil import BLOCK_SECONDS
 from dev.demo.chain import DemoWallet
-from dev.embedded import BLOCK_SECONDS
 from tests.chain.local import Node
 from tests.chain.proxy import Change, Proxy
 from tests.faults.attacks import PASSWORD
@@ -244,14 +244,14 @@ class Shop:
             raise Wrong(f"{path}: {answer.status_code}")
         return answer.text
 
-    def letter(self, to: str) -> str:
+    def email(self, to: str) -> str:
         """What was mailed to somebody."""
         found = until(
-            lambda: [text for text in self._letters() if to in text], bool, f"a letter to {to}"
+            lambda: [text for text in self._emails() if to in text], bool, f"an email to {to}"
         )
         return found[-1]
 
-    def _letters(self) -> list[str]:
+    def _emails(self) -> list[str]:
         files = sorted(self.mailbox.iterdir(), key=lambda path: path.stat().st_mtime)
         return [path.read_text(errors="replace") for path in files if path.is_file()]
 

@@ -9,9 +9,9 @@ from apps.assets.models import Asset
 from apps.core import clock
 from apps.ledger.models import Movement
 from apps.payments.services.corrections import CORRECTION, Correction, wish_of
-from apps.stores import four_eyes
-from apps.stores.dispatch import request_dispatch
 from apps.stores.models import StaffRequest
+from apps.stores.staff import four_eyes
+from apps.stores.staff.dispatch import request_dispatch
 from apps.stores.staff_roles import StaffRole
 from tests import make
 from tests.cast import Cast
@@ -21,8 +21,8 @@ from tests.staff.test_roles import signed_in
 from tests.stores.wishes import WISHES, asked_for
 
 BESIDE = {
-    "payout": ["Other payouts of the store", "Destination", "Worth now"],
-    "correction": ["Store", "Worth now"],
+    "payout": ["Other payouts of the store", "Destination", "Value now"],
+    "correction": ["Store", "Value now"],
     "second_factor": ["Person", "Last sign-in"],
     "card_network": [],
     "dispatch": ["Store"],
@@ -32,6 +32,7 @@ BESIDE = {
     "confirmations": ["Network", "Fewest confirmations"],
     "staff_roles": ["Person", "Staff roles"],
     "sending": ["Hold", "A doubt"],
+    "suspension": ["Store"],
 }
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from apps.chain.models import SendingHold
 from apps.core import clock
-from apps.staff import trial_balance
+from apps.staff.books import trial_balance
 from apps.stores.models import AuditEntry, AuditSeal, StaffRequest
 from apps.stores.services import change_store
 from tests import make
@@ -115,10 +115,10 @@ def test_roles_hold_and_resume(cast: Cast, role: str, holds: int, resumes: int) 
 def test_what_one_switches_off_alone_has_its_reason_in_the_audit_log(cast: Cast) -> None:
     admins = signed_in(make.clerk("admin"))
     store = change_store(cast.bakery.store, card_funding_test=True)
-    page = "/admin/stores/staffrequest/ask/dispatch/"
+    page = "/admin/stores/staffrequest/ask/cards/"
     form = {
         "store": str(store.pk),
-        "authorization_provider": "none",
+        "card_funding_test": "off",
         "reason": "Chargebacks",
     }
     assert admins.post(page, **form).status_code == 302

@@ -8,9 +8,9 @@ from apps.onramp.models import Credential
 from apps.onramp.services import credentials
 from apps.onramp.services.credentials import keep_secrets
 from apps.onramp.services.networks import key_problem
-from apps.staff.approval_forms import CardNetworkForm
-from apps.stores import four_eyes
+from apps.staff.decisions.forms import CardNetworkForm
 from apps.stores.models import AuditEntry, StaffRequest
+from apps.stores.staff import four_eyes
 from tests import auditing, make
 from tests.cast import Shop
 from tests.dashboard.browse import Browser, text

@@ -10,10 +10,10 @@ from apps.core.models import OutgoingMail, RowFailure
 from apps.payments.models import PaymentAddress
 from apps.payouts.models import Destination, Payout
 from apps.payouts.services.destinations import add_bank
-from apps.staff import home as staff_home
-from apps.staff import trial_balance
+from apps.staff.books import trial_balance
+from apps.staff.front import home as staff_home
 from apps.stores.models import AuditEntry, StaffRequest
-from apps.stores.notification_models import Notification
+from apps.stores.models.notifications import Notification
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast
@@ -158,7 +158,7 @@ def bank_of(cast: Cast, mode: str = "test") -> Destination:
     return add_bank(store, mode, currency="EUR", holder="Rye GmbH", account=account)
 
 
-def letters() -> list[str]:
+def emails() -> list[str]:
     return [row.to for row in OutgoingMail.objects.filter(template="review_outcome")]
 
 
@@ -198,7 +198,7 @@ def test_a_bank_account_is_verified_beside_what_is_known_of_the_store(
     assert bank.status == "verified" and waiting("Bank accounts to verify") == 0
     entry = AuditEntry.objects.get(action="payout_destination.verified")
     assert (entry.actor_kind, entry.reason) == ("staff", "Statement seen")
-    assert headlines() == ["Your EUR account ending in 3000 was verified"] and letters() == []
+    assert headlines() == ["Your EUR account ending in 3000 was verified"] and emails() == []
     assert finance.post(page, decision="reject", reason="Late").status_code == 422
     finance.post(
         "/admin/payouts/destination/",
@@ -225,7 +225,7 @@ def test_a_bank_account_is_rejected_with_a_reason_that_the_store_reads(
     assert (bank.status, bank.rejection_reason) == ("rejected", reason)
     assert AuditEntry.objects.get(action="payout_destination.rejected").reason == reason
     assert headlines() == ["Your EUR account ending in 3000 couldn’t be verified"]
-    assert letters() == [cast.alice.email] and waiting("Bank accounts to verify") == 0
+    assert emails() == [cast.alice.email] and waiting("Bank accounts to verify") == 0
     owner = Browser(cast.alice)
     owner.switch("live")
     shown = text(owner.get("payouts/destinations"))
@@ -249,7 +249,7 @@ def test_a_stopped_asset_is_kept_stopped_or_accepted_again(cast: Cast, finance: 
     shown = text(finance.get(page))
     for part in (
         "Lost deposits",
-        "Worth now",
+        "Value now",
         "≈ €",
         "Payouts of the store",
         "Keep it stopped",

@@ -7,7 +7,7 @@ import pytest
 from apps.assets.models import Asset
 from apps.chain.sending import caps, outflow
 from apps.core import clock
-from apps.staff import home as staff_home
+from apps.staff.front import home as staff_home
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 from tests.staff.pages import HOME, SEARCH, SENDING, dead, reviewed, statements

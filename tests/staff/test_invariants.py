@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.assets.models import Chain
 from apps.core import clock
 from apps.core.acting import Actor, acting
@@ -16,9 +16,10 @@ from apps.core.acting import ActorKind as ActorKind
 from apps.ledger import movements
 from apps.payouts.models import Payout
 from apps.payouts.services import review
-from apps.stores import audit, staffing
+from apps.stores.auditing import audit
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import change_store
+from apps.stores.staff import staffing
 from apps.stores.staff_roles import StaffRole
 from tests import make
 from tests.auditing import found_of
@@ -82,7 +83,7 @@ def test_a_correction_of_another_amount_than_two_approved(
 
 def test_a_payout_above_the_threshold_that_one_let_go(cast: Cast, settings: Any) -> None:
     WISHES["payout"](cast)
-    review._approve(review._locked(Payout.objects.get()), "", None)
+    review._approve(review.locked_in_review(Payout.objects.get()), "", None)
     assert found_of("payouts_let_go")
 
 

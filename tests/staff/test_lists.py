@@ -16,10 +16,10 @@ from apps.core.money import amount_text
 from apps.core.templatetags.tillgate import moment
 from apps.ledger.models import Movement
 from apps.payments.models import Payment
-from apps.staff.navigation import GROUPS
+from apps.staff.front.navigation import GROUPS
 from apps.staff.pages import ReadOnly
 from apps.staff.plumbing.paging import BY_KEY
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 from tests import make
 from tests.cast import Cast

@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.assets.models import Chain, Rate
 from apps.ledger.models import Account, Movement
 from apps.payouts.models import Destination, WalletNetwork
-from apps.staff.approval_forms import FORMS
+from apps.staff.decisions.store_forms import FORMS
 from apps.staff.labels import in_one_order
 from apps.staff.plumbing.values import shown
 from tests import make
@@ -26,7 +26,9 @@ def test_a_form_is_called_on_the_home_as_its_own_page_calls_it(cast: Cast) -> No
         page = reverse("admin:stores_staffrequest_ask", args=[kind])
         assert f'<a href="{page}">{form.title}</a>' in home
         asked_by = clerks["finance" if kind == "correction" else "admin"]
-        shown_page = unescape(text(asked_by.get(page)))
+        assert f"<h1>{form.title}</h1>" in unescape(text(asked_by.get(page)))
+        about = {"store": cast.bakery.store.pk, "email": cast.alice.email}
+        shown_page = unescape(text(asked_by.get(page, data=about)))
         assert f"<h1>{form.title}</h1>" in shown_page and form.what_follows in shown_page
         assert ">Cancel</a>" in shown_page
 

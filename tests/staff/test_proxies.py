@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from apps.staff.proxies import judge
+from apps.staff.system.proxies import judge
 from tests.cast import Cast
 from tests.dashboard.browse import Browser
 from tests.staff.test_sign_in import clerk, staff

@@ -20,18 +20,19 @@ from apps.payouts.services.destinations import add_bank
 from apps.platforms.requests import PlatformAccess, VerificationRequest
 from apps.platforms.services.access_requests import request_access
 from apps.platforms.services.verifications import submit_verification
-from apps.staff.approval_forms import FORMS
-from apps.staff.approval_kinds import KINDS
+from apps.staff.decisions.kinds import KINDS
+from apps.staff.decisions.queues import Queue
+from apps.staff.decisions.store_forms import FORMS
 from apps.staff.pages import Part, ReadOnly
-from apps.staff.queues import Queue
 from apps.stores import staff_roles
-from apps.stores.models import Store, User
+from apps.stores.models import Store, User, WorkerOrder
 from apps.stores.services import change_store
 from apps.stores.staff_roles import TABLE, StaffOperation, StaffRole
 from tests import make
 from tests.cast import Cast, assemble
 from tests.dashboard.browse import Browser, text
 from tests.platforms.makers import VERIFICATION
+from tests.staff.forms import StaffBrowser
 from tests.stage import standing
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -131,7 +132,9 @@ def test_every_row_is_asked_for_somewhere_and_what_takes_two_has_a_kind() -> Non
 
 def signed_in(user: User) -> Browser:
     """With a code a moment ago. (How staff sign in is told in tests/staff/test_sign_in.py.)"""
-    return Browser(user).prove()
+    browser = StaffBrowser(user)
+    browser.prove()
+    return browser
 
 
 def rows(cast: Cast) -> dict[str, Any]:
@@ -150,6 +153,14 @@ def rows(cast: Cast) -> dict[str, Any]:
             cast.bakery.access(), PlatformAccess(reason="A market hall")
         ).pk,
         "stores/verification": submit_verification(store, VerificationRequest(**VERIFICATION)).pk,
+        "stores/workerorder": WorkerOrder.objects.create(
+            kind="correction",
+            target_id="x",
+            mode="test",
+            name="x",
+            reason="x",
+            asked_at=store.created_at,
+        ).pk,
         "payments/withdrawal": withdrawal().pk,
         "payouts/destination": add_bank(
             store, "test", currency="EUR", holder="Alice", account="DE89370400440532013000"
@@ -259,9 +270,10 @@ def test_each_role_does_what_the_table_says_and_no_more(
                 assert answer.status_code == 403, page
     shown = browser.get("/admin/payments/withdrawal/ask/").status_code
     assert (shown == 200) == allows(staff_roles.WITHDRAWAL, roles)
-    for kind in FORMS:
+    for kind, form in FORMS.items():
+        assert form.kind is not None
         shown = browser.get(f"/admin/stores/staffrequest/ask/{kind}/").status_code
-        assert (shown == 200) == allows(KINDS[kind].operation, roles), kind
+        assert (shown == 200) == allows(form.kind.operation, roles), kind
 
 
 def _asked_by(person: User) -> Any:

@@ -7,10 +7,11 @@ from apps.billing.models import Invoice
 from apps.chain.models import UnknownTransaction
 from apps.core import clock, searching
 from apps.payments.models import Payment, Refund
+from apps.staff.decisions.asking import FOUND_MAX
 from apps.stores.models import AuditEntry, Store
 from tests import make
 from tests.billing import records as billing
-from tests.cast import Cast
+from tests.cast import Cast, shop_of
 from tests.dashboard.browse import Browser, text
 from tests.dashboard.test_pages import RECORDS
 from tests.dashboard.test_search import copies
@@ -201,3 +202,17 @@ def test_a_search_asks_no_more_for_more(cast: Cast, finance: Browser) -> None:
     for _ in range(3):
         paid(cast.bakery.test, amount="24.90")
     assert statements(look) == few
+
+
+def test_of_more_stores_of_one_name_than_are_shown_each_is_picked_by_its_id(
+    cast: Cast, finance: Browser
+) -> None:
+    stores = [shop_of(cast.charlie, "Rye and Sons").store for _ in range(FOUND_MAX + 1)]
+    page = "/admin/stores/staffrequest/ask/correction/"
+    shown = text(finance.get(page, data={"pick": "1", "q": "Rye and S"}))
+    assert shown.count("<bdi>Rye and Sons</bdi>") == FOUND_MAX
+    assert "There are more. Type more of the name, or the store’s ID." in shown
+    for store in stores:
+        shown = text(finance.get(page, data={"pick": "1", "q": str(store.pk)}))
+        assert shown.count("<bdi>Rye and Sons</bdi>") == 1 and f"store={store.pk}" in shown
+        assert "There are more." not in shown

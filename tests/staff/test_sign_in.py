@@ -2,12 +2,11 @@
 decide."""
 
 from datetime import timedelta
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
-from apps.access import lost_factor, second_factor
+from apps.access.factors import lost_factor, second_factor
 from apps.access.models import ApiKey, SecondFactor
 from apps.core import clock
 from apps.core.models import RowFailure
@@ -19,6 +18,7 @@ from tests.billing import records as billing
 from tests.cast import PASSWORD, Api, Cast
 from tests.dashboard.browse import Browser, code_of, next_code, text
 from tests.make import paid
+from tests.staff.forms import StaffBrowser, opened
 
 PAGES = (
     "stores/user",
@@ -45,7 +45,9 @@ def clerk(cast: Cast) -> User:
 @pytest.fixture
 def staff(clerk: User) -> Browser:
     """The clerk, signed in with a code."""
-    return Browser(clerk).prove()
+    browser = StaffBrowser(clerk)
+    browser.prove()
+    return browser
 
 
 def test_staff_sign_in_at_the_dashboard_with_a_code(clerk: User) -> None:
@@ -153,31 +155,15 @@ def test_staff_find_what_a_customer_or_a_store_quotes(cast: Cast, staff: Browser
 
 def test_staff_turn_the_switches_of_a_store_and_nothing_else(cast: Cast, staff: Browser) -> None:
     store = cast.bakery.store
-    page = staff.get(f"/admin/stores/store/{store.pk}/change/")
-    form: dict[str, Any] = {
-        field.name: field.value()
-        for field in page.context["adminform"].form
-        if field.value() is not None
-    }
-    counts = {"members-TOTAL_FORMS": 0, "members-INITIAL_FORMS": 0}
-    wanted = {
-        "accept_underpayments": "on",
-        "remove_service_branding": "on",
-        "name": "Stolen",
-        "test_offset_seconds": 9,
-        "support_email": "",
-    }
-    assert (
-        staff.post(
-            f"/admin/stores/store/{store.pk}/change/", **{**form, **counts, **wanted}
-        ).status_code
-        == 200
-    )
-    wanted["reason"] = "A new contract"
-    answer = staff.post(f"/admin/stores/store/{store.pk}/change/", **{**form, **counts, **wanted})
+    page = f"/admin/stores/store/{store.pk}/change/"
+    form = opened(staff, page, "accept_underpayments")
+    stolen = {"name": "Stolen", "test_offset_seconds": 9, "remove_service_branding": "on"}
+    wanted = {**form, **stolen, "accept_underpayments": "on", "confirmed": "1"}
+    assert staff.client.post(page, wanted).status_code == 200
+    answer = staff.client.post(page, {**wanted, "reason": "A new contract"})
     assert answer.status_code == 302, answer.context["errors"]
     store.refresh_from_db()
-    assert store.accept_underpayments is True and store.remove_service_branding is True
+    assert store.accept_underpayments is True and store.remove_service_branding is False
     assert store.name == "Alice's Bakery" and store.test_offset_seconds == 0
     assert (
         AuditEntry.objects.get(action="staff.changed", target_id=str(store.pk)).reason

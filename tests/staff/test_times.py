@@ -17,9 +17,9 @@ from apps.core.templatetags.tillgate import moment
 from apps.ledger.models import Movement
 from apps.payments.models import Payment
 from apps.payouts.models import Payout
-from apps.staff import home
-from apps.staff.jobs import monitor
+from apps.staff.front import home
 from apps.staff.lists import worth
+from apps.staff.system.jobs import monitor
 from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Event
 from tests import make

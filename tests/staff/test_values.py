@@ -12,16 +12,16 @@ from django.template.loader import render_to_string
 from django.utils.html import strip_tags
 
 from apps.access.models import AgentCredential, RequestEntry
-from apps.access.settings_models import WaitingPeriodSettings
+from apps.access.models.settings import WaitingPeriodSettings
 from apps.agents.models import PaymentOffer, Settlement
-from apps.agents.settings_models import AgentSettings
+from apps.agents.models.settings import AgentSettings
 from apps.assets.audit_details import detail_lines
 from apps.assets.models import Chain
 from apps.billing.models import Customer, Invoice, InvoiceChange, Subscription, SubscriptionChange
 from apps.chain.models import Deposit, HotWallet, OutgoingTransaction
 from apps.core import clock
-from apps.core.durations import duration_text
 from apps.core.models import OutgoingMail
+from apps.core.text.durations import duration_text
 from apps.links.models import PaymentLink
 from apps.onramp.models import FundingSession
 from apps.payments.badges import BADGES
@@ -30,7 +30,7 @@ from apps.payouts.models import Destination, Payout
 from apps.payouts.services.caps import set_store_cap
 from apps.payouts.states import NEEDS_APPROVER
 from apps.platforms.models import DestinationConfirmation
-from apps.staff.emails import EMAIL_NAMES
+from apps.staff.system.emails import EMAIL_NAMES
 from apps.stores.models import StaffRequest, Store, User
 from apps.webhooks.catalogue import EVENTS, event_title
 from apps.webhooks.models import Delivery, Endpoint, Event

@@ -8,13 +8,16 @@ import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
 
-from apps.access import oauth_apps, second_factor, services
+from apps.access import services
+from apps.access.authorization import apps as oauth_apps
+from apps.access.factors import second_factor
 from apps.access.requests import AppChanges, AppRequest
 from apps.assets.audit_details import detail_lines
 from apps.assets.services import set_accepted
 from apps.core import acting, clock
-from apps.stores import audit, branding
+from apps.stores import branding
 from apps.stores.audit_words import action_words
+from apps.stores.auditing import audit
 from apps.stores.models import AuditEntry, User
 from apps.stores.services import change_checkout, change_password, change_store
 from apps.webhooks.requests import EndpointRequest
@@ -30,7 +33,12 @@ APP = {
     "redirect_uris": ["https://till.example/back"],
     "scopes": ["payments:read"],
 }
-CHECKOUT = {"settlement_currency": "USD", "support_email": "", "customer_pays_fee": False}
+CHECKOUT = {
+    "settlement_currency": "USD",
+    "support_email": "",
+    "support_phone": "",
+    "customer_pays_fee": False,
+}
 
 
 def newest() -> AuditEntry:

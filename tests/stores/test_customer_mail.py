@@ -1,5 +1,5 @@
-"""Letters in a store's name: in test mode to its own people alone, in live mode as many as its age
-and verification allow, and never before letters about accounts. An SMTP server receives them."""
+"""Emails in a store's name: in test mode to its own people alone, in live mode as many as its age
+and verification allow, and never before emails about accounts. An SMTP server receives them."""
 
 import uuid
 from datetime import timedelta
@@ -9,11 +9,12 @@ import pytest
 import time_machine
 from django.test import Client
 
-from apps.access import recovery
-from apps.core import buckets, clock, emails, mail
+from apps.access.person import recovery
+from apps.core import clock, emails, mail
 from apps.core.models import OutgoingMail
-from apps.stores import customer_mail
-from apps.stores.mail_models import TestLetter
+from apps.core.redis import buckets
+from apps.stores.emailing import customer_mail
+from apps.stores.models.mail import TestLetter
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Api, Cast, Shop
@@ -35,7 +36,7 @@ def everything_leaves() -> None:
 
 
 def readers(post: Post) -> set[str]:
-    return {letter["To"] for letter in post.letters}
+    return {email["To"] for email in post.emails}
 
 
 def send_invoice(api: Api, email: str, name: str = "Ann") -> None:
@@ -47,7 +48,7 @@ def send_invoice(api: Api, email: str, name: str = "Ann") -> None:
     assert api.post(f"/billing/invoices/{made['id']}/send").status_code == 200
 
 
-def letter(shop: Shop, number: int, mode: str = "live", to: str = "") -> bool:
+def is_queued(shop: Shop, number: int, mode: str = "live", to: str = "") -> bool:
     return customer_mail.send(
         shop.store,
         mode,
@@ -87,7 +88,7 @@ def test_who_has_left_the_store_is_a_stranger(cast: Cast, smtp: Post) -> None:
     cast.bob.memberships.all().delete()
     send_invoice(cast.bakery.test, cast.bob.email)
     everything_leaves()
-    assert smtp.letters == []
+    assert smtp.emails == []
 
 
 def test_a_visitor_has_no_receipt_of_a_test_payment_sent_anywhere(bakery: Shop, smtp: Post) -> None:
@@ -100,37 +101,37 @@ def test_a_visitor_has_no_receipt_of_a_test_payment_sent_anywhere(bakery: Shop, 
         sent = client.post(f"{path}/receipt", {"email": f"victim{number}@example.com"})
         assert sent.status_code == 303
     everything_leaves()
-    assert smtp.letters == []
+    assert smtp.emails == []
     assert TestLetter.objects.filter(store=bakery.store).count() == 3
     assert "Only the store’s own team gets emails" in client.get(path).content.decode()
 
 
 def test_what_test_mode_shows_is_bounded_and_forgotten(bakery: Shop, settings: Any) -> None:
-    settings.TEST_LETTERS_PER_DAY = 3
-    assert [letter(bakery, number, "test") for number in range(5)] == [True] * 3 + [False] * 2
-    assert letter(bakery, 0, "live")
+    settings.TEST_EMAILS_PER_DAY = 3
+    assert [is_queued(bakery, number, "test") for number in range(5)] == [True] * 3 + [False] * 2
+    assert is_queued(bakery, 0, "live")
     with time_machine.travel(clock.real_now() + timedelta(days=91)):
-        assert customer_mail.forget(clock.real_now()) == {"test_letters": 3}
+        assert customer_mail.forget(clock.real_now()) == {"test_emails": 3}
 
 
-def test_a_new_stores_letters_beyond_a_days_leave_later_and_beyond_a_weeks_never(
+def test_a_new_stores_emails_beyond_a_days_leave_later_and_beyond_a_weeks_never(
     bakery: Shop, settings: Any
 ) -> None:
-    first = settings.STORE_LETTERS[False].first
-    days = settings.STORE_LETTERS_DAYS_AHEAD
-    sent = [letter(bakery, number) for number in range(first * (days + 1) + 10)]
+    first = settings.STORE_EMAILS[False].first
+    days = settings.STORE_EMAILS_DAYS_AHEAD
+    sent = [is_queued(bakery, number) for number in range(first * (days + 1) + 10)]
     assert sent.count(False) == 10 and not any(sent[-10:])
     assert due_today(bakery) == first
     with time_machine.travel(clock.real_now() + timedelta(hours=25)):
         assert due_today(bakery) == 2 * first
 
 
-def test_age_and_verification_let_more_letters_leave(bakery: Shop, settings: Any) -> None:
+def test_age_and_verification_let_more_emails_leave(bakery: Shop, settings: Any) -> None:
     def per_day(days: int) -> int:
         at = bakery.store.created_at + timedelta(days=days)
         return customer_mail.allowance_of(bakery.store, at).per_day
 
-    new, verified = settings.STORE_LETTERS[False], settings.STORE_LETTERS[True]
+    new, verified = settings.STORE_EMAILS[False], settings.STORE_EMAILS[True]
     assert [per_day(days) for days in (0, 10, 9999)] == [
         new.first,
         new.first + 10 * new.per_day_of_age,
@@ -140,24 +141,24 @@ def test_age_and_verification_let_more_letters_leave(bakery: Shop, settings: Any
     assert (per_day(0), per_day(9999)) == (verified.first, verified.most)
 
 
-def test_a_stores_burst_is_spread_so_that_others_letters_come_between(
+def test_a_stores_burst_is_spread_so_that_others_emails_come_between(
     cast: Cast, settings: Any, smtp: Post
 ) -> None:
     for shop in (cast.bakery, cast.strangers):
         change_store(shop.store, kyc_confirmed_at=clock.real_now())
     for number in range(150):
-        letter(cast.bakery, number)
-    letter(cast.strangers, 1, to="honest@example.com")
+        is_queued(cast.bakery, number)
+    is_queued(cast.strangers, 1, to="honest@example.com")
     everything_leaves()
     assert "honest@example.com" in readers(smtp)
-    assert len(smtp.letters) == settings.STORE_LETTERS_PER_MINUTE + 1
+    assert len(smtp.emails) == settings.STORE_EMAILS_PER_MINUTE + 1
 
 
 def test_a_reset_link_leaves_before_everything_that_stores_have_queued(
     cast: Cast, smtp: Post
 ) -> None:
     for number in range(40):
-        letter(cast.bakery, number)
+        is_queued(cast.bakery, number)
     recovery.ask(cast.alice.email, "192.0.2.1")
     mail.send_due(1)
     assert readers(smtp) == {cast.alice.email}
@@ -214,14 +215,14 @@ def test_a_stores_name_has_no_link_in_it(name: str, shown: str) -> None:
     assert emails.shown_name(name) == shown
 
 
-def test_a_customers_letter_says_no_words_of_strangers_in_our_voice(
+def test_a_customers_email_says_no_words_of_strangers_in_our_voice(
     bakery: Shop, smtp: Post
 ) -> None:
     bakery.store.name = "Shop https://evil.example/x"
     bakery.store.save(update_fields=["name"])
     send_invoice(bakery.live, f"c-{uuid.uuid4().hex}@example.com", PHISHING[:100])
     everything_leaves()
-    (arrived,) = smtp.letters
+    (arrived,) = smtp.emails
     text = arrived.get_body(("plain",)).get_content()
     assert "evil.example" not in text + str(arrived["Subject"]) + str(arrived["From"])
     assert text.startswith("Hello,")

@@ -6,13 +6,13 @@ from apps.chain.models import Deposit
 from apps.core import clock
 from apps.core.models import OutgoingMail
 from apps.payments.models import Payment
-from apps.payments.services import completed_letters, unexpected
+from apps.payments.services import completed_emails, unexpected
 from apps.payments.services.change_status import change_status
 from apps.payments.services.settle import settle_payment
 from apps.payments.states import PaymentDecision
-from apps.stores import notifications
 from apps.stores.models import Member, Notification, NotificationChoice, Role
-from apps.stores.notification_kinds import KINDS
+from apps.stores.notices import notifications
+from apps.stores.notices.kinds import KINDS
 from apps.stores.services import change_store
 from tests import make
 from tests.cast import Cast
@@ -116,8 +116,8 @@ def test_a_kind_that_is_hidden_is_neither_counted_nor_listed_for_that_person_alo
 def test_what_is_hidden_is_still_emailed_and_what_isnt_emailed_is_still_shown(cast: Cast) -> None:
     browser = Browser(cast.alice)
     browser.post("notifications/settings", shown_payout_problem="off", refund_failed="off")
-    letters = told(cast, news(cast), news(cast, "refund_failed"))
-    assert [letter.to for letter in letters] == [[cast.alice.email]]
+    emails = told(cast, news(cast), news(cast, "refund_failed"))
+    assert [email.to for email in emails] == [[cast.alice.email]]
     browser.switch("live")
     rows = browser.get("notifications").context["window"].rows
     assert [row.kind for row in rows] == ["refund_failed"]
@@ -133,10 +133,10 @@ def test_completed_payments_are_listed_for_whom_asks_for_them(cast: Cast) -> Non
     began = PaymentDecision("processing", None, "payment_intent.processing")
     done = PaymentDecision("completed", "completed_exact", "payment_intent.completed")
     change_status(row, began, done, at=clock.real_now())
-    completed_letters.tell_all()
+    completed_emails.tell_all()
     assert not Notification.objects.filter(kind="payment_completed").exists()
     browser.post("notifications/settings", shown_payment_completed="on")
-    completed_letters.tell_all()
+    completed_emails.tell_all()
     assert [item.kind for item in browser.get("notifications").context["window"].rows] == [
         "payment_completed"
     ]

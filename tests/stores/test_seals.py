@@ -13,8 +13,8 @@ from django.db import IntegrityError, connection, transaction
 
 from apps.access import services
 from apps.core import clock
-from apps.stores import seals
-from apps.stores.audit import record
+from apps.stores.auditing import seals
+from apps.stores.auditing.audit import record
 from apps.stores.models import AuditEntry, AuditSeal
 from tests.auditing import found_of
 from tests.cast import Shop

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from apps.access import lost_factor, member_roles, second_factor
+from apps.access.factors import lost_factor, second_factor
+from apps.access.members import roles as member_roles
 from apps.assets import confirmations
 from apps.assets.models import Asset, Chain
 from apps.chain.models import SendingHold
@@ -21,12 +22,12 @@ from apps.payments.services import corrections
 from apps.payouts.models import Payout
 from apps.payouts.services import limits, review
 from apps.payouts.services.caps import set_store_cap
-from apps.staff.approval_kinds import KINDS
-from apps.stores import dispatch, four_eyes, staffing, terms
-from apps.stores.four_eyes import RequestKind
+from apps.staff.decisions.kinds import KINDS
 from apps.stores.models import AuditEntry, Member, StaffRequest, Store, User
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
+from apps.stores.staff import dispatch, four_eyes, staffing, suspensions, terms
+from apps.stores.staff.four_eyes import RequestKind
 from tests import make
 from tests.cast import Cast
 
@@ -206,6 +207,19 @@ def _payout_limits(cast: Cast) -> Wish:
     )
 
 
+def _suspension(cast: Cast) -> Wish:
+    store = cast.bakery.store
+    return Wish(
+        lambda staff: suspensions.request_suspension(
+            store, "payouts", "A report of fraud", staff, clock.real_now()
+        ),
+        lambda: AuditEntry.objects.filter(
+            store_id=store.pk, action="store.changed", reason="A report of fraud"
+        ).count(),
+        lambda: change_store(Store.objects.get(pk=store.pk), payouts_suspended_at=clock.real_now()),
+    )
+
+
 WISHES: dict[str, Callable[[Cast], Wish]] = {
     "payout": _payout,
     "correction": _correction,
@@ -218,6 +232,7 @@ WISHES: dict[str, Callable[[Cast], Wish]] = {
     "confirmations": _confirmations,
     "staff_roles": _roles,
     "sending": _sending,
+    "suspension": _suspension,
 }
 
 

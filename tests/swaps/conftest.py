@@ -7,7 +7,7 @@ from apps.assets.models import Asset, Chain
 from apps.chain.keys.seeds import Seed
 from apps.chain.sending import sender, signing_rounds
 from apps.chain.sending.calls import Router
-from apps.core.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
+from apps.core.process.published_secrets import CHAIN_KEYS, DEMO_MNEMONIC
 from apps.payments.services.settle import settle_deposits
 from apps.payments.services.sweep_books import book_sweeps
 from apps.swaps.services.progress import advance_swaps

@@ -11,7 +11,7 @@ from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.sending import sender, signing_rounds, sweeper
 from apps.core import clock
-from apps.core.published_secrets import DEMO_MNEMONIC
+from apps.core.process.published_secrets import DEMO_MNEMONIC
 from apps.payments.services import treasury
 from apps.payments.services.cold import book_cold, move_to_cold
 from apps.payouts.services.progress import advance_payouts

@@ -7,6 +7,7 @@ import json
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -31,6 +32,7 @@ class Receiver:
                         "raw": raw,
                     }
                 )
+                outer.heard()
                 self.send_response(outer.answer)
                 self.send_header("Content-Length", "2")
                 self.end_headers()
@@ -44,12 +46,33 @@ class Receiver:
         self.url = f"http://127.0.0.1:{self.server.server_port}/hook"
         threading.Thread(target=self.server.serve_forever, args=[0.02], daemon=True).start()
 
+    def heard(self) -> None:
+        """Between a request and its answer."""
+
     def events(self) -> list[dict[str, Any]]:
         return [json.loads(request["raw"]) for request in self.requests]
 
     def close(self) -> None:
         self.server.shutdown()
         self.server.server_close()
+
+
+class CountingReceiver(Receiver):
+    """Answers after a moment; `most` is the number of requests that were open at once."""
+
+    def __init__(self) -> None:
+        self.open = 0
+        self.most = 0
+        self.lock = threading.Lock()
+        super().__init__()
+
+    def heard(self) -> None:
+        with self.lock:
+            self.open += 1
+            self.most = max(self.most, self.open)
+        time.sleep(0.01)
+        with self.lock:
+            self.open -= 1
 
 
 class RawReceiver:

@@ -169,8 +169,8 @@ def test_ten_attempts_in_all_then_the_endpoint_is_in_error_and_its_owners_are_to
     endpoint_emails.tell_all()
     endpoint_emails.tell_owners(endpoint.pk)
     send_mail_due()
-    (letter,) = mail.outbox
-    assert letter.to == [bakery.owner.email] and endpoint.url in letter.body
+    (email,) = mail.outbox
+    assert email.to == [bakery.owner.email] and endpoint.url in email.body
     shown = Notification.objects.get(store=bakery.store)
     assert (shown.kind, shown.path) == ("endpoint_off", f"/dashboard/webhooks/{endpoint.pk}")
 

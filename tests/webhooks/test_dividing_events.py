@@ -8,6 +8,7 @@ from importlib import import_module
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.migrations.state import ProjectState
 
@@ -193,9 +194,11 @@ def test_whoever_writes_waits_only_a_moment_for_a_month_that_is_read(
     town: Cast, here: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(partitions, "PAUSE_SECONDS", 0.2)
-    event = old_event(130)
-    month = f"{event.created_at:%Y%m}"
     now = clock.real_now()
+    # Of the last month that goes as a whole: an older one would go row by row.
+    kept_from = now - timedelta(days=settings.WEBHOOK_KEPT_DAYS)
+    event = old_event((now - kept_from.replace(day=1)).days + 1)
+    month = f"{event.created_at:%Y%m}"
 
     with psycopg.connect(address(here)) as long:
         long.execute("SELECT count(*) FROM webhooks_event")

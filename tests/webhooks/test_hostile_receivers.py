@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from cryptography import x509
 
-from apps.core import net, posting
+from apps.core.outbound import net
+from apps.core.outbound import strangers as posting
 from apps.webhooks.delivery import dispatcher
 from apps.webhooks.delivery.sender import WebhookSender
 from apps.webhooks.models import Delivery, Endpoint
 from tests.cast import Shop
+from tests.load import on_this_machine
 from tests.webhooks.receivers import RawReceiver, Receiver
 from tests.webhooks.test_delivery import CREATED, Register, happens, only
 
@@ -123,13 +125,16 @@ def test_a_failure_is_one_failed_attempt_with_one_connection(
     talk: Any,
     error: str,
     code: int | None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if error != "timeout":  # a busy machine may keep an answer longer
+        monkeypatch.setattr(posting, "ANSWER_SECONDS", 30)
     with RawReceiver(talk) as receiver:
         endpoint, _ = register(receiver.url, CREATED)
         happens(bakery)
         started = time.monotonic()
         deliver()
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < on_this_machine(3)
         assert receiver.connections == 1
     delivery = only(endpoint)
     assert (delivery.status, delivery.attempts, delivery.error, delivery.response_status) == (

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.db import connection, transaction
 
-from apps.core import clock, net
+from apps.core import clock
+from apps.core.outbound import net
 from apps.stores.models import Store
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue
@@ -20,7 +21,7 @@ from apps.webhooks.models import Attempt, Delivery, Endpoint, Event, Host, Queue
 from apps.webhooks.services import deliveries, endpoints
 from tests.auditing import found_of
 from tests.cast import Api, Shop, assemble
-from tests.webhooks.receivers import Receiver
+from tests.webhooks.receivers import CountingReceiver, Receiver
 from tests.webhooks.test_delivery import CREATED, Register, happens
 
 
@@ -80,6 +81,25 @@ def test_workers_that_share_a_queue_send_each_delivery_once(
     counted = Counter(request["headers"]["service-delivery-id"] for request in receiver.requests)
     assert len(counted) == 100 and set(counted.values()) == {1}
     assert set(Delivery.objects.values_list("status", "attempts")) == {("delivered", 1)}
+
+
+def test_workers_that_hold_batches_keep_to_two_under_way(bakery: Shop, register: Register) -> None:
+    receiver = CountingReceiver()
+    endpoint, _ = register(receiver.url, CREATED)
+    Endpoint.objects.filter(pk=endpoint.pk).update(verified_at=clock.real_now())
+    for _ in range(80):
+        happens(bakery)
+
+    def work() -> None:
+        with WebhookSender() as sender:
+            while Delivery.objects.exclude(status="delivered").exists():
+                dispatcher.drain(sender)
+
+    together(3, work)
+    receiver.close()
+    counted = Counter(request["headers"]["service-delivery-id"] for request in receiver.requests)
+    assert len(counted) == 80 and set(counted.values()) == {1}
+    assert receiver.most <= 2
 
 
 def test_claims_made_at_once_keep_to_two_per_endpoint(bakery: Shop, register: Register) -> None:

@@ -5,7 +5,7 @@ import inspect
 
 import pytest
 
-from apps.core import posting
+from apps.core.outbound import strangers as posting
 from apps.webhooks import reasons
 from apps.webhooks.delivery import sender
 

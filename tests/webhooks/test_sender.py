@@ -26,6 +26,7 @@ def test_what_is_started_before_the_loop_runs_is_sent_as_well(receiver: Receiver
         url=receiver.url,
         body=b"{}",
         headers={},
+        endpoint_id=uuid.uuid4(),
         host="127.0.0.1",
     )
     sender = WebhookSender()

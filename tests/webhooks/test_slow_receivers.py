@@ -8,7 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from apps.core import clock, net, posting
+from apps.core import clock
+from apps.core.outbound import net
+from apps.core.outbound import strangers as posting
 from apps.stores.models import Store
 from apps.webhooks import due
 from apps.webhooks.delivery import dispatcher, queue

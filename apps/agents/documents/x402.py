@@ -5,21 +5,27 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 
-from apps.agents.models import PaymentOffer, SignedPayment
+from apps.agents.models import SignedPayment
+from apps.agents.offers import Offer
 from apps.agents.requests.x402 import METHOD, SCHEME, VERSION
 from apps.assets.models import Asset
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.core.messages.documents import Digits, Document, Id
+from apps.payments.documents.values import IntentStatus
+from apps.payments.models import Payment
 
 
 class PaymentRequirementsExtra(Document, frozen=True, kw_only=True, rename="camel"):
-    """The token's EIP-712 domain, and the intent that the signature pays."""
+    """The token's EIP-712 domain, and the intent that the signature pays. `offer` is what the
+    intent is made by once somebody signs: it comes back with the signature."""
 
     name: str
     version: str
     asset_transfer_method: str
     payment_intent_id: Id
     reference: str
+    resource: str
+    offer: str | UnsetType = UNSET
 
 
 class PaymentRequirementsDocument(Document, frozen=True, kw_only=True, rename="camel"):
@@ -32,6 +38,42 @@ class PaymentRequirementsDocument(Document, frozen=True, kw_only=True, rename="c
     pay_to: str
     max_timeout_seconds: int
     extra: PaymentRequirementsExtra
+
+
+class ResourceDocument(Document, frozen=True, kw_only=True, rename="camel"):
+    """What is sold."""
+
+    url: str
+    description: str | UnsetType = UNSET
+    mime_type: str | UnsetType = UNSET
+
+
+class PaymentRequiredDocument(Document, frozen=True, kw_only=True, rename="camel"):
+    """The answer 402 to whoever hasn't paid, ready to be sent: its header PAYMENT-REQUIRED is this
+    in base64. A payer signs one of `accepts`."""
+
+    x402_version: int
+    error: str | UnsetType = UNSET
+    resource: ResourceDocument
+    accepts: list[PaymentRequirementsDocument]
+
+
+class PaidDocument(Document, frozen=True, kw_only=True):
+    """The payment behind an `x402_url`. It is completed with its confirmations."""
+
+    payment_intent_id: Id
+    reference: str
+    status: IntentStatus
+    success_url: str | None
+
+
+def paid_document(payment: Payment) -> PaidDocument:
+    return PaidDocument(
+        payment_intent_id=str(payment.pk),
+        reference=payment.reference,
+        status=payment.status,
+        success_url=payment.success_url,
+    )
 
 
 class SignableToken(Document, frozen=True, kw_only=True, rename="camel"):
@@ -95,22 +137,41 @@ def network_of(asset: Asset) -> str:
     return f"eip155:{asset.chain.chain_id}"
 
 
-def requirements_document(offer: PaymentOffer) -> PaymentRequirementsDocument:
+def requirements_document(offer: Offer) -> PaymentRequirementsDocument:
     asset = offer.asset
     return PaymentRequirementsDocument(
         scheme=SCHEME,
         network=network_of(asset),
         amount=str(offer.amount_atomic),
-        asset=checksummed(str(asset.contract_address)),
-        pay_to=checksummed(offer.pay_to_id),
+        asset=shown_address(str(asset.contract_address)),
+        pay_to=shown_address(offer.pay_to),
         max_timeout_seconds=offer.timeout_seconds,
         extra=PaymentRequirementsExtra(
             name=asset.eip712_name,
             version=asset.eip712_version,
             asset_transfer_method=METHOD,
             payment_intent_id=str(offer.payment_id),
-            reference=offer.payment.reference,
+            reference=offer.reference,
+            resource=offer.resource,
+            offer=offer.seal or UNSET,
         ),
+    )
+
+
+def payment_required_document(
+    offers: Sequence[Offer], error: str | UnsetType = UNSET
+) -> PaymentRequiredDocument:
+    """Of one payment's offers, at least one."""
+    first = offers[0]
+    return PaymentRequiredDocument(
+        x402_version=VERSION,
+        error=error,
+        resource=ResourceDocument(
+            url=first.resource,
+            description=first.description or UNSET,
+            mime_type=first.mime_type or UNSET,
+        ),
+        accepts=[requirements_document(offer) for offer in offers],
     )
 
 
@@ -131,14 +192,14 @@ def supported_document(
             for network, assets in tokens.items()
         ],
         extensions=[],
-        signers={"eip155:*": [checksummed(signer) for signer in signers]},
+        signers={"eip155:*": [shown_address(signer) for signer in signers]},
     )
 
 
 def _token(asset: Asset, minimum_atomic: int) -> SignableToken:
     return SignableToken(
         asset_id=asset.pk,
-        asset=checksummed(str(asset.contract_address)),
+        asset=shown_address(str(asset.contract_address)),
         decimals=asset.atomic_decimals,
         name=asset.eip712_name,
         version=asset.eip712_version,
@@ -173,7 +234,7 @@ def settled_document(
 
 
 def _payer(address: str) -> str | UnsetType:
-    return checksummed(address) if address else UNSET
+    return shown_address(address) if address else UNSET
 
 
 def _extra(signed: SignedPayment) -> SettleResponseExtra:

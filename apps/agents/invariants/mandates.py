@@ -1,4 +1,4 @@
-"""What must always hold of mandates and the draws on them."""
+"""Invariants of mandates and the draws on them."""
 
 from apps.core.invariant import Invariant
 

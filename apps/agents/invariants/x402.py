@@ -1,5 +1,5 @@
-"""What must always hold of payments that payers have signed: each is carried out once, as signed,
-and its gas is booked."""
+"""Invariants of payments that payers have signed: each is carried out once, as signed, and its gas
+is booked."""
 
 from apps.core.invariant import Invariant
 from apps.ledger import keys

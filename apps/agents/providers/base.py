@@ -1,5 +1,4 @@
-"""Who is asked before an agent acts: the store's authorization provider, and where public market
-figures come from."""
+"""Interfaces of authorization providers and of sources of public market figures."""
 
 import uuid
 from dataclasses import dataclass
@@ -83,8 +82,8 @@ class QuestionDocument(Document, frozen=True, kw_only=True):
 
 @dataclass(frozen=True)
 class Question:
-    """What an agent wants to do. `issued_today_atomic` is what the store's mandates of the asset
-    add up to this UTC day."""
+    """An act that an agent wants authorized. `issued_today_atomic` is what the store's mandates of
+    the asset add up to this UTC day."""
 
     details: Details
     store_id: uuid.UUID
@@ -122,7 +121,7 @@ class Authorizer(Protocol):
     is_local: bool
 
     def allows(self, question: Question) -> bool:
-        """Whether the agent may. Raises ProviderError when nobody can be asked."""
+        """True if the agent may. Raises ProviderError when nobody can be asked."""
 
 
 class TokenUnknown(Exception):

@@ -8,9 +8,10 @@ import msgspec
 from msgspec import DecodeError, Struct, ValidationError
 
 from apps.agents.providers.base import ProviderError, Question
-from apps.core import net, posting
 from apps.core.errors import ErrorCode
 from apps.core.messages.fields import is_deeper
+from apps.core.outbound import net
+from apps.core.outbound import strangers as posting
 
 TIMEOUT_SECONDS = 5.0
 DEPTH_MAX = 32

@@ -10,7 +10,7 @@ from msgspec import Struct, ValidationError
 
 from apps.agents.providers.base import MarketFigures, ProviderError, TokenUnknown, UpstreamThrottled
 from apps.core.errors import ErrorCode
-from apps.core.net import get_json
+from apps.core.outbound.net import get_json
 
 # Tickers that several coins claim mean the well-known one.
 TICKERS = {

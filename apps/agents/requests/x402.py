@@ -15,7 +15,16 @@ from msgspec.structs import fields
 
 from apps.agents.requests.mandates import PositiveAmount
 from apps.core.messages.documents import schema_of
-from apps.core.messages.fields import FiatAmount, Integer, Invalid, Metadata, Schema, Text
+from apps.core.messages.fields import (
+    FiatAmount,
+    Field,
+    Integer,
+    Invalid,
+    List,
+    Metadata,
+    Schema,
+    Text,
+)
 from apps.core.messages.requests import Request, by
 from apps.payments.requests import EXPIRES_IN_DEFAULT, EXPIRES_IN_MAX, EXPIRES_IN_MIN
 
@@ -25,23 +34,32 @@ METHOD = "eip3009"
 TIMEOUT_DEFAULT = 120
 TIMEOUT_MIN = 30
 TIMEOUT_MAX = 3600
+ASSETS_MAX = 10
 
 
-class OfferRequest(Request, frozen=True, kw_only=True):
-    """A resource and its price: an amount of a currency, or atomic units of the asset, which are
-    exact."""
+AssetId = Annotated[str, by(Text(20))]
 
-    asset_id: Annotated[str, by(Text(20))]
+
+class OfferTerms(Request, frozen=True, kw_only=True):
+    """A resource and its price in money, and what its payment holds."""
+
     resource: Annotated[str, by(Text(2048, shortest=1))]
     amount: Annotated[str, by(FiatAmount())] | None = None
     currency: Annotated[str, by(Text(10))] | None = None
-    amount_atomic: Annotated[str, by(PositiveAmount())] | None = None
     description: Annotated[str, by(Text(500))] | None = None
     mime_type: Annotated[str, by(Text(100))] | None = None
     max_timeout_seconds: Annotated[int, by(Integer(TIMEOUT_MIN, TIMEOUT_MAX))] = TIMEOUT_DEFAULT
     expires_in: Annotated[int, by(Integer(EXPIRES_IN_MIN, EXPIRES_IN_MAX))] = EXPIRES_IN_DEFAULT
     order_id: Annotated[str, by(Text(255))] | None = None
     metadata: Annotated[dict[str, str], by(Metadata())] = {}
+
+
+class OfferRequest(OfferTerms, frozen=True, kw_only=True):
+    """A price in one asset: an amount of a currency, or atomic units of the asset, which are
+    exact."""
+
+    asset_id: AssetId
+    amount_atomic: Annotated[str, by(PositiveAmount())] | None = None
 
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:
@@ -56,6 +74,15 @@ class OfferRequest(Request, frozen=True, kw_only=True):
     def exact_atomic(self) -> int | None:
         """The price in atomic units; None when it is in money."""
         return None if self.amount_atomic is None else int(self.amount_atomic)
+
+
+class PriceRequest(OfferTerms, frozen=True, kw_only=True):
+    """A price in several assets, of which the payer chooses one: those that are named, or all that
+    the store takes over x402."""
+
+    amount: Annotated[str, by(FiatAmount())]
+    currency: Annotated[str, by(Text(10))]
+    asset_ids: Annotated[list[AssetId], by(List(Field(), ASSETS_MAX))] | None = None
 
 
 # --- what payers send -----------------------------------------------------------------------------
@@ -79,7 +106,11 @@ class Foreign(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Extra(Foreign, frozen=True, kw_only=True):
+    """`offer` is the seal of what was asked for, and `resource` what is sold."""
+
     asset_transfer_method: str | None = METHOD
+    offer: str | None = None
+    resource: str | None = None
 
 
 class PaymentRequirements(Foreign, frozen=True, kw_only=True):

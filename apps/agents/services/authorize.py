@@ -1,4 +1,4 @@
-"""Who decides whether an agent may act: the store's authorization provider, which staff choose.
+"""Authorization of an agent's acts by the store's authorization provider, which staff choose.
 Without one most things are refused."""
 
 from typing import cast
@@ -70,7 +70,7 @@ def question(
     amount_atomic: int | None = None,
     scope: str | None = None,
 ) -> Question:
-    """What is put to the provider, in the agent's name."""
+    """The question for the provider, in the agent's name."""
     return Question(
         details=details,
         store_id=access.store_id,

@@ -11,13 +11,14 @@ from apps.agents.models import Mandate, Settlement, SettlementStep
 from apps.agents.services.mandates import change_status
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.families import stored
 from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.sending.limits import is_refused_destination
 from apps.core.machine import Change, Noted
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments.services.refund_progress import book_gas
-from apps.stores.notification_kinds import SPENDING_PROBLEM
+from apps.stores.notices.kinds import SPENDING_PROBLEM
 
 PURPOSE = OutgoingTransaction.Purpose.SETTLEMENT
 MISSING_PAY_TO = "missing_pay_to"
@@ -54,7 +55,7 @@ class DrawFollower(TransferFollower[Settlement]):
             self.fail_unasked(row, row.asset, row.amount_atomic, MISSING_PAY_TO, at)
         elif (
             row.status == _Status.PENDING
-            and is_refused_destination(pay_to.lower(), PURPOSE, row.mode)
+            and is_refused_destination(stored(pay_to), PURPOSE, row.mode)
             and not _is_asked_for(row)
         ):
             self.fail_unasked(row, row.asset, row.amount_atomic, INVALID_PAY_TO, at)

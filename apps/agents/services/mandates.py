@@ -27,7 +27,7 @@ from apps.core.machine import Change, Step
 from apps.core.messages.fields import is_uuid
 from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.core.rows import Job
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 LOOKS_AT = (Mandate,)
 LIST_MAX = 100
@@ -69,10 +69,9 @@ def create_mandate(
 
 
 def answer_unread(access: Access, refusal: Invalid, *, ref: object, asset_id: object) -> Mandate:
-    """What is answered to a body that is no MandateRequest, in the order of the contract: whether
-    they may, then the mandate of a reference that is known, then the asset before all else that may
-    be wrong. Raises what create_mandate does, or the refusal.
-    """
+    """Answer to a body that isn't a MandateRequest, in the order of the contract: permission, the
+    mandate of a known reference, the asset, everything else. Raises what create_mandate does, or
+    the refusal."""
     _provider_for(access)
     earlier = (
         _with_ref(access, ref).first()
@@ -151,7 +150,7 @@ def _issue(mandate: Mandate, provider: Authorizer, question: Question) -> Mandat
 
 
 def _issued_today(mandate: Mandate) -> int:
-    """What the store's other mandates of the asset add up to, of those issued this UTC day."""
+    """Sum of the store's other mandates of the asset that were issued this UTC day."""
     day = mandate.created_at.replace(hour=0, minute=0, second=0, microsecond=0)
     rows = Mandate.objects.filter(
         store_id=mandate.store_id, mode=mandate.mode, asset_id=mandate.asset_id, created_at__gte=day

@@ -16,8 +16,8 @@ from apps.agents.providers.base import (
     TokenUnknown,
     UpstreamThrottled,
 )
-from apps.core import value_cache
 from apps.core.errors import Failure, NotFound, RefusalKind
+from apps.core.redis import value_cache
 
 KEPT_SECONDS = 60
 UNKNOWN_KEPT_SECONDS = 300

@@ -85,8 +85,8 @@ def refund_payment(
 
 
 def answer_unread(access: Access, payment: Payment, refusal: Invalid, key: str) -> Requested:
-    """What is answered to a body that is no AgentRefund: first of all that refunds take a provider,
-    then the refunds of a key that was used. Raises what refund_payment does, or the refusal."""
+    """Answer to a body that isn't an AgentRefund: first that refunds need a provider, then the
+    refunds of a used key. Raises what refund_payment does, or the refusal."""
     authorize.require_provider(access.store)
     earlier = earlier_refunds(access, payment, key)
     if earlier is None:

@@ -23,7 +23,7 @@ from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.payouts.models import Payout
 from apps.payouts.services.caps import Cap, daily_spent, has_store_cap, store_cap
 from apps.payouts.services.create import check_may, create_payout, earlier_payout
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 
 
@@ -51,7 +51,7 @@ class PayoutRejected(Failure):
 
 @dataclass(frozen=True)
 class AgentLimits:
-    """What bounds one credential's payouts of an asset; None is no bound."""
+    """Limits of one credential's payouts of an asset; None is no bound."""
 
     asset: Asset
     per_tx_atomic: int | None
@@ -123,8 +123,8 @@ def _earlier(access: Access, key: str) -> Payout | None:
 
 
 def answer_unread(access: Access, refusal: Invalid, key: str, asset_id: object) -> Payout:
-    """What is answered to a body that is no AgentPayout: the payout of a key that was used, then
-    the asset before all else that may be wrong. Raises what send_payout does, or the refusal."""
+    """Answer to a body that isn't an AgentPayout: the payout of a used key, then the asset, then
+    everything else. Raises what send_payout does, or the refusal."""
     earlier = _earlier(access, key)
     if earlier is not None:
         return earlier
@@ -134,7 +134,7 @@ def answer_unread(access: Access, refusal: Invalid, key: str, asset_id: object) 
 
 
 def has_limits(store: Store, asset_ids: Iterable[str]) -> bool:
-    """Whether an agent without caps of its own may pay out some of these, within what staff have
+    """True if an agent without caps of its own may pay out some of these, within what staff have
     set for the store."""
     return authorize.has_provider(store) or has_store_cap(store.pk, asset_ids)
 
@@ -195,7 +195,7 @@ def set_cap(
     daily_atomic: int | None,
     by: Access | None = None,
 ) -> None:
-    """What the merchant lets a credential pay out; without either number the cap is taken away.
+    """Sets a credential's payout cap; without either number the cap is removed.
 
     None is the operator. Raises what operations.check refuses with.
     """

@@ -22,16 +22,18 @@ from apps.agents.services import authorize
 from apps.agents.services.mandates import change_status, find_mandate, status_at
 from apps.agents.services.tokens import require_active
 from apps.agents.states import MANDATE
+from apps.chain.networks.families import stored
 from apps.core import clock, jobs
 from apps.core.db.constraints import constraint_of
 from apps.core.db.sql import Statement
 from apps.core.errors import Failure, RefusalKind
-from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.core.messages.invalid import OF_BODIES, Invalid
+from apps.core.process.failpoints import failpoint
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payouts.services.destinations import check_credential
+from apps.stores.staff.suspensions import PayoutsSuspended, refuse_payout
 
 NONCE_BYTES = 16
 _NONCE_CONSTRAINT = "settlement_nonce_once"
@@ -92,13 +94,19 @@ class InsufficientForSettlement(Failure):
     message = "Insufficient balance"
 
 
+_OF_CONSTRAINT: dict[str, type[Failure]] = {
+    _NONCE_CONSTRAINT: NonceReused,
+    PayoutsSuspended.constraint: PayoutsSuspended,
+}
+
+
 def create_settlement(
     access: Access, request: SettlementRequest, key: str
 ) -> tuple[Settlement, bool]:
     """The settlement of this key, and whether this call made it.
 
     Raises MandateRequired, MandateNotFound, AssetMismatch, NonceReused, SpendCapExceeded,
-    InsufficientForSettlement, or what a wrong asset raises.
+    InsufficientForSettlement, PayoutsSuspended, or what a wrong asset raises.
     """
     earlier, is_sending = _start(access, key)
     if earlier is not None:
@@ -109,16 +117,16 @@ def create_settlement(
     except InsufficientBalance:
         raise InsufficientForSettlement from None
     except IntegrityError as error:
-        if constraint_of(error) != _NONCE_CONSTRAINT:
+        refusal = _OF_CONSTRAINT.get(constraint_of(error))
+        if refusal is None:
             raise
-        raise NonceReused from None
+        raise refusal from None
 
 
 def answer_unread(access: Access, refusal: Invalid, key: str, *, asset_id: object) -> Settlement:
-    """What is answered to a body that is no SettlementRequest, in the order of the contract:
-    whether they may, then the settlement of a key that was used, then the asset before what follows
-    the amount. Raises what create_settlement does, or the refusal.
-    """
+    """Answer to a body that isn't a SettlementRequest, in the order of the contract: permission,
+    the settlement of a used key, the asset, the amount. Raises what create_settlement does, or the
+    refusal."""
     earlier, _ = _start(access, key)
     if earlier is not None:
         return earlier
@@ -157,6 +165,7 @@ def _settlement(settlement_id: uuid.UUID) -> Settlement:
 def _unsaved(
     access: Access, request: SettlementRequest, key: str, *, is_sending: bool
 ) -> Settlement:
+    refuse_payout(access.store)
     require_active(access.mode, request.asset_id)
     mandate = find_mandate(access, request.mandate_ref)
     if mandate.asset_id != request.asset_id:
@@ -164,7 +173,7 @@ def _unsaved(
     at = access.now()
     is_dispatched = is_sending and access.is_live and request.amount_atomic > 0
     if is_dispatched and request.pay_to:
-        _check_recipient(access, request.pay_to.lower())
+        _check_recipient(access, stored(request.pay_to))
     return Settlement(
         store=access.store,
         mode=access.mode,

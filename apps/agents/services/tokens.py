@@ -18,6 +18,7 @@ from apps.assets.selectors import listed_assets
 from apps.assets.services import LastAsset, set_accepted
 from apps.core.db.sql import Statement
 from apps.core.errors import Failure, NotFound
+from apps.core.text.wording import Worded
 from apps.stores.models import Currency
 
 
@@ -54,8 +55,8 @@ SELECT a.is_active AND c.mode = %(mode)s FROM assets_asset a
 
 
 def require_active(mode: str, asset_id: str) -> None:
-    """What `asset_for` checks, for those who need no more than the id. Raises AgentAssetNotFound or
-    TokenNotActive."""
+    """The check of `asset_for`, for callers that need no more than the id. Raises
+    AgentAssetNotFound or TokenNotActive."""
     if not asset_id.isprintable() or _ACTIVE.rows(mode=mode, asset_id=asset_id) != [(True,)]:
         asset_for(mode, asset_id)
 
@@ -95,7 +96,9 @@ def exchange_rates(
     out."""
     currency_code = currency or access.store.settlement_currency
     if currency_code not in Currency.values:
-        raise RateCurrencyUnsupported(f"Unsupported currency: {currency_code[:20]}")
+        raise RateCurrencyUnsupported(
+            Worded("Unsupported currency: {currency_code}", currency_code=currency_code[:20])
+        )
     chosen = listed_assets(access.mode) if asset_id is None else [asset_for(access.mode, asset_id)]
     assets = {asset.pk: asset for asset in chosen}
     rows = Rate.objects.filter(

@@ -21,13 +21,14 @@ from apps.chain.providers.base import RpcError
 from apps.chain.sending import carried_out, sender
 from apps.chain.sending.authorizations import Authorization, call_data
 from apps.chain.sending.following import TransferFollower, TransferOrder
-from apps.core.failpoints import failpoint
+from apps.chain.watching import address_looks
 from apps.core.machine import Change, Noted
+from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
-from apps.stores.notification_kinds import PAYMENT_ATTENTION
+from apps.stores.notices.kinds import PAYMENT_ATTENTION
 
 PURPOSE = OutgoingTransaction.Purpose.X402
 ELSEWHERE = "Another transaction carried it out"
@@ -38,8 +39,8 @@ _Status = SignedPayment.Status
 
 
 class SignedFollower(TransferFollower[SignedPayment]):
-    """One whose own transaction failed is looked for on the chain before that is called its end:
-    somebody else may have carried it out (`elsewhere`)."""
+    """Follower of signed payments. One whose own transaction failed is looked for on
+    the chain before that is called its end: somebody else may have carried it out (`elsewhere`)."""
 
     purpose = PURPOSE
     noun = "Payment"
@@ -108,6 +109,8 @@ class SignedFollower(TransferFollower[SignedPayment]):
         transfer = _transfer_of(row)
         failpoint(self.failpoint)
         self._submit(row, at)
+        if not _has_come(row):  # a block may have had it before its address was recorded
+            address_looks.ask(row.chain_id, {row.offer.pay_to_id: row.offer.asset_id})
         is_over = transfer is None or transfer.status in (_Sent.CONFIRMED, _Sent.FAILED)
         if is_over and _has_come(row):
             move(row, _Status.SETTLED, at, note=ELSEWHERE)
@@ -130,7 +133,9 @@ def _look(signed_id: uuid.UUID) -> str | None:
     asset = signed.offer.asset
     try:
         with closing(nodes_of(asset.chain)) as nodes:
-            return carried_out.transaction_of(asset, authorization_of(signed), nodes)
+            return carried_out.transaction_of(
+                asset, authorization_of(signed), nodes, carried_out.UNRECORDED
+            )
     except RpcError:
         return None
 
@@ -153,7 +158,7 @@ def _transfer_of(signed: SignedPayment) -> OutgoingTransaction | None:
 
 
 def patience() -> timedelta:
-    """How long a caller waits for a block."""
+    """Time for which a caller waits for a block."""
     return timedelta(seconds=settings.X402_SETTLE_SECONDS)
 
 
@@ -202,8 +207,8 @@ def _charge(signed: SignedPayment, gas_atomic: int, at: datetime) -> None:
 def move(
     signed: SignedPayment, to: str, at: datetime, *, note: str = "", **changes: object
 ) -> bool:
-    """One move with its line of history, inside the caller's transaction; False when somebody was
-    faster."""
+    """Moves the status and adds a line of history, inside the caller's transaction; False when
+    somebody was faster."""
     return SIGNED.change_status(signed, Noted(to, note), at=at, updated_at=at, **changes)
 
 

@@ -10,7 +10,7 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -27,6 +27,8 @@ from apps.agents.services.x402_progress import (
     move,
     patience,
 )
+from apps.agents.services.x402_records import is_taken, record
+from apps.agents.services.x402_tokens import is_simulated
 from apps.agents.services.x402_verify import CheckedPayment, X402Refused
 from apps.agents.states import SIGNED_OPEN
 from apps.assets.models import Asset
@@ -38,15 +40,17 @@ from apps.chain.sending.authorizations import Authorization
 from apps.chain.states import ENDED, IN_FLIGHT
 from apps.core import clock, jobs
 from apps.core.db.constraints import constraint_of
-from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
+from apps.core.process.failpoints import failpoint
 from apps.payments.models import Payment
 from apps.payments.services.hold import keep_pending
+from apps.payments.services.simulate import simulate_transfer
 from apps.payments.states import CLOSED
 
 PENDING = "settlement_pending"
 FAILED = "transaction_failed"
 CHAIN_NOT_ASKED = "unexpected_settle_error"
+SIMULATED = "Simulated: no chain knows it"
 HELD_SECONDS_MAX = 3600
 WATCHED = timedelta(minutes=10)
 _LOOK_SECONDS = 0.25
@@ -59,7 +63,7 @@ _ONE_PER_OFFER = "signed_payment_one_per_offer"
 
 @dataclass(frozen=True)
 class SettleOutcome:
-    """What the caller hears: a success has no reason."""
+    """The caller's answer: a success has no reason."""
 
     signed: SignedPayment | None
     payer: str
@@ -83,7 +87,8 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
     if not is_new:
         return _again(checked, signed)
     failpoint("x402.K1")
-    _go_on(signed)
+    if signed.status != _Status.SETTLED:
+        _go_on(signed)
     return _succeeded(signed) if signed.is_elsewhere else _wait(signed, checked.asset)
 
 
@@ -105,12 +110,13 @@ def _record(checked: CheckedPayment, tx_hash: str) -> tuple[SignedPayment, bool]
     """The row of the authorization, and whether this call made it; `tx_hash` is the transaction of
     somebody else that has carried it out. Raises X402Refused when another authorization pays the
     offer."""
-    offer = checked.offer
     authorization = checked.authorization
-    at = clock.now(offer.store, offer.mode)
+    asset = checked.asset
+    at = checked.access.now()
 
     def make() -> SignedPayment:
-        is_pending = keep_pending(offer.payment_id, at + _longest(authorization), checked.asset.pk)
+        offer = record(checked.access, checked.offer, authorization.payer)
+        is_pending = keep_pending(offer.payment_id, at + _longest(authorization), asset.pk)
         if not is_pending and not (tx_hash and _is_open_or_completed(offer)):
             raise X402Refused(
                 x402_verify.INVALID_STATE,
@@ -123,8 +129,8 @@ def _record(checked: CheckedPayment, tx_hash: str) -> tuple[SignedPayment, bool]
             created_at=at,
             updated_at=at,
             offer=offer,
-            chain_id=checked.asset.chain_id,
-            contract_address=str(checked.asset.contract_address),
+            chain_id=asset.chain_id,
+            contract_address=str(asset.contract_address),
             payer=authorization.payer,
             nonce=authorization.nonce,
             amount_atomic=authorization.amount_atomic,
@@ -137,16 +143,32 @@ def _record(checked: CheckedPayment, tx_hash: str) -> tuple[SignedPayment, bool]
         SignedPaymentStep.objects.create(signed=signed, to_status=signed.status, at=at)
         if tx_hash:
             move(signed, _Status.SUBMITTED, at, note=ELSEWHERE)
+        elif is_simulated(asset):
+            _simulate(signed, asset, at)
         return signed
 
     try:
         return make_once(lambda: x402_verify.known(checked), make)
     except IntegrityError as error:
-        if constraint_of(error) != _ONE_PER_OFFER:
+        if constraint_of(error) != _ONE_PER_OFFER and not is_taken(error):
             raise
         raise X402Refused(
             x402_verify.DUPLICATE, "Another authorization pays this already", authorization.payer
         ) from None
+
+
+def _simulate(signed: SignedPayment, asset: Asset, at: datetime) -> None:
+    """Settle what no chain knows, at once."""
+    tx_hash = simulate_transfer(
+        signed.offer.payment_id,
+        asset,
+        signed.offer.pay_to_id,
+        signed.amount_atomic,
+        signed.payer,
+        f"x402:{signed.pk}",
+    )
+    move(signed, _Status.SUBMITTED, at, note=SIMULATED, tx_hash=tx_hash, is_elsewhere=True)
+    move(signed, _Status.SETTLED, at, note=SIMULATED)
 
 
 def _is_open_or_completed(offer: PaymentOffer) -> bool:
@@ -164,15 +186,14 @@ def _go_on(signed: SignedPayment) -> None:
 
 
 def _longest(authorization: Authorization) -> timedelta:
-    """How long the intent waits: until the token would refuse it, and the watcher has had its
-    time."""
+    """Longest wait of the intent: until the token would refuse it, plus the watcher's time."""
     remaining = authorization.valid_before - int(clock.real_now().timestamp())
     return timedelta(seconds=min(max(remaining, 0), HELD_SECONDS_MAX)) + WATCHED
 
 
 def _again(checked: CheckedPayment, signed: SignedPayment) -> SettleOutcome:
-    """What a repeat of an authorization hears: the state of its row."""
-    if signed.offer_id != checked.offer.pk:
+    """Answer to a repeated authorization: the state of its row."""
+    if signed.offer.payment_id != checked.offer.payment_id:
         return SettleOutcome(
             None, signed.payer, x402_verify.NONCE_USED, "The authorization was used before"
         )

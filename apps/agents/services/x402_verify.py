@@ -9,7 +9,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from apps.access.access import Access
-from apps.agents.models import PaymentOffer, SignedPayment
+from apps.agents.models import SignedPayment
+from apps.agents.offers import Offer
 from apps.agents.requests.x402 import (
     METHOD,
     SCHEME,
@@ -18,7 +19,8 @@ from apps.agents.requests.x402 import (
     PaymentRequirements,
     SignedPaymentRequest,
 )
-from apps.agents.services.x402_offers import is_signable
+from apps.agents.services.x402_offers import has_received, offer_at
+from apps.agents.services.x402_tokens import is_simulated, signable
 from apps.assets.models import Asset
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
@@ -31,6 +33,10 @@ from apps.payments.states import CLOSED, PENDING
 # An authorization that ends sooner than this could not be mined in time.
 LEAST_SECONDS_LEFT = 6
 INVALID_VERSION = "invalid_x402_version"
+OLD_VERSION = (
+    "x402Version must be 2. Clients of version 1, such as x402-fetch and x402-axios, can't pay"
+    " here: use @x402/fetch or @x402/axios (npm), or x402 2 (PyPI)"
+)
 UNSUPPORTED_SCHEME = "unsupported_scheme"
 INVALID_NETWORK = "invalid_network"
 INVALID_PAYLOAD = "invalid_payload"
@@ -67,9 +73,11 @@ class X402Refused(Exception):
 
 @dataclass(frozen=True)
 class CheckedPayment:
-    """A payment whose signature fits one of the store's offers."""
+    """A payment whose signature fits one of the store's offers, of which there may be no row
+    yet."""
 
-    offer: PaymentOffer
+    access: Access
+    offer: Offer
     asset: Asset
     authorization: Authorization
 
@@ -88,18 +96,18 @@ def verify(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
 
 
 def check(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
-    """What can be said without the clock, the chain and other payments. Raises X402Refused."""
+    """Checks everything that needs no clock, chain or other payments. Raises X402Refused."""
     payload, required = _objects(request)
     asset = _asset(access, required)
     authorization = _authorization(payload)
-    offer = _offer(access, asset, required, authorization)
+    offer = _offer(access, asset, payload, required, authorization)
     if authorization.amount_atomic != offer.amount_atomic:
         raise X402Refused(
             WRONG_VALUE, "The authorization is for another amount", authorization.payer
         )
     if not authorizations.is_signed_by_payer(asset, authorization):
         raise X402Refused(WRONG_SIGNATURE, "The signature is not the payer's", authorization.payer)
-    return CheckedPayment(offer, asset, authorization)
+    return CheckedPayment(access, offer, asset, authorization)
 
 
 def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequirements]:
@@ -111,7 +119,7 @@ def _objects(request: SignedPaymentRequest) -> tuple[PaymentPayload, PaymentRequ
     if required is None:
         raise X402Refused(INVALID_REQUIREMENTS, "paymentRequirements must be an object")
     if payload.x402_version != VERSION or request.x402_version != VERSION:
-        raise X402Refused(INVALID_VERSION, f"x402Version must be {VERSION}")
+        raise X402Refused(INVALID_VERSION, OLD_VERSION)
     accepted = payload.accepted
     if accepted is None:
         raise X402Refused(INVALID_PAYLOAD, "accepted must be an object")
@@ -127,10 +135,10 @@ def _asset(access: Access, required: PaymentRequirements) -> Asset:
     chain_id = _NETWORK.fullmatch(required.network or "")
     rows = Asset.objects.filter(is_active=True, chain__mode=access.mode).select_related("chain")
     rows = rows.filter(chain__chain_id=int(chain_id[1])) if chain_id else rows.none()
-    signable = {asset.contract_address: asset for asset in rows if is_signable(asset)}
-    if not signable:
+    tokens = {token.contract_address: token for token in map(signable, rows) if token is not None}
+    if not tokens:
         raise X402Refused(INVALID_NETWORK, "The network is not supported")
-    asset = signable.get((required.asset or "").lower())
+    asset = tokens.get((required.asset or "").lower())
     if asset is None:
         raise X402Refused(INVALID_REQUIREMENTS, "The asset is not supported")
     if required.extra is not None and required.extra.asset_transfer_method != METHOD:
@@ -170,31 +178,40 @@ def _number(value: str | None, name: str) -> int:
 
 
 def _offer(
-    access: Access, asset: Asset, required: PaymentRequirements, authorization: Authorization
-) -> PaymentOffer:
+    access: Access,
+    asset: Asset,
+    payload: PaymentPayload,
+    required: PaymentRequirements,
+    authorization: Authorization,
+) -> Offer:
     """The store's own offer at the address that the requirements and the payer name."""
     pay_to = required.pay_to or ""
     if not _ADDRESS.fullmatch(pay_to) or pay_to.lower() != authorization.to:
         raise X402Refused(
             RECIPIENT_MISMATCH, "The authorization is for another recipient", authorization.payer
         )
-    rows = PaymentOffer.objects.visible_to(access).select_related(
-        "payment", "store", "asset__chain"
-    )
-    offer: PaymentOffer | None = rows.filter(pay_to=authorization.to, asset=asset).first()
+    extras = [side.extra for side in (payload.accepted, required) if side and side.extra]
+    seals = [extra.offer for extra in extras]
+    offer = offer_at(access, authorization.to, asset, seals)
     if offer is None:
-        raise X402Refused(
-            RECIPIENT_MISMATCH, "No payment is asked for at this address", authorization.payer
-        )
+        text = "No payment is asked for at this address"
+        if not any(seals):
+            text += ", and extra.offer of what was asked for isn't there"
+        raise X402Refused(RECIPIENT_MISMATCH, text, authorization.payer)
     if required.amount != str(offer.amount_atomic):
         raise X402Refused(
             INVALID_REQUIREMENTS, "The amount is not what was asked for", authorization.payer
+        )
+    # The price of one thing isn't that of another.
+    if not {extra.resource for extra in extras} <= {None, offer.resource}:
+        raise X402Refused(
+            INVALID_REQUIREMENTS, "What was asked for is another resource", authorization.payer
         )
     return offer
 
 
 def known(checked: CheckedPayment) -> SignedPayment | None:
-    """What has already been made of this authorization, by whomever."""
+    """The existing payment of this authorization, of any caller."""
     return SignedPayment.objects.filter(
         chain=checked.asset.chain_id,
         contract_address=checked.asset.contract_address,
@@ -207,23 +224,30 @@ def refuse_used(checked: CheckedPayment) -> None:
     """Raises X402Refused for a replay, for a second payment of one offer, and for an intent that
     can't be paid any more."""
     payer = checked.authorization.payer
-    payment = checked.offer.payment
+    offer = checked.offer
     if known(checked) is not None:
         raise X402Refused(NONCE_USED, "The authorization was used before", payer)
     if (
-        SignedPayment.objects.filter(offer=checked.offer)
+        offer.recorded is not None
+        and SignedPayment.objects.filter(offer=offer.recorded)
         .exclude(status=SignedPayment.Status.FAILED)
         .exists()
     ):
         raise X402Refused(DUPLICATE, "Another authorization pays this already", payer)
-    if payment.status != PENDING or payment.deadline <= clock.now(
-        checked.offer.store, checked.offer.mode
-    ):
-        raise X402Refused(
-            INVALID_STATE,
-            f"The payment is {payment.status if payment.status != PENDING else 'expired'}",
-            payer,
-        )
+    if _has_expired(checked):
+        raise X402Refused(INVALID_STATE, "The payment is expired", payer)
+    if offer.payment is not None and offer.payment.status != PENDING:
+        raise X402Refused(INVALID_STATE, f"The payment is {offer.payment.status}", payer)
+    if offer.recorded is None and offer.payment is not None and has_received(offer.payment):
+        raise X402Refused(INVALID_STATE, "Something was paid already by other means", payer)
+
+
+def _has_expired(checked: CheckedPayment) -> bool:
+    at = checked.access.now()
+    if checked.offer.payment is not None:
+        return checked.offer.payment.status == PENDING and checked.offer.payment.deadline <= at
+    terms = checked.offer.terms
+    return terms is not None and terms.expires_at <= at.timestamp()
 
 
 def check_now(checked: CheckedPayment) -> None:
@@ -238,6 +262,8 @@ def check_now(checked: CheckedPayment) -> None:
         raise X402Refused(
             EXPIRED, "The authorization has ended, or ends too soon", authorization.payer
         )
+    if is_simulated(asset):
+        return
     if asset.mode == Mode.LIVE and authorization.amount_atomic < (costs.fee(asset) or 0):
         raise X402Refused(
             WRONG_VALUE,
@@ -269,11 +295,17 @@ def paid_elsewhere(checked: CheckedPayment, refusal: X402Refused) -> str:
     carried out now; empty when there is none. Anybody may submit an authorization, and its coins
     come to the offer's own address all the same. Not inside a transaction. Raises
     X402Refused when the chain can't be asked."""
-    if refusal.reason in _NOT_LOOKED_UP or checked.offer.payment.status in CLOSED:
+    payment = checked.offer.payment
+    if (
+        refusal.reason in _NOT_LOOKED_UP
+        or is_simulated(checked.asset)
+        or (payment is not None and payment.status in CLOSED)
+    ):
         return ""
     try:
         with closing(nodes_of(checked.asset.chain)) as nodes:
-            return carried_out.transaction_of(checked.asset, checked.authorization, nodes)
+            back = carried_out.OVERLAP if payment is not None else carried_out.UNRECORDED
+            return carried_out.transaction_of(checked.asset, checked.authorization, nodes, back)
     except RpcError as error:
         raise X402Refused(
             CHAIN_NOT_ASKED, "The chain can't be asked at the moment", refusal.payer

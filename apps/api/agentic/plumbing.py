@@ -9,7 +9,15 @@ from typing import ClassVar
 
 from rest_framework.request import Request
 
-from apps.access.services import AgentCredentialRequired, InvalidAgentCredential, Unauthenticated
+from apps.access.access import Access
+from apps.access.authorization.agents import agent_of_token
+from apps.access.credentials import OAUTH_ACCESS_PREFIX
+from apps.access.services import (
+    FOR_MODELS,
+    AgentCredentialRequired,
+    InvalidAgentCredential,
+    Unauthenticated,
+)
 from apps.agents.providers.base import Envelope
 from apps.api.plumbing.refusals import ErrorDocument, ErrorShape
 from apps.api.plumbing.views import ApiView
@@ -32,6 +40,13 @@ class AgentView(ApiView):
     codes: ClassVar[
         Mapping[str | tuple[str, str], str]
     ] = {}  # of a broken rule: by field and rule, or by the field alone
+
+    def access_of(self, request: Request, credential: str) -> Access:
+        """A language model's host may present an app's token, for the app's agent."""
+        is_token = credential.startswith(OAUTH_ACCESS_PREFIX)
+        if is_token and request._request.META.get(FOR_MODELS) is True:
+            return agent_of_token(credential)
+        return super().access_of(request, credential)
 
     def _unauthenticated(self, refusal: Unauthenticated) -> Unauthenticated:
         """No credential, or none of an agent's form, is told in one way here."""

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.composites import InvoiceWithPayment, invoice_with_payment
-from apps.api.plumbing.refusals import ErrorShape, ErrorText
+from apps.api.plumbing.refusals import AnyError, ErrorShape, ErrorText, Refused
 from apps.api.plumbing.views import ApiView
 from apps.billing.invoices.payment_intents import InvoiceNotFound, shown_payment, start_payment
 from apps.billing.models import Invoice
@@ -42,6 +42,7 @@ class StartPayment(ApiView):
     answers = {"POST": InvoiceWithPayment}
     also = {"POST": {200: None}}
     statuses = {"POST": 201}
+    further = {"POST": {403: Refused("The store can't take new payments", AnyError)}}
 
     def post(self, request: Request, token: str) -> Response:
         invoice, payment, is_new = start_payment(token)

@@ -2,6 +2,7 @@
 
 from typing import Annotated
 
+from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -9,13 +10,18 @@ from apps.api.billing.plumbing import BillingView
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged, choice
 from apps.billing import selectors
-from apps.billing.documents.invoices import InvoiceDocument, invoice_document
+from apps.billing.documents.invoices import (
+    EInvoiceFormatDocument,
+    InvoiceDocument,
+    e_invoice_format,
+    invoice_document,
+)
 from apps.billing.invoices import drafts as drafts
-from apps.billing.invoices import lifecycle
+from apps.billing.invoices import e_invoice, files, lifecycle
 from apps.billing.invoices.payment_intents import InvoiceNotFound
 from apps.billing.models import Invoice
 from apps.billing.requests import InvoiceChanges, InvoiceRequest
-from apps.core.messages.documents import Id, ListPage
+from apps.core.messages.documents import Id, ListPage, Pdf, XmlFile
 
 
 class InvoiceFilters(Paged, frozen=True, kw_only=True):
@@ -74,6 +80,53 @@ class InvoiceById(InvoiceView):
     def delete(self, request: Request, id: str) -> Response:
         drafts.delete_invoice(self.invoice(id))
         return Response(status=204)
+
+
+class InvoicePdf(InvoiceView):
+    """The invoice as a PDF to keep, with its data inside where it can be an e-invoice (Factur-X).
+    404 for a draft."""
+
+    answers = {"GET": Pdf}
+
+    def get(self, request: Request, id: str) -> HttpResponse:
+        invoice = self.invoice(id)
+        if invoice.number is None:
+            raise self.missing
+        with self.charged_for_drawing(request):
+            content = files.invoice_pdf(invoice)
+        return file_answer(content, Pdf.content_type, files.file_name("invoice", invoice))
+
+
+class EInvoices(InvoiceView):
+    """The formats of e-invoices, and what the invoice is missing for each."""
+
+    answers = {"GET": list[EInvoiceFormatDocument]}
+
+    def get(self, request: Request, id: str) -> Response:
+        invoice = self.invoice(id)
+        rows = e_invoice.formats_of(invoice, self.access.now())
+        return Response([e_invoice_format(*row) for row in rows])
+
+
+class EInvoiceXml(InvoiceView):
+    """The invoice as XML in one of these formats. 422 when something is missing for it."""
+
+    answers = {"GET": XmlFile}
+
+    def get(self, request: Request, id: str, format: str) -> HttpResponse:
+        invoice = self.invoice(id)
+        content = e_invoice.required_xml(invoice, format)
+        return file_answer(
+            content, XmlFile.content_type, files.file_name("invoice", invoice, "xml")
+        )
+
+
+def file_answer(content: bytes, content_type: str, name: str) -> HttpResponse:
+    headers = {
+        "Content-Disposition": f'attachment; filename="{name}"',
+        "Cache-Control": "no-store",
+    }
+    return HttpResponse(content, content_type=content_type, headers=headers)
 
 
 class InvoiceAction(InvoiceView):

@@ -30,6 +30,10 @@ class SubscriptionNotFound(NounNotFound):
     message = "Subscription not found"
 
 
+class TaxRateNotFound(NounNotFound):
+    message = "Tax rate not found"
+
+
 class BillingView(ApiView):
     shape = ErrorTexts
     sentence_shape = ErrorText

@@ -1,7 +1,15 @@
 """The route table of billing: path, view, scope per method, budget."""
 
-from apps.api.billing import customers, hosted, invoices, products, subscriptions
-from apps.api.plumbing.routes import PUBLIC, PUBLIC_LINK, Route
+from apps.api.billing import (
+    credit_notes,
+    customers,
+    hosted,
+    invoices,
+    products,
+    subscriptions,
+    taxes,
+)
+from apps.api.plumbing.routes import PDF, PUBLIC, PUBLIC_LINK, Route
 
 READ = "billing:read"
 WRITE = "billing:write"
@@ -31,6 +39,10 @@ ROUTES = [
         customers.CustomerById,
         {"GET": READ, "PATCH": WRITE, "DELETE": WRITE},
     ),
+    Route("billing/customers/<str:id>/vat_checks", taxes.VatChecks, {"GET": READ, "POST": WRITE}),
+    Route("billing/tax_rates", taxes.TaxRates, {"GET": READ, "POST": WRITE}),
+    Route("billing/tax_rates/<str:id>", taxes.TaxRateById, {"GET": READ, "PATCH": WRITE}),
+    Route("billing/tax_settings", taxes.StoreTaxSettings, {"GET": READ, "PATCH": WRITE}),
     Route("billing/subscriptions", subscriptions.Subscriptions, {"GET": READ, "POST": WRITE}),
     Route(
         "billing/subscriptions/<str:id>",
@@ -46,6 +58,19 @@ ROUTES = [
         "billing/invoices/<str:id>",
         invoices.InvoiceById,
         {"GET": READ, "PATCH": WRITE, "DELETE": WRITE},
+    ),
+    Route("billing/invoices/<str:id>/pdf", invoices.InvoicePdf, {"GET": READ}, budget={"GET": PDF}),
+    Route("billing/invoices/<str:id>/e_invoices", invoices.EInvoices, {"GET": READ}),
+    Route("billing/invoices/<str:id>/e_invoices/<str:format>", invoices.EInvoiceXml, {"GET": READ}),
+    Route(
+        "billing/invoices/<str:id>/credit_notes", credit_notes.InvoiceCreditNotes, {"POST": WRITE}
+    ),
+    Route("billing/credit_notes", credit_notes.CreditNotes, {"GET": READ}),
+    Route("billing/credit_notes/<str:id>", credit_notes.CreditNoteById, {"GET": READ}),
+    Route(
+        "billing/credit_notes/<str:id>/e_invoices/<str:format>",
+        credit_notes.CreditNoteXml,
+        {"GET": READ},
     ),
     Route("billing/invoices/<str:id>/finalize", invoices.Finalize, {"POST": WRITE}),
     Route("billing/invoices/<str:id>/send", invoices.Send, {"POST": WRITE}),

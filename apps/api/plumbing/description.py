@@ -19,7 +19,7 @@ from apps.api.plumbing.components import schema_named
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import AnyError, AnyErrors, ErrorText, ErrorTexts, Refused
 from apps.api.plumbing.routes import FORM, PUBLIC, Budget
-from apps.core.messages.documents import Pdf, type_schema
+from apps.core.messages.documents import Pdf, XmlFile, type_schema
 from apps.core.messages.fields import Schema
 from apps.core.messages.requests import Request, shape_of
 
@@ -178,9 +178,10 @@ class ViewSchema(AutoSchema):
 
     def _successes(self) -> dict[Any, OpenApiResponse]:
         documents = answers(self.view, self.view.route, self.method)
-        if documents.get(200) is Pdf:
+        file = documents.get(200)
+        if file is Pdf or file is XmlFile:
             return {
-                (200, "application/pdf"): OpenApiResponse(
+                (200, file.content_type): OpenApiResponse(
                     OpenApiTypes.BINARY, description="The file"
                 )
             }

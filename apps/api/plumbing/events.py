@@ -3,6 +3,7 @@
 from django.conf import settings
 from msgspec import to_builtins
 
+from apps.billing.documents.credit_notes import CreditNoteDocument
 from apps.billing.documents.invoices import InvoiceDocument
 from apps.billing.documents.subscriptions import SubscriptionDocument
 from apps.core.messages.documents import Document, FreeForm, Part, schema_of
@@ -17,6 +18,7 @@ _OBJECTS: dict[str, type[Document]] = {
     "payment_intent": IntentEvent,
     "transaction": TransactionEvent,
     "invoice": InvoiceDocument,
+    "credit_note": CreditNoteDocument,
     "subscription": SubscriptionDocument,
     "store.verification": VerificationEvent,
     "store": DeletedEvent,

@@ -1,5 +1,5 @@
-"""What the request log is told of a call: the route and its plain ids, never a query, a token or
-the body itself."""
+"""What the request log is told of a call: the route and its plain ids, never a query or a
+token, and bodies as far as they are kept."""
 
 import hashlib
 import json
@@ -14,12 +14,13 @@ from rest_framework.request import Request
 
 from apps.access import request_log
 from apps.access.access import Access
+from apps.api.plumbing.kept_bodies import kept_request, kept_response
 from apps.api.plumbing.routes import Route
 from apps.api.plumbing.unknown_fields import sentence_of
 from apps.core import clock
-from apps.core.logs import redact, request_id
 from apps.core.messages.documents import Data
 from apps.core.messages.fields import is_uuid
+from apps.core.process.logs import redact, request_id
 from apps.payments.documents.refund import RefundDocument
 
 _PART = re.compile(r"<str:(\w+)>")
@@ -66,6 +67,8 @@ def note(
         error_code=code,
         error_message=message,
         record_id=_record_id(arguments),
+        request_body=kept_request(method, route.path, getattr(request, "_full_data", None)),
+        response_body=kept_response(method, route.path, response.status_code, data),
     )
 
 

@@ -21,17 +21,19 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from apps.access import on_behalf, stepup
+from apps.access import on_behalf
 from apps.access.access import ACT, PUBLISHABLE, RECENT, SECRET, Access, who
+from apps.access.factors import stepup
+from apps.access.operations import RoleForbids
+from apps.access.person.sessions import access_of
 from apps.access.scopes import missing_message
 from apps.access.services import Unauthenticated, authenticate, credential_from
-from apps.access.sessions import access_of
 from apps.api.plumbing import cors, request_log, routes, unknown_fields
 from apps.api.plumbing.errors import Throttled, TooManyFailures, csrf_failed
 from apps.api.plumbing.queries import Query
 from apps.api.plumbing.refusals import ErrorShape, ErrorText, Refused
 from apps.api.plumbing.routes import PUBLIC, Route
-from apps.core import buckets, clock
+from apps.core import clock
 from apps.core.acting import become
 from apps.core.documents import drawings
 from apps.core.errors import Failure, NotFound, RefusalKind
@@ -39,8 +41,11 @@ from apps.core.idempotency import check_key
 from apps.core.messages.fields import Invalid, check_storable, is_uuid
 from apps.core.messages.requests import Request as Body
 from apps.core.models import Mode
+from apps.core.redis import buckets
 from apps.core.web.middleware import client_address
+from apps.stores import roles
 from apps.stores.models import User
+from apps.stores.test_data import refuse_closed
 
 Row = TypeVar("Row", bound=models.Model)
 Asked = TypeVar("Asked", bound=Body)
@@ -131,6 +136,7 @@ class ApiView(APIView):
         if not is_public:
             self.access = self._on_behalf(request, self._authenticate(request))
             become(*who(self.access))
+            refuse_closed(self.access.store, self.access.mode)
         if on_behalf.HEADER in request.headers and method in self.route.closed_to_platforms:
             raise self.route.closed_to_platforms[method]
         if not is_public:
@@ -151,12 +157,16 @@ class ApiView(APIView):
                 self._check_csrf(request)
                 return session
         try:
-            return authenticate(credential_from(header), for_agents=self.for_agents)
+            return self.access_of(request, credential_from(header))
         except Unauthenticated as refusal:
             wait = buckets.count_failure(client_address(request._request)) if header else None
             if wait is not None:
                 raise TooManyFailures(retry_after=wait) from None
             raise self._unauthenticated(refusal) from None
+
+    def access_of(self, request: Request, credential: str) -> Access:
+        """Raises Unauthenticated."""
+        return authenticate(credential, for_agents=self.for_agents)
 
     def _session_of(self, request: Request) -> Access | None:
         """The access of a session. What it reads has the second factor in it: where one is asked
@@ -241,6 +251,8 @@ class ApiView(APIView):
         if method not in self.route.scopes:
             raise MethodNotAllowed(method)
         scope = self.route.scopes[method]
+        if self.access.role is not None and not roles.may(self.access.role, roles.VIEW):
+            raise RoleForbids  # whoever sees nothing of the store has no use for its API
         if (
             scope is not None
             and scope not in self.access.scopes

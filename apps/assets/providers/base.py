@@ -1,4 +1,4 @@
-"""What a source of exchange rates can do."""
+"""Interface of a source of exchange rates."""
 
 from collections.abc import Iterable
 from decimal import Decimal

@@ -7,9 +7,18 @@ from urllib.parse import urlsplit
 from apps.assets.providers.base import Pair
 from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import read_rate
-from apps.core.net import get_json
+from apps.core.outbound.net import get_json
 
-COINS = {"ETH": "ethereum", "USDC": "usd-coin", "USDT": "tether", "POL": "polygon-ecosystem-token"}
+COINS = {
+    "ETH": "ethereum",
+    "USDC": "usd-coin",
+    "USDT": "tether",
+    "POL": "polygon-ecosystem-token",
+    "BTC": "bitcoin",
+    "LTC": "litecoin",
+    "AVAX": "avalanche-2",
+    "EURC": "euro-coin",
+}
 PRO_HOST = "pro-api.coingecko.com"
 
 
@@ -24,7 +33,7 @@ class CoinGecko:
         self.timeout_seconds = timeout_seconds
 
     def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
-        """One call for all pairs. Raises ProviderError."""
+        """Rates of all pairs by a single call. Raises ProviderError."""
         offered_pairs = [(coin, currency) for coin, currency in pairs if coin in COINS]
         if not offered_pairs:
             return {}

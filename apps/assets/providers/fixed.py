@@ -19,7 +19,16 @@ ETHER = {
     "NOK": 21000,
 }
 # One coin in US dollars; other currencies by the crosses that the ether table implies.
-IN_DOLLARS = {"ETH": Decimal(2000), "USDC": Decimal(1), "USDT": Decimal(1), "POL": Decimal("0.25")}
+IN_DOLLARS = {
+    "ETH": Decimal(2000),
+    "USDC": Decimal(1),
+    "USDT": Decimal(1),
+    "POL": Decimal("0.25"),
+    "BTC": Decimal(60_000),
+    "LTC": Decimal(80),
+    "AVAX": Decimal(20),
+    "EURC": Decimal("1.1"),
+}
 
 
 class Fixed:

@@ -1,14 +1,19 @@
 """Kraken's ticker: the last trade of each pair. A currency it doesn't trade a coin in is reached
 through US dollars, if it trades that currency for dollars; what can't be reached is absent.
+
+Kraken refuses a question as a whole for one pair that it doesn't trade: the pairs are then asked
+for in halves, and what it refuses alone is left out from then on.
 """
 
 from collections.abc import Iterable
 from decimal import Decimal
 
+import structlog
+
 from apps.assets.providers.base import Pair
 from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import rate_inverted, rate_through, read_rate
-from apps.core.net import get_json
+from apps.core.outbound.net import get_json
 
 # What is asked for -> what Kraken calls it in the answer: old assets carry X (coins) and Z (fiat)
 # in front.
@@ -24,6 +29,17 @@ COINS = {
     ("USDT", "EUR"): ("USDTEUR", "USDTEUR"),
     ("POL", "USD"): ("POLUSD", "POLUSD"),
     ("POL", "EUR"): ("POLEUR", "POLEUR"),
+    # Kraken calls Bitcoin XBT.
+    ("BTC", "USD"): ("XBTUSD", "XXBTZUSD"),
+    ("BTC", "EUR"): ("XBTEUR", "XXBTZEUR"),
+    ("BTC", "GBP"): ("XBTGBP", "XXBTZGBP"),
+    ("BTC", "JPY"): ("XBTJPY", "XXBTZJPY"),
+    ("LTC", "USD"): ("LTCUSD", "XLTCZUSD"),
+    ("LTC", "EUR"): ("LTCEUR", "XLTCZEUR"),
+    ("AVAX", "USD"): ("AVAXUSD", "AVAXUSD"),
+    ("AVAX", "EUR"): ("AVAXEUR", "AVAXEUR"),
+    ("EURC", "USD"): ("EURCUSD", "EURCUSD"),
+    ("EURC", "EUR"): ("EURCEUR", "EURCEUR"),
 }
 # Currency -> the pair that crosses it with the dollar, and whether the dollar is the quoted side.
 CROSSES = {
@@ -34,6 +50,16 @@ CROSSES = {
 }
 
 
+_UNTRADED = "EQuery:Unknown asset pair"
+log = structlog.get_logger(__name__)
+# By address the pairs that were refused there, for as long as the process runs.
+_untraded: dict[str, set[str]] = {}
+
+
+class _PairRefused(Exception):
+    """It doesn't trade one of the pairs."""
+
+
 class Kraken:
     name = "kraken"
     is_always_current = False
@@ -41,9 +67,10 @@ class Kraken:
     def __init__(self, base_url: str, timeout_seconds: float = 10.0) -> None:
         self.url = f"{base_url.rstrip('/')}/Ticker"
         self.timeout_seconds = timeout_seconds
+        self._untraded = _untraded.setdefault(self.url, set())
 
     def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
-        """One call for all pairs. Raises ProviderError."""
+        """Rates of all pairs by a single call. Raises ProviderError."""
         offered_pairs = [
             pair
             for pair in pairs
@@ -56,7 +83,24 @@ class Kraken:
         return {pair: rate for pair, rate in rates.items() if rate is not None}
 
     def _last_trades(self, names: set[str]) -> dict[str, Decimal]:
-        answer = get_json(self.url, {"pair": ",".join(sorted(names))}, timeout=self.timeout_seconds)
+        """By what Kraken calls them in its answer."""
+        asked = sorted(names - self._untraded)
+        if not asked:
+            return {}
+        try:
+            return self._ask(asked)
+        except _PairRefused:
+            if len(asked) == 1:
+                self._untraded.update(asked)
+                log.warning("rate_pair_untraded", provider=self.name, pair=asked[0])
+                return {}
+        half = len(asked) // 2
+        return self._last_trades(set(asked[:half])) | self._last_trades(set(asked[half:]))
+
+    def _ask(self, names: list[str]) -> dict[str, Decimal]:
+        answer = get_json(self.url, {"pair": ",".join(names)}, timeout=self.timeout_seconds)
+        if isinstance(answer, dict) and answer.get("error") == [_UNTRADED]:
+            raise _PairRefused
         if (
             not isinstance(answer, dict)
             or answer.get("error")

@@ -13,4 +13,4 @@ BEGIN
     RETURN NEW;
 END $function$;
 
-CREATE TRIGGER chain_is_kept BEFORE UPDATE ON assets_chain FOR EACH ROW WHEN ((COALESCE(NULLIF(current_setting('role'::text), 'none'::text), SESSION_USER::text) = ANY (ARRAY['tillgate_web'::text, 'tillgate_worker'::text, 'tillgate_watcher'::text, 'tillgate_signer'::text])) AND (old.id::text IS DISTINCT FROM new.id::text OR old.chain_id IS DISTINCT FROM new.chain_id OR old.mode::text IS DISTINCT FROM new.mode::text)) EXECUTE FUNCTION chain_guard_chain();
+CREATE TRIGGER chain_is_kept BEFORE UPDATE ON assets_chain FOR EACH ROW WHEN ((COALESCE(NULLIF(current_setting('role'::text), 'none'::text), SESSION_USER::text) = ANY (ARRAY['tillgate_web'::text, 'tillgate_worker'::text, 'tillgate_watcher'::text, 'tillgate_signer'::text])) AND (old.id::text IS DISTINCT FROM new.id::text OR old.chain_id IS DISTINCT FROM new.chain_id OR old.mode::text IS DISTINCT FROM new.mode::text OR old.family::text IS DISTINCT FROM new.family::text)) EXECUTE FUNCTION chain_guard_chain();

@@ -6,11 +6,12 @@ from typing import Annotated
 from msgspec import Meta
 from msgspec.structs import asdict
 
-from apps.billing.models import Interval, Price, Product
+from apps.billing.models import Interval, Price, Product, SupplyType
 from apps.core.clock import iso
 from apps.core.messages.documents import Document, FreeForm, Id, Time
 
 IntervalName = Annotated[str, Meta(extra_json_schema={"enum": Interval.values})]
+SupplyTypeName = Annotated[str, Meta(extra_json_schema={"enum": SupplyType.values})]
 
 
 class ProductDocument(Document, frozen=True, kw_only=True):
@@ -18,6 +19,8 @@ class ProductDocument(Document, frozen=True, kw_only=True):
     name: str
     description: str | None
     active: bool
+    tax_rate_id: Id | None
+    supply_type: SupplyTypeName | None
     metadata: FreeForm
     livemode: bool
     created_at: Time
@@ -32,6 +35,7 @@ class PriceDocument(Document, frozen=True, kw_only=True):
     interval: IntervalName
     interval_count: int
     active: bool
+    tax_rate_id: Id | None
     metadata: FreeForm
     livemode: bool
     created_at: Time
@@ -48,6 +52,8 @@ def product_document(product: Product) -> ProductDocument:
         name=product.name,
         description=product.description,
         active=product.active,
+        tax_rate_id=str(product.tax_rate_id) if product.tax_rate_id else None,
+        supply_type=product.supply_type,
         metadata=product.metadata,
         livemode=product.is_live,
         created_at=iso(product.created_at),
@@ -70,6 +76,7 @@ def price_document(price: Price) -> PriceDocument:
         interval=price.interval,
         interval_count=price.interval_count,
         active=price.active,
+        tax_rate_id=str(price.tax_rate_id) if price.tax_rate_id else None,
         metadata=price.metadata,
         livemode=price.is_live,
         created_at=iso(price.created_at),

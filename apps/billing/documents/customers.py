@@ -11,6 +11,11 @@ class CustomerDocument(Document, frozen=True, kw_only=True):
     name: str | None
     phone: str | None
     address: FreeForm | None
+    country: str | None
+    vat_number: str | None
+    tax_rate_id: Id | None
+    buyer_reference: str | None
+    electronic_address: str | None
     metadata: FreeForm
     livemode: bool
     deleted_at: Time | None
@@ -33,6 +38,11 @@ def customer_document(customer: Customer) -> CustomerDocument:
         name=customer.name,
         phone=customer.phone,
         address=customer.address,
+        country=customer.country,
+        vat_number=customer.vat_number,
+        tax_rate_id=str(customer.tax_rate_id) if customer.tax_rate_id else None,
+        buyer_reference=customer.buyer_reference,
+        electronic_address=customer.electronic_address,
         metadata=customer.metadata,
         livemode=customer.is_live,
         deleted_at=iso(customer.deleted_at),

@@ -1,6 +1,7 @@
 """Invoices as every interface and their events show them, and as their customers see them."""
 
 from collections.abc import Sequence
+from datetime import date
 from typing import Annotated
 
 from django.conf import settings
@@ -8,10 +9,15 @@ from msgspec import Meta, convert
 from msgspec.structs import asdict
 
 from apps.billing.documents.customers import CustomerSummary, party
-from apps.billing.models import Invoice, InvoiceLine
+from apps.billing.e_invoices.formats import EInvoiceFormat
+from apps.billing.models import Invoice, InvoiceLine, InvoiceTax, TaxCategory
+from apps.billing.models.tax import TaxCase
 from apps.core.clock import iso
 from apps.core.messages.documents import Document, FreeForm, Id, Time
 
+TaxCategoryName = Annotated[str, Meta(extra_json_schema={"enum": TaxCategory.values})]
+TaxCaseName = Annotated[str, Meta(extra_json_schema={"enum": [case.value for case in TaxCase]})]
+Day = Annotated[str, Meta(extra_json_schema={"format": "date"})]
 InvoiceStatus = Annotated[str, Meta(extra_json_schema={"enum": Invoice.Status.values})]
 
 
@@ -21,7 +27,26 @@ class InvoiceLineDocument(Document, frozen=True, kw_only=True):
     quantity: int
     unit_amount_cents: int
     amount_cents: int
+    net_cents: int
+    tax_rate_id: Id | None
+    tax_category: TaxCategoryName | None
+    tax_rate_bps: int | None
     position: int
+
+
+class InvoiceTaxDocument(Document, frozen=True, kw_only=True):
+    """What is charged at one rate of one category: its base is the net of those lines less their
+    part of the discount."""
+
+    category: TaxCategoryName
+    rate_bps: int
+    name: str
+    inclusive: bool
+    discount_cents: int
+    base_cents: int
+    tax_cents: int
+    reason: str | None
+    reason_code: str | None
 
 
 class InvoiceDocument(Document, frozen=True, kw_only=True):
@@ -31,6 +56,7 @@ class InvoiceDocument(Document, frozen=True, kw_only=True):
     formatted_number: str | None
     custom_number: str | None
     po_number: str | None
+    buyer_reference: str | None
     public_token: str | None
     hosted_url: str | None
     customer_id: Id
@@ -47,6 +73,13 @@ class InvoiceDocument(Document, frozen=True, kw_only=True):
     discount_type: str | None
     discount_value: int | None
     tax_rate_bps: int | None
+    tax_rate_id: Id | None
+    tax_case: TaxCaseName | None
+    taxes: list[InvoiceTaxDocument]
+    issued_on: Day | None
+    supplied_from: Day | None
+    supplied_until: Day | None
+    due_on: Day | None
     due_at: Time | None
     description: str | None
     notes: str | None
@@ -60,6 +93,14 @@ class InvoiceDocument(Document, frozen=True, kw_only=True):
     voided_at: Time | None
     created_at: Time
     updated_at: Time
+
+
+class EInvoiceFormatDocument(Document, frozen=True, kw_only=True):
+    """`missing` says what the invoice lacks for the format, null when nothing."""
+
+    format: str
+    name: str
+    missing: str | None
 
 
 class HostedInvoiceCustomer(Document, frozen=True, kw_only=True):
@@ -97,6 +138,11 @@ class HostedInvoice(Document, frozen=True, kw_only=True):
     merchant_name: str
     customer: HostedInvoiceCustomer
     line_items: list[HostedInvoiceLine]
+    taxes: list[InvoiceTaxDocument]
+    issued_on: Day | None
+    supplied_from: Day | None
+    supplied_until: Day | None
+    due_on: Day | None
     livemode: bool
 
 
@@ -123,6 +169,7 @@ def invoice_document(
         formatted_number=formatted_number(invoice),
         custom_number=invoice.custom_number,
         po_number=invoice.po_number,
+        buyer_reference=invoice.buyer_reference,
         public_token=invoice.public_token,
         hosted_url=hosted_url(invoice),
         customer_id=str(invoice.customer_id),
@@ -139,6 +186,13 @@ def invoice_document(
         discount_type=invoice.discount_type,
         discount_value=invoice.discount_value,
         tax_rate_bps=invoice.tax_rate_bps,
+        tax_rate_id=str(invoice.tax_rate_id) if invoice.tax_rate_id else None,
+        tax_case=invoice.tax_case,
+        taxes=[_tax(tax) for tax in invoice.charged_taxes],
+        issued_on=_day(invoice.issued_on),
+        supplied_from=_day(invoice.supplied_from),
+        supplied_until=_day(invoice.supplied_until),
+        due_on=_day(invoice.due_day),
         due_at=iso(invoice.due_at),
         description=invoice.description,
         notes=invoice.notes,
@@ -155,6 +209,10 @@ def invoice_document(
     )
 
 
+def e_invoice_format(chosen: EInvoiceFormat, missing: str) -> EInvoiceFormatDocument:
+    return EInvoiceFormatDocument(format=chosen.key, name=chosen.name, missing=missing or None)
+
+
 def _line(line: InvoiceLine) -> InvoiceLineDocument:
     return InvoiceLineDocument(
         id=str(line.pk),
@@ -162,8 +220,30 @@ def _line(line: InvoiceLine) -> InvoiceLineDocument:
         quantity=line.quantity,
         unit_amount_cents=line.unit_amount_cents,
         amount_cents=line.amount_cents,
+        net_cents=line.net_cents,
+        tax_rate_id=str(line.tax_rate_id) if line.tax_rate_id else None,
+        tax_category=line.tax_category,
+        tax_rate_bps=line.tax_rate_bps,
         position=line.position,
     )
+
+
+def _tax(tax: InvoiceTax) -> InvoiceTaxDocument:
+    return InvoiceTaxDocument(
+        category=tax.category,
+        rate_bps=tax.rate_bps,
+        name=tax.name,
+        inclusive=tax.inclusive,
+        discount_cents=tax.discount_cents,
+        base_cents=tax.base_cents,
+        tax_cents=tax.tax_cents,
+        reason=tax.reason or None,
+        reason_code=tax.reason_code or None,
+    )
+
+
+def _day(day: date | None) -> str | None:
+    return None if day is None else day.isoformat()
 
 
 def hosted_invoice(invoice: Invoice) -> HostedInvoice:

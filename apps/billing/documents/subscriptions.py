@@ -53,6 +53,9 @@ class SubscriptionDocument(Document, frozen=True, kw_only=True):
     paused_at: Time | None
     failed_cycle_count: int
     grace_cycles: int
+    tax_rate_id: Id | None
+    discount_type: str | None
+    discount_value: int | None
     amount_cents: int
     currency: str
     interval: IntervalName
@@ -92,6 +95,9 @@ def subscription_document(subscription: Subscription) -> SubscriptionDocument:
         paused_at=iso(subscription.paused_at),
         failed_cycle_count=subscription.failed_cycle_count,
         grace_cycles=subscription.grace_cycles,
+        tax_rate_id=str(subscription.tax_rate_id) if subscription.tax_rate_id else None,
+        discount_type=subscription.discount_type,
+        discount_value=subscription.discount_value,
         amount_cents=sum(item.quantity * item.price.unit_amount_cents for item in items),
         currency=price.currency,
         interval=price.interval,

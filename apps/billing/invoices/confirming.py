@@ -48,10 +48,10 @@ def look_before_judging() -> None:
     ).order_by("invoice__due_at", "id")
     moments = {}
     for link in links.select_related("invoice")[:_LOOKS_MAX]:
-        due, letter_at = link.invoice.due_at, link.invoice.next_letter_at
+        due, reminder_at = link.invoice.due_at, link.invoice.next_letter_at
         if due is not None:
-            is_letter = letter_at is not None and letter_at <= at
-            moments[link.payment_id] = reminder_moment(due, at) if is_letter else due
+            is_email = reminder_at is not None and reminder_at <= at
+            moments[link.payment_id] = reminder_moment(due, at) if is_email else due
     look_until(moments)
 
 
@@ -93,8 +93,8 @@ def covers(payment: Payment, invoice: Invoice) -> bool:
 
 
 def next_look(since: datetime, payment: Payment, at: datetime) -> datetime:
-    """When an invoice that has waited since then for this payment is looked at again: at its
-    deadline in any case."""
+    """Next check of an invoice that has waited since then for this payment: at its deadline at the
+    latest."""
     again = at + max(LOOK_AGAIN, (at - since) / _PART_OF_WAIT)
     return min(again, payment.deadline) if at < payment.deadline else again
 

@@ -1,5 +1,5 @@
-"""What the payment intents of an invoice are worth to it: each is counted once, when it has ended;
-refunds are added as they come.
+"""Credit of payment intents towards their invoice: each is counted once, when it has ended; refunds
+are added later.
 
 A completed intent counts with its full settlement amount, one completed short with what arrived,
 any other with nothing; a deposit that came after the end counts once the merchant has accepted it.
@@ -11,9 +11,9 @@ from typing import Any
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from apps.billing import events
-from apps.billing.invoices.totals import smallest_cents
 from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.states import OPEN, OVERPAID, PAID
+from apps.billing.taxes.counting import smallest_cents
 from apps.chain.models import Deposit
 from apps.core import money
 from apps.core.money import BASIS_POINTS
@@ -67,7 +67,7 @@ def _add(invoice: Invoice, cents: int, change: str, at: datetime) -> None:
 
 
 def worth_cents(payment: Payment) -> int:
-    """What an intent that has ended counts toward its invoice."""
+    """Credit of an ended intent towards its invoice, in cents."""
     if payment.completed_at is None:
         return 0
     if _reason(payment) == states.COMPLETED_UNDERPAID:

@@ -1,57 +1,76 @@
-"""An invoice as data for accounting software: Cross Industry Invoice, profile EN 16931 (Factur-X,
-ZUGFeRD).
+"""An invoice as data for accounting software, in the formats of `apps.billing.e_invoices`.
 
 Every figure is the one that the document shows. An invoice without what the standard asks for has
 none; see `refusal`.
 """
 
 import re
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import Any
-from xml.etree import ElementTree as Xml
 
+from django.utils.translation import gettext_noop
+
+from apps.billing.documents.credit_notes import credit_note_number
 from apps.billing.documents.invoices import formatted_number, hosted_url
+from apps.billing.e_invoices.bills import (
+    CREDIT_NOTE,
+    INVOICE,
+    NOT_TAXED,
+    Address,
+    Allowance,
+    Bill,
+    BillLine,
+    Identifier,
+    Note,
+    Party,
+    Preceding,
+    Tax,
+    TaxShare,
+    legal_identifier,
+    plain,
+)
+from apps.billing.e_invoices.formats import FACTUR_X, FORMATS, EInvoiceFormat
+from apps.billing.e_invoices.reasons import explained
 from apps.billing.invoices.seller_buyer import Biller, seller_of
-from apps.billing.models import Customer, Invoice
-from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
-from apps.core.countries import country_code
-from apps.core.money import percentage_from_bps, text_from_cents
+from apps.billing.models import CreditNote, Customer, Invoice, InvoiceLine, InvoiceTax
+from apps.billing.states import DRAFT, OPEN, PAID, UNCOLLECTIBLE, VOID
+from apps.billing.taxes.choosing import buyer_country
+from apps.core.errors import Failure, RefusalKind
+from apps.core.money import CENTS, decimal_from_atomic, text_from_cents
+from apps.core.text.countries import country_code
+from apps.core.text.vat_numbers import prefix_of
 
 FILE_NAME = "factur-x.xml"
 PROFILE = "EN 16931"
-_GUIDELINE = "urn:cen.eu:en16931:2017"
-_SPACES = {
-    "rsm": "urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100",
-    "ram": "urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100",
-    "udt": "urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100",
-}
 # Codes of the standard's lists.
-_COMMERCIAL_INVOICE = "380"
-_DAY = "102"
-_PIECE = "C62"
-_ONLINE_PAYMENT = "68"
-_E_MAIL = "EM"
-_VAT_NUMBER = "VA"
-_TAX_NUMBER = "FC"
-STANDARD_RATE = "S"
-ZERO_RATE = "Z"
-NOT_TAXED = "O"
+# Whose rules ask for the VAT numbers of the seller, and of the buyer.
+_NAMES_SELLER = {"K", "G"}
+_NAMES_BUYER = {"AE", "K"}
 _NOT_TAXED_CODE = "VATEX-EU-O"
 _NOT_TAXED_REASON = "Not subject to VAT"
 _TERMS = {OPEN: "Pay online: {url}", PAID: "Paid.", UNCOLLECTIBLE: "Closed, not paid."}
-_TAX_RATE_MISSING = (
+_TAX_RATE_MISSING = gettext_noop(
     "It has no tax rate. Set one before you finalize an invoice; enter 0 if no tax is due."
 )
-_TAX_NUMBER_MISSING = (
+_LINE_RATE_MISSING = gettext_noop("Some lines have no tax rate, others have one.")
+_NOT_ALONE = gettext_noop("Lines outside VAT can’t be on an e-invoice with others.")
+_VAT_NUMBER_MISSING = gettext_noop(
+    "Your VAT number is missing. Exports and goods for another EU country need it."
+)
+_BUYER_NUMBER_MISSING = gettext_noop(
+    "The customer’s VAT number is missing. Reverse charge and goods for another EU country need it."
+)
+_TAX_NUMBER_MISSING = gettext_noop(
     "It charges tax, but your VAT or tax number is missing: it comes with the verification of your"
     " business."
 )
+# Of a price without its tax, and how far a percentage may be from its amount.
+_PRICE_PLACES = 8
+_ROUNDING_CENTS = 2
 _TEST_NOTE = "Test invoice: no real money was charged or moved."
-# Where the prefix of a country's VAT numbers isn't its code.
-_VAT_PREFIXES = {"GR": "EL"}
 _VAT_FORM = re.compile(r"[A-Z]{2}[0-9A-Z+*]{2,13}", re.ASCII)
-_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]")
 _STREETS = (
     ("line1", "street", "street1", "address", "address1"),
     ("line2", "street2", "address2"),
@@ -61,22 +80,30 @@ _CODES = ("postal_code", "postcode", "zip")
 _TOWNS = ("city", "town")
 _REGIONS = ("state", "region", "province")
 
-for _prefix, _space in _SPACES.items():
-    Xml.register_namespace(_prefix, _space)
+
+class NotAFormat(Failure):
+    kind = RefusalKind.NOT_FOUND
+    message = "There is no such format of e-invoices"
+
+
+class LacksSomething(Failure):
+    """The invoice can't be written in a format; says what is missing."""
+
+    field = "format"
 
 
 class Seller:
-    """Who bills, as the standard has it; see `seller_buyer.seller_of`."""
+    """The seller as the standard defines it; see `seller_buyer.seller_of`."""
 
     def __init__(self, biller: Biller) -> None:
-        self.name = _plain(biller.name)
+        self.name = plain(biller.name)
         self.email = biller.email
         self.street = biller.street
         self.postal_code = biller.postal_code
         self.city = biller.city
         self.country = country_code(biller.country)
-        self.register_number = _plain(biller.registration_number)
-        written = _plain(biller.tax_id)
+        self.register_number = plain(biller.registration_number)
+        written = plain(biller.tax_id)
         self.vat_number = _vat_number(written, self.country)
         self.tax_number = "" if self.vat_number else written
 
@@ -88,239 +115,318 @@ class Seller:
 def _vat_number(written: str, country: str | None) -> str:
     """The number with its country in front and nothing between, empty when it isn't one."""
     packed = re.sub(r"[\s.\-/]", "", written).upper()
-    prefix = _VAT_PREFIXES.get(country or "", country or "")
+    prefix = prefix_of(country or "")
     return packed if prefix and packed.startswith(prefix) and _VAT_FORM.fullmatch(packed) else ""
 
 
 def refusal(invoice: Invoice, seller: Seller | None = None) -> str:
-    """What is missing for an e-invoice, in words for the merchant; empty when nothing is."""
+    """Message about what an e-invoice lacks, in English; empty when nothing is missing."""
     if invoice.number is None or invoice.status == VOID:
-        return "Only invoices that were finalized and not canceled are e-invoices."
+        return gettext_noop("Only invoices that were finalized and not canceled are e-invoices.")
     return _missing(invoice, seller or Seller(seller_of(invoice)))
 
 
 def missing_of_verified(invoice: Invoice) -> str:
-    """What a draft lacks for being an e-invoice one day; empty for those who can't make any."""
+    """Message about what a draft lacks for an e-invoice; empty for stores that can't make any."""
     seller = Seller(seller_of(invoice))
     return _missing(invoice, seller) if seller.country else ""
 
 
 def _missing(invoice: Invoice, seller: Seller) -> str:
     if not seller.country or not (seller.vat_number or seller.register_number):
-        return (
+        return gettext_noop(
             "Your country and VAT or registration number are missing. They’re added with your"
             " business verification."
         )
-    if country_code((invoice.customer.address or {}).get("country")) is None:
-        return "The country in the customer’s address is missing."
+    if not buyer_country(invoice.customer):
+        return gettext_noop("The country in the customer’s address is missing.")
     if not invoice.lines.all():
-        return "The invoice has no lines."
-    if _category(invoice, seller) is None:
-        return _TAX_NUMBER_MISSING if invoice.tax_rate_bps else _TAX_RATE_MISSING
+        return gettext_noop("The invoice has no lines.")
+    return _missing_of_taxes(invoice, seller)
+
+
+def _missing_of_taxes(invoice: Invoice, seller: Seller) -> str:
+    """What the rules of each category of VAT ask for, of what the invoice charges."""
+    taxes = invoice.charged_taxes
+    if not taxes:
+        return _TAX_RATE_MISSING if seller.is_known_to_tax else ""
+    if _is_outside(invoice, taxes, seller):
+        return ""
+    if invoice.tax_rate_bps is None and any(
+        line.tax_category is None for line in invoice.lines.all()
+    ):
+        return _LINE_RATE_MISSING
+    categories = {tax.category for tax in taxes}
+    if NOT_TAXED in categories:
+        return _NOT_ALONE if len(categories) > 1 else ""
+    if not seller.is_known_to_tax:
+        return _TAX_NUMBER_MISSING
+    if categories & _NAMES_SELLER and not seller.vat_number:
+        return _VAT_NUMBER_MISSING
+    if categories & _NAMES_BUYER and not _buyer(invoice.customer).vat_number:
+        return _BUYER_NUMBER_MISSING
     return ""
 
 
-def e_invoice_xml(invoice: Invoice) -> bytes | None:
-    """The XML, None when something is missing. What is paid counts until now, as in the document it
-    goes with."""
+def e_invoice_xml(invoice: Invoice, key: str = FACTUR_X.key) -> bytes | None:
+    """The XML in one of `FORMATS`, None when something is missing. What is paid counts until now,
+    as in the document it goes with."""
+    chosen = FORMATS[key]
     seller = Seller(seller_of(invoice))
-    category = _category(invoice, seller)
-    if category is None or refusal(invoice, seller):
+    if refusal(invoice, seller):
         return None
-    root = Xml.Element(f"{{{_SPACES['rsm']}}}CrossIndustryInvoice")
-    _put(
-        _put(
-            _put(root, "rsm:ExchangedDocumentContext"),
-            "ram:GuidelineSpecifiedDocumentContextParameter",
-        ),
-        "ram:ID",
-        _GUIDELINE,
+    bill = bill_of(invoice, seller)
+    return None if chosen.lacks(bill) else chosen.xml(bill)
+
+
+def required_xml(invoice: Invoice, key: str) -> bytes:
+    """The XML in a format. Raises NotAFormat, or LacksSomething with what is missing."""
+    chosen = FORMATS.get(key)
+    if chosen is None:
+        raise NotAFormat
+    seller = Seller(seller_of(invoice))
+    missing = refusal(invoice, seller)
+    bill = None if missing else bill_of(invoice, seller)
+    if bill is None or chosen.lacks(bill):
+        raise LacksSomething(missing if bill is None else chosen.lacks(bill))
+    return chosen.xml(bill)
+
+
+def required_credit_note_xml(note: CreditNote, key: str) -> bytes:
+    """The credit note in a format. Raises NotAFormat, or LacksSomething with what is missing."""
+    chosen = FORMATS.get(key)
+    if chosen is None:
+        raise NotAFormat
+    seller = Seller(seller_of(note.invoice))
+    missing = _missing(note.invoice, seller)
+    bill = None if missing else credit_note_bill(note, seller)
+    if bill is None or chosen.lacks(bill):
+        raise LacksSomething(missing if bill is None else chosen.lacks(bill))
+    return chosen.xml(bill)
+
+
+def can_be_credit_note(invoice: Invoice) -> bool:
+    """Nothing is missing for the XML of the invoice's credit notes."""
+    return not _missing(invoice, Seller(seller_of(invoice)))
+
+
+def credit_note_bill(note: CreditNote, seller: Seller) -> Bill:
+    """The credit note as every format is written from: a line for each tax, and the invoice that it
+    corrects."""
+    invoice = note.invoice
+    billed = bill_of(invoice, seller)
+    taxes = {(share.tax.category, share.tax.rate_bps): share.tax for share in billed.shares}
+    shares = tuple(
+        TaxShare(
+            taxes.get((line.category, line.rate_bps), billed.shares[0].tax),
+            line.net_cents,
+            line.tax_cents,
+        )
+        for line in note.lines.all()
     )
-    _put_document(_put(root, "rsm:ExchangedDocument"), invoice)
-    trade = _put(root, "rsm:SupplyChainTradeTransaction")
-    for n, line in enumerate(invoice.lines.all(), start=1):
-        _put_line(
-            _put(trade, "ram:IncludedSupplyChainTradeLineItem"),
-            n,
-            line,
-            category,
-            invoice.tax_rate_bps or 0,
+    return replace(
+        billed,
+        kind=CREDIT_NOTE,
+        number=credit_note_number(note),
+        issued=note.issued_on,
+        due=None,
+        notes=tuple(
+            Note(text) for text in ("" if note.is_live else _TEST_NOTE, plain(note.memo)) if text
+        ),
+        preceding=Preceding(billed.number, billed.issued),
+        lines=tuple(
+            BillLine(
+                name=f"Credit for {billed.number}",
+                quantity=1,
+                unit_price=text_from_cents(share.basis_cents),
+                net_cents=share.basis_cents,
+                tax=share.tax,
+            )
+            for share in shares
+        ),
+        allowances=(),
+        shares=shares,
+        prepaid_cents=0,
+        terms=f"Credit for invoice {billed.number}.",
+    )
+
+
+def formats_of(invoice: Invoice, now: datetime) -> list[tuple[EInvoiceFormat, str]]:
+    """Every format with what the invoice, or a draft, lacks for it, in English."""
+    seller = Seller(seller_of(invoice))
+    missing = _missing(invoice, seller) if invoice.status == DRAFT else refusal(invoice, seller)
+    if missing:
+        return [(item, missing) for item in FORMATS.values()]
+    bill = bill_of(invoice, seller, now)
+    return [(item, item.lacks(bill)) for item in FORMATS.values()]
+
+
+def further_formats(invoice: Invoice, seller: Seller) -> list[EInvoiceFormat]:
+    """The formats besides Factur-X in which the finalized invoice lacks nothing."""
+    if refusal(invoice, seller):
+        return []
+    bill = bill_of(invoice, seller)
+    return [item for item in FORMATS.values() if item != FACTUR_X and not item.lacks(bill)]
+
+
+def _is_outside(invoice: Invoice, taxes: Sequence[InvoiceTax], seller: Seller) -> bool:
+    """Nothing is said of VAT, by a seller whom nobody knows as one who charges it: no rate, or the
+    invoice's own of zero, which has no category."""
+    if seller.is_known_to_tax:
+        return False
+    return not taxes or (invoice.tax_rate_bps == 0 and {tax.category for tax in taxes} == {"Z"})
+
+
+def bill_of(invoice: Invoice, seller: Seller, now: datetime | None = None) -> Bill:
+    """The invoice as every format is written from; a draft as if it were finalized `now`. Nothing
+    is missing; see `refusal`."""
+    issued = invoice.finalized_at or now
+    if issued is None:
+        raise RuntimeError(f"invoice {invoice.pk} is a draft")
+    shares = _shares(invoice, seller)
+    issued_on = invoice.issued_on or issued.astimezone(invoice.zone).date()
+    buyer = _buyer(invoice.customer)
+    return Bill(
+        kind=INVOICE,
+        number=plain(formatted_number(invoice)) or "draft",
+        issued=issued_on,
+        due=invoice.due_day,
+        supplied_from=invoice.supplied_from or issued_on,
+        supplied_until=invoice.supplied_until or issued_on,
+        currency=invoice.currency,
+        notes=_notes(invoice),
+        order_number=plain(invoice.po_number),
+        buyer_reference=plain(invoice.buyer_reference or invoice.customer.buyer_reference),
+        preceding=None,
+        seller=_seller(invoice, seller),
+        buyer=buyer,
+        deliver_to=buyer.address if any(share.tax.category == "K" for share in shares) else None,
+        lines=tuple(_line(line, shares) for line in invoice.lines.all()),
+        allowances=_allowances(invoice, shares),
+        shares=shares,
+        prepaid_cents=min(invoice.amount_paid_cents, invoice.total_cents),
+        terms=_TERMS.get(invoice.status, "").format(url=hosted_url(invoice)),
+        payment_url=hosted_url(invoice) or "",
+    )
+
+
+def _shares(invoice: Invoice, seller: Seller) -> tuple[TaxShare, ...]:
+    """What it charges by category and rate."""
+    rows = invoice.charged_taxes
+    if _is_outside(invoice, rows, seller):
+        tax = Tax(NOT_TAXED, 0, _NOT_TAXED_REASON, _NOT_TAXED_CODE)
+        return (TaxShare(tax, invoice.subtotal_cents - invoice.discount_cents, 0),)
+    return tuple(
+        TaxShare(
+            Tax(
+                row.category,
+                row.rate_bps,
+                *explained(row.category, plain(row.reason), row.reason_code),
+            ),
+            row.base_cents,
+            row.tax_cents,
         )
-    agreement = _put(trade, "ram:ApplicableHeaderTradeAgreement")
-    _put_seller(_put(agreement, "ram:SellerTradeParty"), seller)
-    _put_buyer(_put(agreement, "ram:BuyerTradeParty"), invoice.customer)
-    if _plain(invoice.po_number):
-        _put(
-            _put(agreement, "ram:BuyerOrderReferencedDocument"),
-            "ram:IssuerAssignedID",
-            invoice.po_number,
-        )
-    _put(trade, "ram:ApplicableHeaderTradeDelivery")
-    _put_settlement(_put(trade, "ram:ApplicableHeaderTradeSettlement"), invoice, category)
-    Xml.indent(root)
-    xml: bytes = Xml.tostring(root, encoding="UTF-8", xml_declaration=True)
-    return xml
+        for row in rows
+    )
 
 
-def _category(invoice: Invoice, seller: Seller) -> str | None:
-    """How it is taxed. Without a rate nothing is said, unless nobody knows the seller as one who
-    charges tax."""
-    if invoice.tax_rate_bps:
-        return STANDARD_RATE if seller.is_known_to_tax else None
-    if not seller.is_known_to_tax:
-        return NOT_TAXED
-    return ZERO_RATE if invoice.tax_rate_bps == 0 else None
-
-
-def _put_document(at: Xml.Element, invoice: Invoice) -> None:
-    _put(at, "ram:ID", formatted_number(invoice))
-    _put(at, "ram:TypeCode", _COMMERCIAL_INVOICE)
-    _put_day(at, "ram:IssueDateTime", invoice.finalized_at)
-    notes = (
+def _notes(invoice: Invoice) -> tuple[Note, ...]:
+    texts = (
         "" if invoice.is_live else _TEST_NOTE,
         invoice.description,
         invoice.notes,
         invoice.footer,
     )
-    for note in notes:
-        if _plain(note):
-            _put(_put(at, "ram:IncludedNote"), "ram:Content", note)
+    return tuple(Note(text) for text in map(plain, texts) if text)
 
 
-def _put_line(at: Xml.Element, number: int, line: Any, category: str, rate_bps: int) -> None:
-    _put(_put(at, "ram:AssociatedDocumentLineDocument"), "ram:LineID", number)
-    _put(_put(at, "ram:SpecifiedTradeProduct"), "ram:Name", _plain(line.description) or "Item")
-    price = _put(_put(at, "ram:SpecifiedLineTradeAgreement"), "ram:NetPriceProductTradePrice")
-    _put(price, "ram:ChargeAmount", text_from_cents(line.unit_amount_cents))
-    _put(
-        _put(at, "ram:SpecifiedLineTradeDelivery"),
-        "ram:BilledQuantity",
-        line.quantity,
-        unitCode=_PIECE,
+def _line(line: InvoiceLine, shares: tuple[TaxShare, ...]) -> BillLine:
+    key = line.tax_category, line.tax_rate_bps
+    taxes = (share.tax for share in shares)
+    tax = next((tax for tax in taxes if (tax.category, tax.rate_bps) == key), shares[0].tax)
+    return BillLine(
+        name=plain(line.description) or "Item",
+        quantity=line.quantity,
+        unit_price=_unit_price(line),
+        net_cents=line.net_cents,
+        tax=tax,
     )
-    settlement = _put(at, "ram:SpecifiedLineTradeSettlement")
-    _put_tax(_put(settlement, "ram:ApplicableTradeTax"), category, rate_bps)
-    sums = _put(settlement, "ram:SpecifiedTradeSettlementLineMonetarySummation")
-    _put(sums, "ram:LineTotalAmount", text_from_cents(line.amount_cents))
 
 
-def _put_tax(at: Xml.Element, category: str, rate_bps: int) -> None:
-    _put(at, "ram:TypeCode", "VAT")
-    _put(at, "ram:CategoryCode", category)
-    if category != NOT_TAXED:
-        _put(at, "ram:RateApplicablePercent", percentage_from_bps(rate_bps))
+def _unit_price(line: InvoiceLine) -> str:
+    """Without the tax that it may hold, with places enough to multiply to the line's amount."""
+    if not line.tax_included_cents:
+        return text_from_cents(line.unit_amount_cents)
+    scale = 10**_PRICE_PLACES // CENTS
+    return decimal_from_atomic(-(-line.net_cents * scale // line.quantity), _PRICE_PLACES)
 
 
-def _put_seller(at: Xml.Element, seller: Seller) -> None:
-    _put(at, "ram:Name", seller.name)
-    if seller.register_number:
-        _put(_put(at, "ram:SpecifiedLegalOrganization"), "ram:ID", seller.register_number)
-    address = {"street": seller.street, "postal_code": seller.postal_code, "city": seller.city}
-    _put_address(_put(at, "ram:PostalTradeAddress"), address | {"country": seller.country})
-    if seller.email:
-        _put(_put(at, "ram:URIUniversalCommunication"), "ram:URIID", seller.email, schemeID=_E_MAIL)
-    for number, scheme in ((seller.vat_number, _VAT_NUMBER), (seller.tax_number, _TAX_NUMBER)):
-        if number:
-            _put(_put(at, "ram:SpecifiedTaxRegistration"), "ram:ID", number, schemeID=scheme)
+def _allowances(invoice: Invoice, shares: tuple[TaxShare, ...]) -> tuple[Allowance, ...]:
+    rows = invoice.charged_taxes
+    parts = [row.discount_cents for row in rows] if rows else [invoice.discount_cents]
+    return tuple(
+        _allowance(invoice, share, cents)
+        for share, cents in zip(shares, parts, strict=True)
+        if cents
+    )
 
 
-def _put_buyer(at: Xml.Element, customer: Customer) -> None:
-    _put(at, "ram:Name", _plain(customer.name) or customer.email)
-    _put_address(_put(at, "ram:PostalTradeAddress"), customer.address or {})
-    _put(_put(at, "ram:URIUniversalCommunication"), "ram:URIID", customer.email, schemeID=_E_MAIL)
+def _allowance(invoice: Invoice, share: TaxShare, cents: int) -> Allowance:
+    """Its percentage only where that makes the amount, but for rounding."""
+    base_cents = share.basis_cents + cents
+    percent = invoice.discount_value or 0
+    is_percent = invoice.discount_type == Invoice.DiscountType.PERCENT
+    if is_percent and abs(base_cents * percent - cents * 100) <= _ROUNDING_CENTS * 100:
+        return Allowance(cents, share.tax, str(percent), base_cents)
+    return Allowance(cents, share.tax)
 
 
-def _put_address(at: Xml.Element, address: Mapping[str, Any]) -> None:
-    street = [_first(address, names) for names in _STREETS]
-    parts = {
-        "ram:PostcodeCode": _first(address, _CODES),
-        **{
-            f"ram:Line{name}": text
-            for name, text in zip(("One", "Two", "Three"), street, strict=True)
-        },
-        "ram:CityName": _first(address, _TOWNS),
-        "ram:CountryID": country_code(address.get("country")),
-        "ram:CountrySubDivisionName": _first(address, _REGIONS),
-    }
-    for name, text in parts.items():
-        if text:
-            _put(at, name, text)
+def _seller(invoice: Invoice, seller: Seller) -> Party:
+    return Party(
+        name=seller.name,
+        address=Address(
+            country=seller.country or "",
+            lines=tuple(filter(None, (plain(seller.street),))),
+            postal_code=plain(seller.postal_code),
+            city=plain(seller.city),
+        ),
+        email=seller.email,
+        phone=plain(invoice.store.support_phone),
+        legal_id=legal_identifier(seller.register_number, seller.country),
+        vat_number=seller.vat_number,
+        tax_number=seller.tax_number,
+    )
+
+
+def _buyer(customer: Customer) -> Party:
+    address = customer.address or {}
+    country = buyer_country(customer)
+    return Party(
+        name=plain(customer.name) or customer.email,
+        address=Address(
+            country=country,
+            lines=tuple(filter(None, (_first(address, names) for names in _STREETS))),
+            postal_code=_first(address, _CODES),
+            city=_first(address, _TOWNS),
+            region=_first(address, _REGIONS),
+        ),
+        email=customer.email,
+        vat_number=_vat_number(customer.vat_number or "", country),
+        endpoint=_endpoint(customer.electronic_address or ""),
+    )
+
+
+def _endpoint(written: str) -> Identifier | None:
+    """ "0208:0123456789" is a number of list 0208."""
+    scheme, _, value = written.partition(":")
+    return Identifier(value, scheme) if value else None
 
 
 def _first(address: Mapping[str, Any], names: Iterable[str]) -> str:
     values = (address.get(name) for name in names)
     texts = [
-        _plain(str(value))
+        plain(str(value))
         for value in values
         if isinstance(value, (str, int)) and not isinstance(value, bool)
     ]
     return next((text for text in texts if text), "")
-
-
-def _put_settlement(at: Xml.Element, invoice: Invoice, category: str) -> None:
-    rate_bps = invoice.tax_rate_bps or 0
-    taxed_cents = invoice.subtotal_cents - invoice.discount_cents
-    _put(at, "ram:InvoiceCurrencyCode", invoice.currency)
-    if invoice.status == OPEN:
-        means = _put(at, "ram:SpecifiedTradeSettlementPaymentMeans")
-        _put(means, "ram:TypeCode", _ONLINE_PAYMENT)
-        _put(means, "ram:Information", hosted_url(invoice))
-    tax = _put(at, "ram:ApplicableTradeTax")
-    _put(tax, "ram:CalculatedAmount", text_from_cents(invoice.tax_cents))
-    _put(tax, "ram:TypeCode", "VAT")
-    if category == NOT_TAXED:
-        _put(tax, "ram:ExemptionReason", _NOT_TAXED_REASON)
-    _put(tax, "ram:BasisAmount", text_from_cents(taxed_cents))
-    _put(tax, "ram:CategoryCode", category)
-    if category == NOT_TAXED:
-        _put(tax, "ram:ExemptionReasonCode", _NOT_TAXED_CODE)
-    else:
-        _put(tax, "ram:RateApplicablePercent", percentage_from_bps(rate_bps))
-    if invoice.discount_cents:
-        _put_discount(_put(at, "ram:SpecifiedTradeAllowanceCharge"), invoice, category, rate_bps)
-    terms = _put(at, "ram:SpecifiedTradePaymentTerms")
-    _put(terms, "ram:Description", _TERMS[invoice.status].format(url=hosted_url(invoice)))
-    if invoice.due_at is not None:
-        _put_day(terms, "ram:DueDateDateTime", invoice.due_at)
-    _put_sums(_put(at, "ram:SpecifiedTradeSettlementHeaderMonetarySummation"), invoice, taxed_cents)
-
-
-def _put_discount(at: Xml.Element, invoice: Invoice, category: str, rate_bps: int) -> None:
-    _put(_put(at, "ram:ChargeIndicator"), "udt:Indicator", "false")
-    if invoice.discount_type == Invoice.DiscountType.PERCENT:
-        _put(at, "ram:CalculationPercent", invoice.discount_value)
-        _put(at, "ram:BasisAmount", text_from_cents(invoice.subtotal_cents))
-    _put(at, "ram:ActualAmount", text_from_cents(invoice.discount_cents))
-    _put(at, "ram:Reason", "Discount")
-    _put_tax(_put(at, "ram:CategoryTradeTax"), category, rate_bps)
-
-
-def _put_sums(at: Xml.Element, invoice: Invoice, taxed_cents: int) -> None:
-    paid_cents = min(invoice.amount_paid_cents, invoice.total_cents)
-    _put(at, "ram:LineTotalAmount", text_from_cents(invoice.subtotal_cents))
-    if invoice.discount_cents:
-        _put(at, "ram:AllowanceTotalAmount", text_from_cents(invoice.discount_cents))
-    _put(at, "ram:TaxBasisTotalAmount", text_from_cents(taxed_cents))
-    _put(at, "ram:TaxTotalAmount", text_from_cents(invoice.tax_cents), currencyID=invoice.currency)
-    _put(at, "ram:GrandTotalAmount", text_from_cents(invoice.total_cents))
-    if paid_cents:
-        _put(at, "ram:TotalPrepaidAmount", text_from_cents(paid_cents))
-    _put(at, "ram:DuePayableAmount", text_from_cents(invoice.total_cents - paid_cents))
-
-
-def _put_day(at: Xml.Element, name: str, moment: datetime | None) -> None:
-    if moment is not None:
-        _put(_put(at, name), "udt:DateTimeString", f"{moment.astimezone(UTC):%Y%m%d}", format=_DAY)
-
-
-def _put(at: Xml.Element, name: str, text: object = None, **attributes: str) -> Xml.Element:
-    prefix, _, local = name.partition(":")
-    element = Xml.SubElement(at, f"{{{_SPACES[prefix]}}}{local}", attributes)
-    if text is not None:
-        element.text = _plain(str(text))
-    return element
-
-
-def _plain(text: str | None) -> str:
-    """Without what XML can't hold, and without space around it."""
-    return _NOT_IN_XML.sub("", text or "").strip()

@@ -9,7 +9,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from django.conf import settings
 from django.template.loader import render_to_string
@@ -17,17 +17,19 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from apps.billing.documents.credit_notes import credit_note_number
 from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.invoices import e_invoice
 from apps.billing.invoices.seller_buyer import buyer_of, seller_of
-from apps.billing.models import Invoice, InvoicePayment
+from apps.billing.models import CreditNote, Invoice, InvoicePayment, InvoiceTax
 from apps.billing.selectors import being_paid, payments_received
 from apps.billing.services.languages import language_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
-from apps.core import clock, regions
+from apps.core import clock
 from apps.core.documents import drawings, pdf
 from apps.core.documents.metadata import Vocabulary
 from apps.core.rows import Job
+from apps.core.text import regions
 from apps.payments.documents.checkout import checkout_facts
 from apps.stores.branding import colour, read_logo
 
@@ -103,8 +105,12 @@ def file_name(kind: str, invoice: Invoice, ending: str = "pdf") -> str:
     return f"{kind}-{number}.{ending}"
 
 
+def credit_note_file_name(note: CreditNote) -> str:
+    return f"credit-note-{credit_note_number(note)}.xml"
+
+
 def words_for(invoice: Invoice, now: datetime) -> str:
-    """Whether it is paid, in words."""
+    """State of payment, in words."""
     if invoice.status == OPEN:
         if being_paid([invoice]):
             return gettext("Confirming")
@@ -117,16 +123,19 @@ def words_for(invoice: Invoice, now: datetime) -> str:
     return str(_WORDS[invoice.status])
 
 
-def percent_text(bps: int) -> str:
-    """1950 is 19.5."""
-    return f"{bps // 100}.{bps % 100:02d}".rstrip("0").rstrip(".")
+def shown_taxes(invoice: Invoice) -> list[InvoiceTax]:
+    """What a document says of its taxes: no word of one that is zero and has no reason, beside
+    nothing else."""
+    taxes = invoice.charged_taxes
+    says_nothing = not any(tax.rate_bps or tax.reason for tax in taxes)
+    return [] if says_nothing else taxes
 
 
 def _page(invoice: Invoice, *, is_receipt: bool, language: str = "") -> str:
-    # Of nobody's zone, and of the customer's language unless a reader has another: whoever asks,
-    # the file is the same.
+    # Of the invoice's zone, and of the customer's language unless a reader has another: whoever
+    # asks, the file is the same.
     with (
-        timezone.override(UTC),
+        timezone.override(invoice.zone),
         regions.shown_in(""),
         translation.override(language or language_of(invoice.customer)),
     ):
@@ -147,7 +156,7 @@ def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
         "lines": invoice.lines.all(),
         "url": hosted_url(invoice),
         "words": words_for(invoice, now),
-        "tax_percent": percent_text(invoice.tax_rate_bps or 0),
+        "taxes": shown_taxes(invoice),
         "discount_percent": invoice.discount_value
         if invoice.discount_type == Invoice.DiscountType.PERCENT
         else None,

@@ -16,6 +16,7 @@ from django.db import connection, transaction
 
 from apps.access.access import Access
 from apps.billing import events
+from apps.billing.invoices.charged import BilledLine, change_lines, charge, is_as_shown
 from apps.billing.invoices.counted_payments import count_payments
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.models import Invoice, InvoiceLine, InvoicePayment
@@ -41,6 +42,10 @@ class OnlyDraftsFinalized(Failure):
     message = "Only draft invoices can be finalized"
 
 
+class TaxesChanged(Failure):
+    message = "The taxes of this draft aren't those it was saved with: save it again and check them"
+
+
 class OnlyOpenSent(Failure):
     message = "Only open invoices can be sent"
 
@@ -58,21 +63,34 @@ class PaymentInProgress(Failure):
 
 
 def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
-    """Raises OnlyDraftsFinalized."""
+    """Raises OnlyDraftsFinalized, TaxesChanged or Invalid."""
+    at = access.now()
     with transaction.atomic():
         row = locked_invoice(invoice.pk)
         if row.status != DRAFT:
             raise OnlyDraftsFinalized
-        finalize_locked(row, access.now())
+        _charge_as_shown(row, at)
+        finalize_locked(row, at)
         audit_lines.note("invoice.finalized", row)
     return row
+
+
+def _charge_as_shown(row: Invoice, at: datetime) -> None:
+    """What is finalized is what was shown."""
+    total_cents = row.total_cents
+    lines = list(row.lines.select_related("tax_rate"))
+    charged = charge(row, [BilledLine.of(line) for line in lines], at)
+    if not is_as_shown(row, charged, total_cents):
+        raise TaxesChanged
+    change_lines(row, lines, charged)
 
 
 def finalize_locked(
     invoice: Invoice, at: datetime, lines: Sequence[InvoiceLine] | None = None
 ) -> None:
-    """Number it, open it to payment, and lock it; one of nothing is paid at once. `lines` when they
-    are at hand."""
+    """Number it, open it to payment, and lock it; one of nothing is paid at once. What has no days
+    of supply was supplied on the day of issue. `lines` when they are at hand."""
+    issued_on = at.astimezone(invoice.zone).date()
     with connection.cursor() as cursor:
         cursor.execute(_NEXT_NUMBER, [invoice.store_id, invoice.mode])
         (number,) = cursor.fetchone()
@@ -84,6 +102,9 @@ def finalize_locked(
         number=number,
         public_token=led_by_shard(secrets.token_urlsafe(TOKEN_BYTES)),
         finalized_at=at,
+        issued_on=issued_on,
+        supplied_from=invoice.supplied_from or issued_on,
+        supplied_until=invoice.supplied_until or issued_on,
     )
     if not invoice.total_cents:
         pay_locked(invoice, at)

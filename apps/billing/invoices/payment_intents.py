@@ -1,5 +1,5 @@
-"""How an invoice is paid: an intent for what is left, never two that can be paid, and a sweep that
-counts what has completed.
+"""Payment of an invoice: one intent for the rest, never two payable ones, and a sweep that counts
+completed ones.
 
 Payments wake the sweep by name when an intent ends or is refunded; the periodic run finds what that
 lost.
@@ -16,10 +16,10 @@ from apps.billing.documents.invoices import formatted_number, hosted_url
 from apps.billing.invoices.counted_payments import asking_too_much, withdraw_asking_too_much
 from apps.billing.invoices.lifecycle import pay_if_covered
 from apps.billing.invoices.locking import locked_invoice
-from apps.billing.invoices.totals import smallest_cents
 from apps.billing.models import Invoice, InvoicePayment
 from apps.billing.selectors import by_token, last_payment
 from apps.billing.states import OPEN
+from apps.billing.taxes.counting import smallest_cents
 from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
 from apps.core.marks import Mark
@@ -125,9 +125,9 @@ def update_paid_amounts(
 
 
 def _update_all() -> int:
-    """What ended is found by itself, and what asks for more than is left. What was accepted late or
-    refunded has been booked since the last run, whose place is kept; what failed comes again after
-    its pause."""
+    """Counts ended intents, and replaces those that ask for more than the rest. What was accepted
+    late or refunded has been booked since the last run, whose place is kept; what failed comes
+    again after its pause."""
     asking = asking_too_much(InvoicePayment.objects.all())
     look_until(dict(asking.values_list("payment_id", "accepted_at")[: JOB.limit]))
     reading = MARK.begin()

@@ -1,4 +1,4 @@
-"""Reminders: one letter some days before an invoice is due and one some days after, to customers
+"""Reminders: one email some days before an invoice is due and one some days after, to customers
 who were sent the invoice.
 
 `next_letter_at` is when the next of them is due, null when nothing follows. What has ended, is void
@@ -10,7 +10,7 @@ import uuid
 from datetime import datetime
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from apps.billing.invoices.confirming import (
     awaited_payment,
@@ -24,6 +24,7 @@ from apps.billing.services import emails
 from apps.billing.states import OPEN, PAUSED
 from apps.core import clock
 from apps.core.rows import Job
+from apps.stores.staff.suspensions import Suspension, goes_on
 
 LOOKS_AT = (Invoice,)
 JOB = Job("billing.send_reminders", limit=2000)
@@ -32,8 +33,9 @@ JOB = Job("billing.send_reminders", limit=2000)
 def send_reminders() -> int:
     """The sweep over every store, the longest due first; how many invoices were looked at."""
     look_before_judging()
-    rows = Invoice.objects.filter(store__deleted_at=None).order_by("next_letter_at")
-    return JOB.walk_due(rows, "next_letter_at", remind, clock.real_now())
+    rows = Invoice.objects.order_by("next_letter_at")
+    open_stores = goes_on(Suspension.PAYMENTS) & Q(store__deleted_at=None)
+    return JOB.walk_due(rows, "next_letter_at", remind, clock.real_now(), open_stores)
 
 
 def remind(invoice_id: uuid.UUID) -> None:
@@ -73,7 +75,7 @@ def _send(invoice: Invoice, due: datetime, at: datetime) -> None:
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
-    """When a customer of the store's test mode is next reminded."""
+    """Next reminder to a customer of the store's test mode."""
     rows = _of_store(store_id)
     if after is not None:
         rows = rows.filter(next_letter_at__gt=after)
@@ -91,4 +93,5 @@ def run_due(store_id: uuid.UUID, now: datetime) -> None:
 
 
 def _of_store(store_id: uuid.UUID) -> "QuerySet[Invoice]":
-    return Invoice.objects.filter(store_id=store_id, mode="test", next_letter_at__isnull=False)
+    rows = Invoice.objects.filter(goes_on(Suspension.PAYMENTS), store_id=store_id, mode="test")
+    return rows.filter(next_letter_at__isnull=False)

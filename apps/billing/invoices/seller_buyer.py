@@ -1,12 +1,12 @@
-"""Who bills whom, as it stands on an invoice: the store's verified business, and the customer with
-an address of any shape."""
+"""Seller and buyer of an invoice: the store's verified business, and the customer with an address
+of any shape."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from apps.billing.models import Invoice
-from apps.core.countries import country_name
+from apps.core.text.countries import country_name
 from apps.stores.selectors import approved_verification
 
 # The usual parts of a postal address in the order they are written; what else there is follows.
@@ -63,30 +63,44 @@ class Buyer:
     name: str
     email: str
     address: list[str]
+    vat_number: str = ""
 
 
 def seller_of(invoice: Invoice) -> Biller:
     """The store as a party, with its own address; what stands in registers comes from its approved
-    verification."""
+    verification, and without one from what its owner says."""
     store = invoice.store
     verification = approved_verification(invoice.store)
-    country = verification.business_country if verification is not None else store.country
+    if verification is not None:
+        name = verification.business_legal_name or store.legal_name
+        number = verification.registration_number or store.register_number
+        country = shown_country = verification.business_country
+        tax_id = verification.tax_id or store.vat_number
+    else:
+        name, number, tax_id = store.legal_name, store.register_number, store.vat_number
+        shown_country = store.country
+        # Nobody is a party to an e-invoice by a country alone.
+        country = store.country if store.legal_name else ""
     return Biller(
-        name=(verification.business_legal_name if verification is not None else "") or store.name,
-        registration_number=verification.registration_number if verification is not None else "",
-        tax_id=verification.tax_id if verification is not None else "",
+        name=name or store.name,
+        registration_number=number,
+        tax_id=tax_id,
         street=store.street,
         postal_code=store.postal_code,
         city=store.city,
-        country=verification.business_country if verification is not None else "",
-        country_name=country_name(country),
+        country=country,
+        country_name=country_name(shown_country),
         email=store.support_email,
     )
 
 
 def buyer_of(invoice: Invoice) -> Buyer:
+    """A country of their own stands at the end of an address that names none."""
     customer = invoice.customer
-    return Buyer(customer.name or customer.email, customer.email, address_lines(customer.address))
+    lines = address_lines(customer.address)
+    if customer.country and not (customer.address or {}).get("country"):
+        lines = [*lines, country_name(customer.country)]
+    return Buyer(customer.name or customer.email, customer.email, lines, customer.vat_number or "")
 
 
 def address_lines(address: Mapping[str, Any] | None) -> list[str]:

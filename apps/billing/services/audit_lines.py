@@ -1,16 +1,26 @@
-"""What people and their programs do with billing stands in the store's audit log; what time does is
-told by each record's history."""
+"""Audit lines of acts of people and their programs in billing; acts of time are in each record's
+history."""
 
 from collections.abc import Mapping
 from typing import Any
 
+from apps.billing.documents.credit_notes import credit_note_number
 from apps.billing.documents.invoices import formatted_number
-from apps.billing.models import Customer, Invoice, Price, Product, Subscription
+from apps.billing.models import (
+    CreditNote,
+    Customer,
+    Invoice,
+    Price,
+    Product,
+    Subscription,
+    TaxRate,
+    TaxSettings,
+)
 from apps.core.money import Fiat
-from apps.core.regions import in_english
-from apps.stores import audit
+from apps.core.text.regions import in_english
+from apps.stores.auditing import audit
 
-Record = Product | Price | Customer | Subscription | Invoice
+Record = Product | Price | Customer | Subscription | Invoice | CreditNote | TaxRate | TaxSettings
 
 
 def note(action: str, row: Record, details: Mapping[str, Any] | None = None) -> None:
@@ -30,6 +40,12 @@ def _name(row: Record) -> str:
             return row.email
         case Subscription():
             return f"{row.customer.email}: {row.price.product.name}"
+        case TaxRate():
+            return row.name
+        case TaxSettings():
+            return row.store.name
+        case CreditNote():
+            return credit_note_number(row)
         case Invoice():
             return formatted_number(row) or _draft(row)
 

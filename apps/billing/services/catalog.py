@@ -8,6 +8,7 @@ from apps.billing.invoices.totals import check_unit_amount
 from apps.billing.models import Price, Product
 from apps.billing.requests import PriceRequest, ProductChanges, ProductRequest
 from apps.billing.services import audit_lines
+from apps.billing.services.references import named_rate
 from apps.core.idempotency import once_per_form
 
 
@@ -16,12 +17,14 @@ def create_product(
 ) -> Product:
     """A new product is always active."""
     at = access.now()
+    fields = asdict(request)
+    fields["tax_rate"] = named_rate(access, fields.pop("tax_rate_id"))
 
     @transaction.atomic
     def make() -> Product:
         identity = {"store": access.store, "mode": access.mode, "form_key": form_key}
         product: Product = Product.objects.create(
-            **identity, created_at=at, updated_at=at, **asdict(request)
+            **identity, created_at=at, updated_at=at, **fields
         )
         audit_lines.note("product.created", product)
         return product
@@ -34,7 +37,10 @@ def update_product(access: Access, product: Product, request: ProductChanges) ->
     """Leaves its prices and the subscriptions to them as they are."""
     fields = request.sent()
     for name, value in fields.items():
-        setattr(product, name, value)
+        if name == "tax_rate_id":
+            product.tax_rate = named_rate(access, value, is_in_use=product.tax_rate)
+        else:
+            setattr(product, name, value)
     product.updated_at = access.now()
     product.save(update_fields=[*fields, "updated_at"])
     audit_lines.note("product.changed", product, {"fields": sorted(fields)})
@@ -47,6 +53,8 @@ def create_price(
     """Raises Invalid for a part of the currency's smallest unit."""
     at = access.now()
     check_unit_amount(request.unit_amount_cents, request.currency)
+    fields = asdict(request)
+    fields["tax_rate"] = named_rate(access, fields.pop("tax_rate_id"))
 
     @transaction.atomic
     def make() -> Price:
@@ -56,9 +64,7 @@ def create_price(
             "product": product,
             "form_key": form_key,
         }
-        price: Price = Price.objects.create(
-            **identity, created_at=at, updated_at=at, **asdict(request)
-        )
+        price: Price = Price.objects.create(**identity, created_at=at, updated_at=at, **fields)
         audit_lines.note("price.created", price)
         return price
 

@@ -1,4 +1,4 @@
-"""What must end in billing before a store closes."""
+"""Billing records that must end before a store closes."""
 
 from apps.billing.models import Subscription
 from apps.billing.states import CANCELED

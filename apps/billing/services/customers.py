@@ -10,13 +10,15 @@ from apps.access.access import Access
 from apps.billing.models import Customer, Subscription
 from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import audit_lines
-from apps.billing.services.references import CustomerNotActive
+from apps.billing.services.references import CustomerNotActive, named_rate
 from apps.billing.states import CANCELED
 from apps.billing.subscriptions.changes import cancel_locked
 from apps.billing.subscriptions.locking import locked
+from apps.billing.taxes.choosing import buyer_country
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, RefusalKind
 from apps.core.idempotency import once_per_form
+from apps.core.text.vat_numbers import vat_number
 
 
 class CustomerEmailTaken(Failure):
@@ -28,13 +30,16 @@ class CustomerEmailTaken(Failure):
 def create_customer(
     access: Access, request: CustomerRequest, *, form_key: str | None = None
 ) -> Customer:
-    """Raises CustomerEmailTaken."""
+    """Raises CustomerEmailTaken or Invalid."""
     at = access.now()
+    fields = asdict(request)
+    fields["tax_rate"] = named_rate(access, fields.pop("tax_rate_id"))
 
     @transaction.atomic
     def make() -> Customer:
         identity = {"store": access.store, "mode": access.mode, "form_key": form_key}
-        customer = Customer(**identity, created_at=at, updated_at=at, **asdict(request))
+        customer = Customer(**identity, created_at=at, updated_at=at, **fields)
+        _check_number(customer)
         _save(customer)
         audit_lines.note("customer.created", customer)
         return customer
@@ -44,16 +49,30 @@ def create_customer(
 
 @transaction.atomic
 def update_customer(access: Access, customer: Customer, request: CustomerChanges) -> Customer:
-    """Raises CustomerEmailTaken or CustomerNotActive."""
+    """Raises CustomerEmailTaken, CustomerNotActive or Invalid."""
     fields = request.sent()
     if customer.deleted_at is not None:
         raise CustomerNotActive
     for name, value in fields.items():
-        setattr(customer, name, value)
+        if name == "tax_rate_id":
+            customer.tax_rate = named_rate(access, value, is_in_use=customer.tax_rate)
+        else:
+            setattr(customer, name, value)
+    if {"country", "vat_number", "address"} & set(fields) and _check_number(customer):
+        fields = {**fields, "vat_number": customer.vat_number}
     customer.updated_at = access.now()
     _save(customer, [*fields, "updated_at"])
     audit_lines.note("customer.changed", customer, {"fields": sorted(fields)})
     return customer
+
+
+def _check_number(customer: Customer) -> bool:
+    """Spell it as it is stored; True if there is one. Raises Invalid."""
+    if not customer.vat_number:
+        customer.vat_number = None
+        return False
+    customer.vat_number = vat_number(customer.vat_number, buyer_country(customer))
+    return True
 
 
 def _save(customer: Customer, columns: list[str] | None = None) -> None:

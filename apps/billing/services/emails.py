@@ -1,4 +1,4 @@
-"""Letters to a store's customers about what they owe and what they paid, in the store's name.
+"""Emails to a store's customers about what they owe and what they paid, in the store's name.
 Queued in the caller's transaction.
 
 Each has a key of its own and goes out once. A deleted customer only gets what the merchant sends by
@@ -14,7 +14,7 @@ from apps.billing.services.languages import language_of
 from apps.billing.services.portal import portal_url
 from apps.core import emails
 from apps.core.clock import iso, real_now
-from apps.stores import customer_mail
+from apps.stores.emailing import customer_mail
 from apps.stores.models import Store
 
 _HOUR = 3600
@@ -33,7 +33,7 @@ _ABOUT_INVOICE = (
 
 
 def key_starts(invoice: Invoice) -> tuple[str, ...]:
-    """How the keys of all emails about an invoice begin."""
+    """Beginnings of the keys of all emails about an invoice."""
     return tuple(f"{name}:{invoice.pk}" for name in _ABOUT_INVOICE)
 
 
@@ -43,7 +43,7 @@ def invoice_opened(invoice: Invoice) -> None:
 
 
 def requested_invoice(invoice: Invoice) -> None:
-    """The merchant wants it sent (again): at most one letter a minute, however often it is asked
+    """The merchant wants it sent (again): at most one email a minute, however often it is asked
     for."""
     _send(
         invoice,
@@ -161,6 +161,7 @@ def _about(invoice: Invoice) -> dict[str, object]:
         "left_cents": invoice.left_cents,
         "currency": invoice.currency,
         "due_at": invoice.due_at,
+        "zone": invoice.zone,
         "paid_at": invoice.paid_at,
         "description": invoice.description,
         "url": hosted_url(invoice),

@@ -21,8 +21,7 @@ def language_of(customer: Customer) -> str:
 
 
 def remember_language(customer: Customer, code: str) -> None:
-    """What they chose counts for their emails and PDFs from now on. Unknown languages change
-    nothing."""
+    """Sets the customer's language for later emails and PDFs. Unknown languages change nothing."""
     if code in dict(settings.LANGUAGES) and code != customer.language:
         access = Access.for_public(customer.store, customer.mode)
         Customer.objects.visible_to(access).filter(pk=customer.pk).update(language=code)

@@ -32,7 +32,7 @@ def portal_url(customer: Customer) -> str:
 
 
 def customer_behind(token: str) -> Customer | None:
-    """Whose link it is, None when it is nobody's. Raises LinkExpired."""
+    """The link's customer, None when it is nobody's. Raises LinkExpired."""
     customer = _named_in(token)
     if customer is None:
         return None

@@ -1,4 +1,4 @@
--- Refuses to add, change or delete a line of a finalized invoice.
+-- Refuses to add, change or delete a line, or the tax, of a finalized invoice.
 CREATE OR REPLACE FUNCTION billing_check_line()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -14,3 +14,5 @@ BEGIN
 END $function$;
 
 CREATE TRIGGER invoice_line_checked BEFORE INSERT OR DELETE OR UPDATE ON billing_invoiceline FOR EACH ROW EXECUTE FUNCTION billing_check_line();
+
+CREATE TRIGGER invoice_tax_checked BEFORE INSERT OR DELETE OR UPDATE ON billing_invoicetax FOR EACH ROW EXECUTE FUNCTION billing_check_line();

@@ -1,5 +1,5 @@
-"""What a caller does to a subscription: begin, change, pause, resume and cancel it. What time does
-is in `cycle`.
+"""Changes of a subscription by a caller: begin, change, pause, resume and cancel. What time does is
+in `cycle`.
 
 Swaps count from the next cycle on. What changes nothing has no event.
 """
@@ -10,11 +10,12 @@ from django.db import transaction
 
 from apps.access.access import Access
 from apps.billing import events
+from apps.billing.invoices.totals import check_discount
 from apps.billing.models import Invoice, Subscription
 from apps.billing.periods import MONTHS, period_end, trial_end
 from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.services import audit_lines
-from apps.billing.services.references import named_customer
+from apps.billing.services.references import named_customer, named_rate
 from apps.billing.states import ACTIVE, CANCELED, OPEN, PAUSED, SUBSCRIPTION_MACHINE, TRIALING
 from apps.billing.subscriptions.cycle import bill_next, end
 from apps.billing.subscriptions.items import (
@@ -26,6 +27,8 @@ from apps.billing.subscriptions.items import (
 from apps.billing.subscriptions.locking import keep, locked, move
 from apps.core.errors import Failure
 from apps.core.idempotency import once_per_form
+from apps.core.text.days import zone_named
+from apps.core.text.wording import Worded
 
 
 class SubscriptionCanceled(Failure):
@@ -36,14 +39,18 @@ class CannotMove(Failure):
     """From one state to another that the table doesn't have."""
 
     def __init__(self, before: str, to: str) -> None:
-        super().__init__(f"Cannot move subscription from {before} to {to}")
+        super().__init__(
+            Worded("Cannot move subscription from {before} to {to}", before=before, to=to)
+        )
 
 
 class CannotSchedule(Failure):
     """Only one that is trialing or active ends with its period."""
 
     def __init__(self, state: str) -> None:
-        super().__init__(f"Cannot schedule cancellation of a {state} subscription")
+        super().__init__(
+            Worded("Cannot schedule cancellation of a {state} subscription", state=state)
+        )
 
 
 def create_subscription(
@@ -57,6 +64,8 @@ def create_subscription(
     anchor = lines[0]
     days = request.trial_period_days
     begin = trial_end(at, days)
+    zone = zone_named(access.store.time_zone)
+    check_discount(request.discount_type, request.discount_value)
     subscription = Subscription(
         store=access.store,
         mode=access.mode,
@@ -65,14 +74,24 @@ def create_subscription(
         quantity=anchor.quantity,
         status=TRIALING if days else ACTIVE,
         started_at=at,
-        anchor_day=begin.day,
+        anchor_day=begin.astimezone(zone).day,
+        time_zone=access.store.time_zone,
         current_period_start=at,
         current_period_end=begin
         if days
-        else period_end(at, anchor.price.interval, anchor.price.interval_count, at.day),
+        else period_end(
+            at,
+            anchor.price.interval,
+            anchor.price.interval_count,
+            at.astimezone(zone).day,
+            zone,
+        ),
         next_billing_at=begin,
         trial_end=begin if days else None,
         grace_cycles=request.grace_cycles,
+        tax_rate=named_rate(access, request.tax_rate_id),
+        discount_type=request.discount_type,
+        discount_value=request.discount_value,
         metadata=request.metadata,
         created_at=at,
         updated_at=at,
@@ -106,15 +125,20 @@ def update_subscription(
         at = access.now()
         lines = changed_lines(access, row, request)
         fields = request.sent()
-        changes = {
+        changes: dict[str, object] = {
             name: fields[name]
-            for name in ("grace_cycles", "metadata")
+            for name in ("grace_cycles", "metadata", "discount_type", "discount_value")
             if name in fields and fields[name] != getattr(row, name)
         }
+        if "tax_rate_id" in fields:
+            rate = named_rate(access, fields["tax_rate_id"], is_in_use=row.tax_rate)
+            if rate != row.tax_rate:
+                changes["tax_rate"] = rate
         if lines is None and not changes:
             return row
         for name, value in changes.items():
             setattr(row, name, value)
+        check_discount(row.discount_type, row.discount_value)
         if lines is not None:
             _swap(row, lines)
         keep(row, at)
@@ -133,7 +157,7 @@ def _swap(row: Subscription, lines: list[SubscriptionLine]) -> None:
     day."""
     anchor = lines[0]
     if anchor.price.interval in MONTHS and row.price.interval not in MONTHS:
-        row.anchor_day = row.current_period_end.day
+        row.anchor_day = row.current_period_end.astimezone(row.zone).day
     row.price = anchor.price
     row.quantity = anchor.quantity
     put_lines(row, lines)
@@ -221,7 +245,7 @@ def resume_subscription(access: Access, subscription: Subscription) -> Subscript
         if row.status != PAUSED:
             raise CannotMove(row.status, ACTIVE)
         row.next_billing_at = at
-        row.anchor_day = at.day
+        row.anchor_day = at.astimezone(row.zone).day
         Invoice.objects.filter(
             subscription=row, status=OPEN, due_judged_at=None, due_at__lte=at
         ).update(due_judged_at=at)

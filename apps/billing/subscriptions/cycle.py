@@ -14,18 +14,16 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.billing import events
+from apps.billing.invoices.charged import BilledLine, charge, put_lines
 from apps.billing.invoices.confirming import (
     awaited_payment,
     look_before_judging,
     next_look,
 )
-from apps.billing.invoices.drafts import put_lines
 from apps.billing.invoices.lifecycle import finalize_locked
 from apps.billing.invoices.payment_intents import update_paid_amounts
-from apps.billing.invoices.totals import totals_of
 from apps.billing.models import Invoice, InvoiceSettings, Subscription
-from apps.billing.periods import due_at, next_reminder, period_end
-from apps.billing.requests import LineRequest
+from apps.billing.periods import due_at, next_reminder, period_days, period_end
 from apps.billing.selectors import period_key, with_parts
 from apps.billing.services import emails
 from apps.billing.states import (
@@ -50,19 +48,28 @@ from apps.billing.subscriptions.locking import (
 )
 from apps.core import clock
 from apps.core.rows import Job
+from apps.stores.staff.suspensions import (
+    PaymentsSuspended,
+    Suspension,
+    due_after,
+    goes_on,
+    is_suspended,
+)
 
 LOOKS_AT = (Subscription, Invoice)
 JOB = Job("billing.run_cycles", limit=500)
 READ_AT_ONCE = 50  # so few that what is read is at most a second or two old when it is billed
 STEPS_MAX = 60
 RUN_SECONDS_MAX = 200  # a job has 300
+# While nobody can pay, nothing is billed, and nothing judged as unpaid.
+_STORE_BILLS = Q(store__deleted_at=None) & goes_on(Suspension.PAYMENTS)
 
 
 def run_cycles(limit: int = 20 * JOB.limit) -> int:
     """The sweep over every store: bring what is due up to date, the longest due first; how many
     subscriptions there were."""
     look_before_judging()
-    rows = Subscription.objects.filter(store__deleted_at=None)
+    rows = Subscription.objects.filter(_STORE_BILLS)
     ahead = JOB.stores_ahead(Subscription)
     due, due_ahead = clock.is_due_apart("next_step_at", rows, clock.real_now(), ahead)
     done = _run(due, limit)
@@ -79,7 +86,7 @@ def _run(is_due: Q, limit: int) -> int:
             locked_ids.add(candidate.pk)
 
     while done < limit and time.monotonic() - began < RUN_SECONDS_MAX / 2:
-        due = Subscription.objects.filter(is_due, store__deleted_at=None)
+        due = Subscription.objects.filter(is_due, _STORE_BILLS)
         rows = (
             JOB.ready(due.exclude(pk__in=locked_ids))
             .order_by("next_step_at")
@@ -129,7 +136,7 @@ def _advance(subscription: Subscription) -> None:
 def _take(
     subscription: Subscription, step: CycleStep, facts: SubscriptionFacts, at: datetime
 ) -> SubscriptionFacts:
-    """Where it stands then."""
+    """Takes a step, and returns the new state."""
     match step:
         case CycleStep.BILL:
             invoice = bill_next(subscription, at)
@@ -147,12 +154,20 @@ def _take(
 
 def bill_next(subscription: Subscription, at: datetime) -> Invoice:
     """Begin the period that starts at `next_billing_at` and invoice it. The row is locked, and kept
-    by the caller."""
+    by the caller. Raises PaymentsSuspended: its customer couldn't pay."""
+    if is_suspended(subscription.store, Suspension.PAYMENTS):
+        raise PaymentsSuspended
     start = subscription.next_billing_at
     price = subscription.price
     if start is None:
         raise RuntimeError(f"subscription {subscription.pk} is not billed")
-    close = period_end(start, price.interval, price.interval_count, subscription.anchor_day)
+    close = period_end(
+        start,
+        price.interval,
+        price.interval_count,
+        subscription.anchor_day,
+        subscription.zone,
+    )
     subscription.current_period_start = start
     subscription.current_period_end = close
     subscription.next_billing_at = close
@@ -170,37 +185,33 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
         *((item.price, item.quantity) for item in subscription.add_ons.all()),
     ]
     lines = [
-        LineRequest(
-            description=price.product.name,
-            quantity=quantity,
-            unit_amount_cents=price.unit_amount_cents,
-        )
+        BilledLine(price.product.name, quantity, price.unit_amount_cents, price=price)
         for price, quantity in priced
     ]
-    currency = subscription.price.currency
-    totals = totals_of(
-        [(quantity, price.unit_amount_cents) for price, quantity in priced],
-        currency,
-        None,
-        None,
-        None,
-    )
     due = due_at(at, start, close, InvoiceSettings.of(subscription.store).invoice_due_days)
-    invoice = Invoice.objects.create(
+    first, last = period_days(start, close, subscription.zone)
+    invoice = Invoice(
         store=subscription.store,
         mode=subscription.mode,
         customer=subscription.customer,
         subscription=subscription,
         period_key=period_key(subscription),
-        currency=currency,
-        description=f"{start:%Y-%m-%d} to {close:%Y-%m-%d}",
+        currency=subscription.price.currency,
+        description=f"{first:%Y-%m-%d} to {last:%Y-%m-%d}",
+        supplied_from=first,
+        supplied_until=last,
         due_at=due,
-        next_letter_at=next_reminder(at, due, at) if totals.total_cents else None,
+        time_zone=subscription.time_zone,
+        discount_type=subscription.discount_type,
+        discount_value=subscription.discount_value,
+        tax_rate=subscription.tax_rate,
         created_at=at,
         updated_at=at,
-        **totals.columns(),
     )
-    rows = put_lines(invoice, lines)
+    charged = charge(invoice, lines, at, is_cycle=True)
+    invoice.next_letter_at = next_reminder(at, due, at) if invoice.total_cents else None
+    invoice.save(force_insert=True)
+    rows = put_lines(invoice, lines, charged)
     if not invoice.total_cents:
         keep(subscription, at)  # it is paid at once, which looks at the row
     finalize_locked(invoice, at, rows)
@@ -228,8 +239,8 @@ def _judge(subscription: Subscription, at: datetime) -> None:
     if invoice.status != OPEN:
         subscription.refresh_from_db(fields=["status", "failed_cycle_count"])
         return
-    if payment is not None:
-        again = next_look(due, payment, at)
+    again = next_look(due, payment, at) if payment is not None else _after_suspension(invoice, due)
+    if again is not None and (payment is not None or again > at):
         Invoice.objects.filter(pk=invoice.pk).update(due_waits_until=again)
         return
     Invoice.objects.filter(pk=invoice.pk).update(due_judged_at=at)
@@ -243,6 +254,15 @@ def _judge(subscription: Subscription, at: datetime) -> None:
         end(subscription, at)
     else:
         emails.subscription_past_due(subscription, invoice)
+
+
+def _after_suspension(invoice: Invoice, due: datetime) -> datetime | None:
+    """When it is judged that was due while nobody could pay it; None if it was due at another
+    time."""
+    ahead = clock.offset(invoice.store, invoice.mode)
+    begin = invoice.created_at - ahead
+    until = due_after(invoice.store, Suspension.PAYMENTS, begin, due - ahead)
+    return None if until is None else until + ahead
 
 
 def end(subscription: Subscription, at: datetime) -> None:
@@ -260,7 +280,7 @@ def end(subscription: Subscription, at: datetime) -> None:
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
-    """When time next does something to one of the store's test subscriptions."""
+    """Next step of time for one of the store's test subscriptions."""
     rows = _of_store(store_id)
     if after is not None:
         rows = rows.filter(next_step_at__gt=after)
@@ -268,7 +288,7 @@ def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
 
 
 def run_due(store_id: uuid.UUID, now: datetime) -> None:
-    """What was paid before this moment counts first."""
+    """Counts payments before this moment first."""
     update_paid_amounts(store_id=store_id)
     due = _of_store(store_id).filter(next_step_at__lte=now).order_by("next_step_at")
     for subscription_id in list(due.values_list("pk", flat=True)):
@@ -276,4 +296,5 @@ def run_due(store_id: uuid.UUID, now: datetime) -> None:
 
 
 def _of_store(store_id: uuid.UUID) -> "QuerySet[Subscription]":
-    return Subscription.objects.filter(store_id=store_id, mode="test", next_step_at__isnull=False)
+    rows = Subscription.objects.filter(_STORE_BILLS, store_id=store_id, mode="test")
+    return rows.filter(next_step_at__isnull=False)

@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from msgspec import UNSET
 
 from apps.access.access import Access
-from apps.billing.invoices.totals import totals_of
 from apps.billing.models import Price, Subscription, SubscriptionItem
 from apps.billing.requests import ITEMS_MAX, ItemRequest, SubscriptionChanges, SubscriptionRequest
 from apps.billing.services.references import named_price
+from apps.billing.taxes.counting import PricedLine, count
 from apps.core.ids import new_id
 from apps.core.messages.fields import Invalid
 
 
 @dataclass(frozen=True)
 class SubscriptionLine:
-    """One price with its quantity; `item_id` is the add-on that it goes on with."""
+    """A price with its quantity; `item_id` is the add-on that it goes on with."""
 
     price: Price
     quantity: int
@@ -65,12 +65,9 @@ def _checked(lines: list[SubscriptionLine]) -> list[SubscriptionLine]:
         raise Invalid("items", "one_cycle")
     if len({line.price.pk for line in lines}) < len(lines):
         raise Invalid("items", "price_once")
-    totals_of(
-        [(line.quantity, line.price.unit_amount_cents) for line in lines],
+    count(
+        [PricedLine(line.quantity, line.price.unit_amount_cents) for line in lines],
         lines[0].price.currency,
-        None,
-        None,
-        None,
     )
     return lines
 

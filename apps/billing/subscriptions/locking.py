@@ -71,7 +71,7 @@ def facts_for_people(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, S
 
 
 def standing(subscription: Subscription, unpaid_due_at: datetime | None) -> SubscriptionFacts:
-    """The same when what is unpaid is known."""
+    """State of a subscription, given its unpaid due time."""
     return SubscriptionFacts(
         status=subscription.status,
         next_billing_at=subscription.next_billing_at,
@@ -113,7 +113,8 @@ def keep(subscription: Subscription, at: datetime, facts: SubscriptionFacts | No
 
 
 def invoice_closed(invoice: Invoice, at: datetime) -> None:
-    """What settings.INVOICE_FOLLOWERS asks: the subscription that waited for it may recover."""
+    """Hook of settings.INVOICE_FOLLOWERS: the subscription that waited for the invoice may
+    recover."""
     if invoice.subscription_id is not None:
         recover(locked(invoice.subscription_id), at)
 

@@ -1,5 +1,4 @@
-"""What comes next for a subscription, in the order of time: told to people, decided by nobody
-here."""
+"""Coming events of a subscription in the order of time: shown to people, decided elsewhere."""
 
 import uuid
 from collections.abc import Sequence
@@ -27,7 +26,7 @@ def upcoming_cycles(subscription: Subscription) -> list[Coming]:
 
 
 def upcoming_of_all(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, list[Coming]]:
-    """The same of several, by ID."""
+    """Coming events of several subscriptions, by ID."""
     facts = facts_for_people(subscriptions)
     return {row.pk: _coming(row, facts[row.pk]) for row in subscriptions}
 
@@ -39,7 +38,7 @@ def _coming(subscription: Subscription, facts: SubscriptionFacts) -> list[Coming
 
 
 def cycle_cents(subscription: Subscription) -> int:
-    """What a cycle costs at the prices that the next one is billed at."""
+    """Price of a cycle at the prices of the next bill, in cents."""
     add_ons = sum(
         item.quantity * item.price.unit_amount_cents for item in subscription.add_ons.all()
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
 
-from apps.core.evm import keccak
+from apps.chain.encoding.keccak import keccak
 
 SIZE_BITS = 2048
 # Up to so many bits (some thirty logs) all logs of a block are read, and no other is missing.

@@ -5,10 +5,10 @@ commits to it, and who signed one (EIP-155, 2718, 2930, 1559, 4844, 7702; the OP
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from apps.chain.encoding.keccak import keccak
 from apps.chain.encoding.transactions import Item, rlp
 from apps.chain.encoding.trie import root_of
 from apps.chain.keys.secp256k1 import V_OF_PARITY, SigningKey, recovered
-from apps.core.evm import keccak
 
 _LEGACY, _ACCESS_LIST, _FEES, _BLOBS, _DELEGATIONS = range(5)
 _DEPOSIT = 0x7E

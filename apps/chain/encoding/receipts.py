@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from apps.chain.encoding import bloom
+from apps.chain.encoding.keccak import keccak
 from apps.chain.encoding.transactions import Item, rlp
 from apps.chain.encoding.trie import root_of
-from apps.core.evm import keccak
 
 _LEGACY = 0
 _DEPOSIT = 0x7E  # of the OP stack, whose receipt has two fields more since Canyon

@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
+from apps.chain.encoding.keccak import keccak
 from apps.chain.keys.secp256k1 import Signs
-from apps.core.evm import keccak
 
 _TYPE = b"\x02"
 _SHORT_MAX = 55
@@ -34,7 +34,7 @@ class Transaction:
 
     @property
     def digest(self) -> bytes:
-        """What the key signs."""
+        """Digest for the signature."""
         return keccak(_TYPE + rlp(self._fields()))
 
     def signed(self, key: Signs) -> Signed:

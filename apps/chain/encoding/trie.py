@@ -3,8 +3,8 @@ of each (yellow paper, appendix D). Only the root is computed; nothing is kept."
 
 from collections.abc import Mapping, Sequence
 
+from apps.chain.encoding.keccak import keccak
 from apps.chain.encoding.transactions import Item, rlp
-from apps.core.evm import keccak
 
 _HASH_BYTES = 32
 _Leaves = Mapping[str, bytes]  # by the rest of the path, a letter for each half byte

@@ -2,7 +2,7 @@
 in by their hash."""
 
 from apps.chain.encoding import abi
-from apps.core.evm import keccak
+from apps.chain.encoding.keccak import keccak
 
 _DOMAIN = "EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
 
@@ -26,5 +26,5 @@ def text_hash(text: str) -> bytes:
 
 
 def digest(domain: bytes, struct: bytes) -> bytes:
-    """What the key signs."""
+    """Digest for the signature."""
     return keccak(b"\x19\x01" + domain + struct)

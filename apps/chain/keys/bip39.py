@@ -33,7 +33,7 @@ def words_of(entropy: bytes) -> str:
 
 
 def is_mnemonic(words: str) -> bool:
-    """Whether these are words of the list, so many as a mnemonic has, with the right checksum."""
+    """True if these are words of the list, so many as a mnemonic has, with the right checksum."""
     numbers = {word: number for number, word in enumerate(_list())}
     parts = unicodedata.normalize("NFKD", words).split()
     if len(parts) not in _LENGTHS or not all(word in numbers for word in parts):
@@ -44,6 +44,12 @@ def is_mnemonic(words: str) -> bool:
     check_bits = len(parts) // 3
     entropy = (bits >> check_bits).to_bytes(check_bits * 4)
     return bool(bits & 2**check_bits - 1 == _checksum(entropy))
+
+
+def looks_like_mnemonic(text: str) -> bool:
+    """Whether these are as many words of the list as a mnemonic has, whatever their checksum."""
+    parts = unicodedata.normalize("NFKD", text).lower().split()
+    return len(parts) in _LENGTHS and set(parts) <= set(_list())
 
 
 def _checksum(entropy: bytes) -> int:

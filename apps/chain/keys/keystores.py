@@ -38,7 +38,8 @@ class HotKey:
         self._lane = lane
         self._signed: dict[bytes, tuple[int, int, int]] = {}
         try:
-            self.address = address_of(PublicKey(keystore.public_key(lane)))
+            self.public_key = keystore.public_key(lane)
+            self.address = address_of(PublicKey(self.public_key))
         except ValueError:
             raise KeystoreError(
                 ErrorCode.MALFORMED, f"What is kept for {lane} mode is no key of the curve"

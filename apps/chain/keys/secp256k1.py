@@ -4,7 +4,7 @@ from typing import Protocol
 
 from coincurve import PrivateKey, PublicKey
 
-from apps.core.evm import keccak
+from apps.chain.encoding.keccak import keccak
 
 # The last byte that the EVM knows for a signature, less the recovery id.
 V_OF_PARITY = 27
@@ -14,7 +14,7 @@ ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
 
 class Signs(Protocol):
-    """What signs for an address, in lower case."""
+    """A signer for an address, in lower case."""
 
     @property
     def address(self) -> str: ...

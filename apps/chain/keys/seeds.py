@@ -16,10 +16,12 @@ from django.conf import settings
 from apps.chain.keys import bip32, bip39
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.chain.providers.base import Keystore
-from apps.core import crypto, published_secrets
+from apps.core import crypto
 from apps.core.errors import Failure
+from apps.core.process import published_secrets
 
 DEPOSIT_ACCOUNTS = {"live": 0, "test": 1}
+COIN_TYPES = {"bitcoin": 0, "litecoin": 2}
 HOT_ACCOUNTS = {"live": 2, "test": 3}
 _PURPOSE = b"tillgate signer key file 1"
 _VERSION = 2
@@ -39,17 +41,31 @@ class Seed:
     def deposit_xpub(self, mode: str) -> str:
         return self._root.derive(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'").public.text()
 
+    def coin_xpub(self, coin: str, mode: str) -> str:
+        return self._root.derive(coin_account(coin, mode)).public.text()
+
+    def coin_key(self, coin: str, mode: str, index: int) -> SigningKey:
+        """Key of a deposit address of a network with coins (BIP-84)."""
+        return self._key(f"{coin_account(coin, mode)}/0/{index}")
+
     def hot_key(self, mode: str, number: int = 0) -> SigningKey:
-        """What signs for a hot wallet of the mode; each number has an account of its own."""
+        """Key of a hot wallet of the mode; each number has an account of its own."""
         account = HOT_ACCOUNTS[mode] + len(HOT_ACCOUNTS) * number
         return self._key(f"m/44'/60'/{account}'/0/0")
 
     def deposit_key(self, mode: str, index: int) -> SigningKey:
-        """What signs for a deposit address, when it is swept."""
+        """Key of a deposit address, for its sweep."""
         return self._key(f"m/44'/60'/{DEPOSIT_ACCOUNTS[mode]}'/0/{index}")
 
     def _key(self, path: str) -> SigningKey:
         return SigningKey(self._root.derive(path).key.secret)
+
+
+def coin_account(coin: str, mode: str) -> str:
+    """Path of the account whose addresses are handed out, by SLIP-44; all test networks have type
+    1, and each coin an account of it."""
+    place = list(COIN_TYPES).index(coin)
+    return f"m/84'/{COIN_TYPES[coin]}'/0'" if mode == "live" else f"m/84'/1'/{place}'"
 
 
 def new_words() -> str:
@@ -88,7 +104,7 @@ def open_key_file(path: Path, keystore: Keystore) -> Seed:
 
 
 def seed_in(path: Path, keystore: Keystore) -> Seed:
-    """The same; outside production the file of the demo's seed is made when there is none."""
+    """The seed in a file; outside production a missing file of the demo's seed is made."""
     if not settings.IS_PRODUCTION and not path.exists():
         try:
             return write_key_file(path, published_secrets.DEMO_MNEMONIC, keystore)

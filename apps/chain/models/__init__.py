@@ -1,5 +1,7 @@
 """Facts about chains, what was read of them and what leaves on them."""
 
+from apps.chain.models.coins import CoinRecord, SpendCandidate, SpendRecord
+from apps.chain.models.own import OwnWallet, WalletChoice
 from apps.chain.models.sending import (
     GasLeft,
     HotWallet,
@@ -10,6 +12,7 @@ from apps.chain.models.sending import (
     UndoneTransaction,
     UnknownTransaction,
 )
+from apps.chain.models.sightings import SightingRecord
 from apps.chain.models.watching import (
     Address,
     AddressLook,
@@ -31,17 +34,23 @@ __all__ = [
     "BalanceCheck",
     "Block",
     "BlockToRead",
+    "CoinRecord",
     "Deposit",
     "GasLeft",
     "Head",
     "HotWallet",
     "Obstacle",
     "OutgoingTransaction",
+    "OwnWallet",
     "PayerRecord",
     "SendingHold",
+    "SightingRecord",
     "SignedTransaction",
+    "SpendCandidate",
+    "SpendRecord",
     "UndoneTransaction",
     "UnexplainedBalance",
     "UnknownTransaction",
     "UnmatchedTransfer",
+    "WalletChoice",
 ]

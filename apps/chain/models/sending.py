@@ -1,5 +1,4 @@
-"""What leaves on the chains: hot wallets, holds, outgoing transactions and the bytes that were
-signed for them."""
+"""Outgoing coins: hot wallets, holds, transactions and the bytes that were signed for them."""
 
 from typing import Any
 
@@ -9,7 +8,7 @@ from django.db.models.functions import Cast, Concat
 
 from apps.chain.reasons import Reason
 from apps.core.ids import IdField
-from apps.core.models import AtomicField
+from apps.core.models import ADDRESS_LENGTH, AtomicField
 
 
 class HotWallet(models.Model):
@@ -33,7 +32,7 @@ class HotWallet(models.Model):
         "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
     )
     number = models.PositiveSmallIntegerField(default=0, db_default=0)
-    address = models.CharField(max_length=42, db_collation="C")
+    address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     next_nonce = models.BigIntegerField()
     halted_at = models.DateTimeField(null=True, blank=True)
     halted_reason = models.CharField(max_length=200, blank=True)
@@ -92,8 +91,8 @@ class SendingHold(models.Model):
 
 
 class OutgoingTransaction(models.Model):
-    """One transfer that an app above asked for, by purpose and reference. The `handled_…` columns
-    are what that app has acted upon.
+    """A transfer that an app above asked for, by purpose and reference. The `handled_…` columns are
+    what that app has acted upon.
 
     They stay when a reorg undoes the transaction: what was done for it isn't done again when it is
     mined again.
@@ -116,6 +115,7 @@ class OutgoingTransaction(models.Model):
         APPROVAL = "approval"  # lets the exchange take the tokens of a swap; moves nothing
         SWEEP = "sweep"  # the only one that leaves a deposit address
         SWEEP_GAS = "sweep_gas", "Gas for a sweep"
+        JOIN = "join", "Joining of coins"  # stays in the hot wallet, and costs its fee
         COLD = "cold", "Cold storage"
         WITHDRAWAL = "withdrawal"  # the operator's earnings
         X402 = "x402", "x402"  # carries out what a payer has signed; moves nothing of ours
@@ -143,7 +143,7 @@ class OutgoingTransaction(models.Model):
     )
     purpose = models.CharField(max_length=12, choices=Purpose.choices)
     reference = models.CharField(max_length=100)
-    to_address = models.CharField(max_length=42, db_collation="C")
+    to_address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     amount_atomic = AtomicField()
     # Of a call at `to_address`; empty for a plain transfer.
     call_data = models.TextField(blank=True, default="")
@@ -169,9 +169,18 @@ class OutgoingTransaction(models.Model):
     not_before = models.DateTimeField(null=True, blank=True)  # when what waits is looked at again
     # To who paid it in, which no daily cap counts.
     goes_back = models.BooleanField(default=False, db_default=False)
-    from_address = models.CharField(max_length=42, blank=True, db_collation="C")
+    from_address = models.CharField(max_length=ADDRESS_LENGTH, blank=True, db_collation="C")
     nonce = models.BigIntegerField(null=True, blank=True)
     gas_limit = models.BigIntegerField(null=True, blank=True)
+    # The transaction that pays it with coins; of a network that has them, in place of a nonce.
+    spend = models.ForeignKey(
+        "chain.SpendRecord",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="orders",
+        db_index=False,
+    )
     # The mined candidate, else the newest.
     tx_hash = models.CharField(max_length=66, blank=True, db_collation="C")
     # Since then its nonce is used and no node has a receipt of it.
@@ -202,7 +211,8 @@ class OutgoingTransaction(models.Model):
             ),
             models.CheckConstraint(
                 condition=~models.Q(status__in=["signed", "submitted", "confirmed"])
-                | models.Q(nonce__isnull=False),
+                | models.Q(nonce__isnull=False)
+                | models.Q(spend__isnull=False),
                 name="outgoing_signed_has_nonce",
             ),
             models.UniqueConstraint(
@@ -227,6 +237,11 @@ class OutgoingTransaction(models.Model):
                 name="outgoing_unhandled",
             ),
             models.Index(fields=["asset", "signed_at"], name="outgoing_by_asset"),
+            models.Index(
+                fields=["spend"],
+                condition=models.Q(spend__isnull=False),
+                name="outgoing_by_spend",
+            ),
             models.Index(
                 fields=["chain", "block_number"],
                 condition=models.Q(status__in=["confirmed", "failed"]),
@@ -282,7 +297,7 @@ class Obstacle(models.Model):
     asset = models.ForeignKey(
         "assets.Asset", on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    holder = models.CharField(max_length=42, blank=True, default="", db_collation="C")
+    holder = models.CharField(max_length=ADDRESS_LENGTH, blank=True, default="", db_collation="C")
     kind = models.CharField(max_length=7, choices=Kind.choices)
     # What waits for it: addresses, and coins. Of a wallet or of the whole token nothing is counted.
     addresses = models.PositiveIntegerField(default=0)
@@ -338,13 +353,16 @@ class SignedTransaction(models.Model):
     priority_fee_wei = AtomicField()
     signed_at = models.DateTimeField()
     broadcast_at = models.DateTimeField(null=True, blank=True)
+    # How often nodes have refused it, and the last one's words.
+    refused_count = models.IntegerField(default=0, db_default=0)
+    refusal = models.CharField(max_length=200, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["id"]
 
 
 class UndoneTransaction(models.Model):
-    """What one of ours was when a reorg took it back: a line of its history."""
+    """An own transaction before a reorg undid it: a line of its history."""
 
     outgoing = models.ForeignKey(
         OutgoingTransaction, on_delete=models.PROTECT, related_name="undone"
@@ -361,8 +379,8 @@ class UndoneTransaction(models.Model):
 
 
 class UnknownTransaction(models.Model):
-    """One of a hot wallet's that no record of ours asked for, as a restored backup doesn't know
-    what was sent after it.
+    """A transaction of a hot wallet that no record of ours asked for, as a restored backup
+    doesn't know what was sent after it.
 
     Until a person has said what it was (`settled_at`), nothing that would do the same is signed.
     """
@@ -370,10 +388,10 @@ class UnknownTransaction(models.Model):
     chain = models.ForeignKey(
         "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    from_address = models.CharField(max_length=42, db_collation="C")
+    from_address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     nonce = models.BigIntegerField()
     tx_hash = models.CharField(max_length=66, unique=True, db_collation="C")
-    to_address = models.CharField(max_length=42, blank=True, db_collation="C")
+    to_address = models.CharField(max_length=ADDRESS_LENGTH, blank=True, db_collation="C")
     value_atomic = AtomicField()
     data = models.TextField(db_collation="C")
     found_at = models.DateTimeField()

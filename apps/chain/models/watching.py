@@ -1,20 +1,23 @@
-"""What was read of the chains: our addresses, blocks, the deposits found in them, and transfers
-nobody claimed."""
+"""Records of watched chains: our addresses, blocks, the deposits in them, and unmatched
+transfers."""
 
 from django.db import models
+from django.utils.translation import gettext_noop
 
 from apps.core.ids import IdField
-from apps.core.models import AtomicField, OptionalAtomicField
+from apps.core.models import ADDRESS_LENGTH, AtomicField, OptionalAtomicField
 
 
 class Address(models.Model):
-    """An address of this service, lower-case hex. Never given out twice."""
+    """An address of this service, as it is stored. Never given out twice."""
 
     class Purpose(models.TextChoices):
         DEPOSIT = "deposit"
         HOT = "hot"
+        # Of a merchant's own wallet; its index is that of apps.chain.own.wallets.
+        OWN = "own"
 
-    address = models.CharField(primary_key=True, max_length=42, db_collation="C")
+    address = models.CharField(primary_key=True, max_length=ADDRESS_LENGTH, db_collation="C")
     mode = models.CharField(max_length=4)
     index = models.BigIntegerField()
     purpose = models.CharField(max_length=7, choices=Purpose.choices, default=Purpose.DEPOSIT)
@@ -39,7 +42,7 @@ class Address(models.Model):
 
 
 class Head(models.Model):
-    """How far a chain has been read. `synced_at` is when the watcher last stood at the tip."""
+    """Read position of a chain. `synced_at` is when the watcher last stood at the tip."""
 
     chain = models.OneToOneField(
         "assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+"
@@ -90,15 +93,19 @@ class Deposit(models.Model):
         "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
     )
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
-    address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="deposits")
+    # Its index is deposit_reference_once.
+    address = models.ForeignKey(
+        Address, on_delete=models.PROTECT, related_name="deposits", db_index=False
+    )
     tx_hash = models.CharField(max_length=66, db_collation="C")
     # -1 for the value of the transaction itself, below that for transfers made inside it.
     log_index = models.IntegerField()
-    from_address = models.CharField(max_length=42, db_collation="C")
+    from_address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     amount_atomic = AtomicField()
     block_number = models.BigIntegerField(null=True)
     block_hash = models.CharField(max_length=66, blank=True, db_collation="C")
-    # By the first block that has had it since it was last off the chain.
+    # By the first block that has had it since it was last off the chain; of one that was seen
+    # waiting before, when it was seen.
     mined_at = models.DateTimeField(null=True, blank=True)
     status = models.CharField(max_length=10, choices=Status.choices, default=Status.CONFIRMING)
     handled_status = models.CharField(max_length=10, blank=True, default="")
@@ -119,10 +126,9 @@ class Deposit(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["chain", "tx_hash", "log_index"], name="deposit_once"),
+            # Whole, so that a wider address builds nothing again; what a chain brought has none.
             models.UniqueConstraint(
-                fields=["address", "simulated_reference"],
-                condition=models.Q(is_simulated=True),
-                name="simulated_deposit_once",
+                fields=["address", "simulated_reference"], name="deposit_reference_once"
             ),
             models.CheckConstraint(
                 condition=models.Q(amount_atomic__gt=0), name="deposit_is_positive"
@@ -180,17 +186,17 @@ class PayerRecord(models.Model):
     Addresses that nobody asked about have no row."""
 
     class Kind(models.TextChoices):
-        ACCOUNT = "account", "An account with a key"
+        ACCOUNT = "account", gettext_noop("An account with a key")
         CONTRACT = "contract", "A contract"
-        UNPROVEN = "unproven", "Nothing shows that it has a key"
-        OURS = "ours", "An address of this service"
-        SHARED = "shared", "A wallet that pays for many people"
+        UNPROVEN = "unproven", gettext_noop("Nothing shows that it has a key")
+        OURS = "ours", gettext_noop("An address of this service")
+        SHARED = "shared", gettext_noop("A wallet that pays for many people")
 
     id = models.BigAutoField(primary_key=True)
     chain = models.ForeignKey(
         "assets.Chain", on_delete=models.PROTECT, related_name="+", db_index=False
     )
-    address = models.CharField(max_length=42, db_collation="C")
+    address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     kind = models.CharField(max_length=8, choices=Kind.choices)
     tx_hash = models.CharField(max_length=66, db_collation="C")  # of the deposit that was looked at
     checked_at = models.DateTimeField()
@@ -227,19 +233,19 @@ class UnmatchedTransfer(models.Model):
     address = models.ForeignKey(Address, on_delete=models.PROTECT, related_name="+")
     tx_hash = models.CharField(max_length=66, db_collation="C")
     log_index = models.IntegerField()
-    from_address = models.CharField(max_length=42)
+    from_address = models.CharField(max_length=ADDRESS_LENGTH)
     amount_atomic = AtomicField()
     block_number = models.BigIntegerField()
     reason = models.CharField(max_length=100)
     detected_at = models.DateTimeField()
 
     class Outcome(models.TextChoices):
-        """What staff have made of it. The books are changed by corrections alone, never by this."""
+        """Staff's decision about it. The books are changed by corrections alone, never by this."""
 
-        CREDITED = "credited", "Credited to the store"
-        RETURNED = "returned", "Returned to the sender"
-        KEPT = "kept", "Kept by the service"
-        IGNORED = "ignored", "Nothing to do"
+        CREDITED = "credited", gettext_noop("Credited to the store")
+        RETURNED = "returned", gettext_noop("Returned to the sender")
+        KEPT = "kept", gettext_noop("Kept by the service")
+        IGNORED = "ignored", gettext_noop("Nothing to do")
 
     resolved_at = models.DateTimeField(null=True, blank=True)
     outcome = models.CharField(

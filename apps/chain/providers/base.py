@@ -1,5 +1,4 @@
-"""What a set of nodes of one chain can do for us, and what whoever keeps the service's keys can:
-sign, and open the seed."""
+"""Interfaces of a chain's set of nodes and of the keystore: signing, and opening the seed."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -17,7 +16,7 @@ class RpcError(ProviderError):
 
     @property
     def is_refusal(self) -> bool:
-        """Whether a node answered, and another one would be asked in vain."""
+        """True if a node answered, and another one would be asked in vain."""
         return self.code in (ErrorCode.REFUSED, ErrorCode.REVERTED, ErrorCode.UNSUPPORTED)
 
 
@@ -35,8 +34,8 @@ class Nodes(Protocol):
         """The results of several calls, in their order; an error in one is the error of all."""
 
     def each(self, calls: Sequence[Call]) -> list[Any]:
-        """The same, with the node's refusal of a call (an RpcError that says so) in the place of
-        that call's result."""
+        """Results of the calls, with the node's refusal of a call (an RpcError that says so) in its
+        place."""
 
     def anyone(self, calls: Sequence[Call]) -> list[Any]:
         """For each call the first answer of any node that isn't null. Null only where no node that
@@ -47,7 +46,7 @@ class Nodes(Protocol):
         last."""
 
     def doubt(self) -> None:
-        """What the last node answered contradicts itself: let it rest."""
+        """Rests the node whose last answer contradicts itself."""
 
     def close(self) -> None:
         """Give up the connections."""
@@ -58,7 +57,7 @@ class KeystoreError(ProviderError):
 
 
 class Keystore(Protocol):
-    """Who keeps the keys of the hot wallets, and the key that opens the seed's file. Each verb
+    """The keystore: keys of the hot wallets, and the key that opens the seed's file. Each verb
     raises KeystoreError."""
 
     name: str  # as in SIGNER_KEYSTORE
@@ -78,12 +77,12 @@ class Keystore(Protocol):
         """32 bytes to seal with, and the form in which only this keystore reads them again."""
 
     def data_key(self, wrapped: bytes) -> bytes:
-        """What was handed out with that form."""
+        """The data key that was handed out with that form."""
 
 
 def lane_name(mode: str, number: int) -> str:
-    """How a hot wallet is named to whoever keeps its key: by its mode, `live:1` for the second of
-    live mode."""
+    """Name of a hot wallet in the keystore: its mode and number, `live:1` for the second of live
+    mode."""
     return f"{mode}:{number}" if number else mode
 
 

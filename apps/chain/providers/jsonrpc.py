@@ -65,8 +65,11 @@ class TooSlow(RpcError):
 
 
 class Node:
-    """One address: its session, when it was last identified, and until when it rests after a
+    """An address: its session, when it was last identified, and until when it rests after a
     failure."""
+
+    # Of answers that have a body to read.
+    statuses: tuple[int, ...] = (200,)
 
     def __init__(
         self, chain: str, place: int, url: str, patience_seconds: float | None = None
@@ -148,7 +151,7 @@ class Node:
         return result
 
     def _together(self, answer: Any, count: int) -> list[Any]:
-        """One result for each call; RpcError when any has none, or the batch itself was refused."""
+        """A result for each call; RpcError when any has none, or the batch itself was refused."""
         answers = answer if isinstance(answer, list) else [answer]
         by_id = {entry.get("id"): entry for entry in answers if isinstance(entry, dict)}
         for number, entry in by_id.items():
@@ -183,7 +186,7 @@ class Node:
                 allow_redirects=False,
             )
             with closing(response):
-                if response.status_code != 200:
+                if response.status_code not in self.statuses:
                     raise RpcError(f"{self.name}: HTTP {response.status_code}")
                 return orjson.loads(self._read(response, deadline))
         except (requests.RequestException, OSError) as error:  # its text has the address
@@ -210,6 +213,8 @@ class JsonRpc:
     """The nodes of one chain, for one thread. It stays with a node as long as that one works and
     keeps up."""
 
+    node: type[Node] = Node
+
     def __init__(
         self,
         chain: str,
@@ -224,7 +229,7 @@ class JsonRpc:
         self._chain = chain
         self._chain_id = chain_id
         self._nodes = [
-            Node(chain, place, url, patience_seconds) for place, url in enumerate(urls, 1)
+            self.node(chain, place, url, patience_seconds) for place, url in enumerate(urls, 1)
         ]
         self._compared_at: float | None = None
 
@@ -258,7 +263,7 @@ class JsonRpc:
         return results
 
     def _first(self, calls: Sequence[Call], ask: _Ask) -> list[Any]:
-        """What the first node says that answers."""
+        """Answers of the first node that answers."""
         last = RpcError(f"{self._chain}: no node is configured")
         for node in self._in_order():
             try:
@@ -271,12 +276,10 @@ class JsonRpc:
         raise last
 
     def latest(self, known_number: int) -> Any:
-        block = self._latest(
-            self.batch([("eth_chainId", []), ("eth_getBlockByNumber", ["latest", False])])
-        )
+        block = self._newest()
         now = time.monotonic()
         is_due = self._compared_at is None or now - self._compared_at > COMPARE_SECONDS
-        if len(self._nodes) == 1 or (_height(block) >= known_number and not is_due):
+        if len(self._nodes) == 1 or (self._height(block) >= known_number and not is_due):
             return block
         self._compared_at = now
         return self._highest(block)
@@ -289,15 +292,26 @@ class JsonRpc:
         for node in self._nodes:
             node.close()
 
-    def _latest(self, answers: list[Any]) -> Any:
+    def _newest(self) -> Any:
         """The newest block, once its node has said again which chain it is on."""
+        answers = self.batch([("eth_chainId", []), ("eth_getBlockByNumber", ["latest", False])])
         if answers[0] != hex(self._chain_id):
             node = self._nodes[0]
             node.failed()
             raise self._refuse(node, f"it is on chain {str(answers[0])[:30]}")
-        if _height(answers[1]) < 0:
+        if self._height(answers[1]) < 0:
             raise RpcError(f"{self._nodes[0].name}: no newest block")
         return answers[1]
+
+    def _newest_of(self, node: Node) -> Any:
+        return self._ask(node, [("eth_getBlockByNumber", ["latest", False])])[0]
+
+    def _height(self, block: Any) -> int:
+        """The number of a block; -1 when this isn't one."""
+        try:
+            return int(block["number"], 16)
+        except (TypeError, KeyError, ValueError):
+            return -1
 
     def _highest(self, block: Any) -> Any:
         """The newest block of the node that is furthest; we go on with that node."""
@@ -306,10 +320,10 @@ class JsonRpc:
             candidate for candidate in self._nodes[1:] if candidate.rests_until <= time.monotonic()
         ]:
             try:
-                other = self._ask(node, [("eth_getBlockByNumber", ["latest", False])])[0]
+                other = self._newest_of(node)
             except RpcError:
                 continue
-            if _height(other) > _height(block):
+            if self._height(other) > self._height(block):
                 best = node
                 block = other
         if best is not self._nodes[0]:
@@ -370,16 +384,11 @@ class JsonRpc:
         if self.genesis_hash and genesis_hash != self.genesis_hash:
             raise self._refuse(node, "its chain began with another block")
         self.genesis_hash = genesis_hash
+        self._identified(node)
+
+    def _identified(self, node: Node) -> None:
         node.identified_at = time.monotonic()
 
     def _refuse(self, node: Node, why: str) -> CallRefused:
         log.error("node_refused", node=node.name, reason=why)
         return CallRefused(f"{node.name} is refused: {why}")
-
-
-def _height(block: Any) -> int:
-    """The number of a block; -1 when this isn't one."""
-    try:
-        return int(block["number"], 16)
-    except (TypeError, KeyError, ValueError):
-        return -1

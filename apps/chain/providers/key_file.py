@@ -10,8 +10,8 @@ from django.conf import settings
 from apps.chain.keys.secp256k1 import DIGEST_BYTES, SigningKey
 from apps.chain.keys.seeds import KeyFileRefused, seed_in
 from apps.chain.providers.base import KeystoreError, parts_of
-from apps.core import published_secrets
 from apps.core.errors import ErrorCode
+from apps.core.process import published_secrets
 
 PASSPHRASE_MIN = 12
 _SCRYPT_N = 2**15

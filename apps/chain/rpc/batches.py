@@ -1,5 +1,4 @@
-"""How many calls a node takes in one request: learned from what it refuses, and kept for as long as
-the process runs.
+"""Size of a node's batches of calls: learned from its refusals, and kept while the process runs.
 
 What is refused is halved, down to single calls. A minute later a little more is tried: twice as
 much, or what lies between the largest batch that worked and the smallest that didn't.
@@ -33,7 +32,7 @@ class BatchSize:
         self._grows_at = 0.0
 
     def limit(self) -> int:
-        """How many calls the next request may have."""
+        """Largest number of calls in the next request."""
         now = time.monotonic()
         if self._size >= BATCH_MAX or now < self._grows_at:
             return self._size

@@ -1,4 +1,4 @@
-"""What lets a row be signed: an approval under a key that the web doesn't hold, over everything
+"""Approval of a row before it is signed, under a key that the web doesn't hold, over everything
 that the row would do.
 
 Who can only write rows can make none, and can change nothing of what was approved. The first key
@@ -35,7 +35,7 @@ def approve(row: OutgoingTransaction) -> str:
 
 
 def is_approved(row: OutgoingTransaction) -> bool:
-    """Whether one of the keys has approved exactly this."""
+    """True if one of the keys has approved exactly this."""
     key_id, _, seal = row.approval.partition(":")
     key = _keys().get(key_id)
     return key is not None and hmac.compare_digest(seal, _seal(key, row))

@@ -40,7 +40,7 @@ def subject_of(reference: str) -> str:
 
 
 def number_of(row: OutgoingTransaction) -> int:
-    """How many attempts there were before this one."""
+    """Number of attempts before this one."""
     return references(subject_of(row.reference)).index(row.reference)
 
 

@@ -12,10 +12,10 @@ from apps.chain.encoding import typed_data
 from apps.chain.encoding.abi import decode, encode
 from apps.chain.keys.secp256k1 import recovered
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.networks.evm.block_receipts import Blocks, committed
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
 from apps.chain.sending import balances
-from apps.chain.watching.block_receipts import Blocks, committed
 from apps.core.errors import ErrorCode
 
 _TRANSFER = "0xe3ee160e"
@@ -42,8 +42,8 @@ _MEMBERS = _SHAPE[:6]
 
 @dataclass(frozen=True)
 class Authorization:
-    """What a payer has signed. Addresses, nonce and signature are lower-case hex; the times are
-    Unix seconds."""
+    """A payer's signed authorization. Addresses, nonce and signature are lower-case hex; the times
+    are Unix seconds."""
 
     payer: str
     to: str
@@ -55,7 +55,7 @@ class Authorization:
 
 
 def is_signed_by_payer(asset: Asset, authorization: Authorization) -> bool:
-    """Whether the signature is the payer's own, for this token on this chain."""
+    """True if the signature is the payer's own, for this token on this chain."""
     try:
         return (
             recovered(digest(asset, authorization), *_parts(authorization.signature))
@@ -66,7 +66,7 @@ def is_signed_by_payer(asset: Asset, authorization: Authorization) -> bool:
 
 
 def digest(asset: Asset, authorization: Authorization) -> bytes:
-    """What the payer's key signs; the signature in it isn't looked at. Raises ValueError or
+    """Digest for the payer's signature; an existing signature isn't looked at. Raises ValueError or
     OverflowError."""
     contract = str(asset.contract_address)
     domain = typed_data.domain_separator(
@@ -128,7 +128,7 @@ def refusal(row: OutgoingTransaction) -> Reason | None:
 
 
 def parties(row: OutgoingTransaction) -> tuple[str, str]:
-    """Who pays and who gets it, of a call that may be signed."""
+    """Payer and recipient of a signable call."""
     payer, to, *_ = decode(_SHAPE, bytes.fromhex(row.call_data[_SELECTOR_LENGTH:]))
     return str(payer), str(to)
 
@@ -142,7 +142,7 @@ def valid_before(row: OutgoingTransaction) -> int:
 
 
 def is_used(asset: Asset, authorization: Authorization, nodes: Nodes) -> bool:
-    """Whether the token has seen the nonce, spent or called off."""
+    """True if the token has seen the nonce, spent or called off."""
     return says_used(nodes.call(*state_call(asset, authorization)))
 
 
@@ -158,12 +158,12 @@ def says_used(answer: str | None) -> bool:
 
 
 def is_covered(asset: Asset, authorization: Authorization, nodes: Nodes) -> bool:
-    """Whether the payer holds the amount."""
+    """True if the payer holds the amount."""
     return balances.of_token(asset, authorization.payer, nodes) >= authorization.amount_atomic
 
 
 def would_pass(asset: Asset, authorization: Authorization, nodes: Nodes) -> bool:
-    """Whether the token would carry it out now."""
+    """True if the token would carry it out now."""
     wallet = HotWallet.objects.filter(chain=asset.chain_id).first()
     call = {
         "to": asset.contract_address,

@@ -1,32 +1,31 @@
-"""What a hot wallet holds, and how much of it is promised to transactions that are signed and not
-yet mined."""
+"""A hot wallet's balances, and the part promised to transactions that are signed and not yet
+mined."""
 
 from dataclasses import dataclass
 
-from django.db.models import ExpressionWrapper, F, Sum
+from django.db.models import Count, ExpressionWrapper, F, Sum
 
 from apps.assets.models import Asset, TokenStandard
 from apps.chain.models import OutgoingTransaction, SignedTransaction
 from apps.chain.providers.base import Call, Nodes
+from apps.chain.sending.transfer_gas import transfer_gas
 from apps.chain.states import IN_FLIGHT, TAKES_NO_TOKENS
 from apps.core.models import AtomicField
-
-# Gas of a transfer, when nobody has estimated it.
-NATIVE_GAS = 21_000
-TOKEN_GAS = 120_000
 
 
 @dataclass(frozen=True)
 class Promised:
     """`native_atomic` holds native amounts and the most that gas can cost; `tokens_atomic` is by
-    asset."""
+    asset, and `count` of transactions."""
 
     native_atomic: int
     tokens_atomic: dict[str, int]
+    count: int = 0
 
 
 def promised(chain_id: str, holder: str, nonce: int) -> Promised:
-    """What a holder's transactions from `nonce` on (the chain's count of mined ones) will take."""
+    """Amounts that a holder's transactions from `nonce` on (the chain's count of mined ones) will
+    take."""
     ahead = OutgoingTransaction.objects.filter(
         chain=chain_id, from_address=holder, status__in=IN_FLIGHT, nonce__gte=nonce
     )
@@ -36,7 +35,7 @@ def promised(chain_id: str, holder: str, nonce: int) -> Promised:
     newest = SignedTransaction.objects.filter(
         outgoing__in=ahead, outgoing__tx_hash=F("tx_hash"), outgoing__gas_limit__isnull=False
     )
-    gas = newest.aggregate(wei=Sum(most, output_field=AtomicField()))["wei"] or 0
+    gas = newest.aggregate(wei=Sum(most, output_field=AtomicField()), count=Count("pk"))
     taking = ahead.exclude(purpose__in=TAKES_NO_TOKENS)
     by_asset = {
         asset: int(amount)
@@ -48,8 +47,9 @@ def promised(chain_id: str, holder: str, nonce: int) -> Promised:
         )
     )
     return Promised(
-        int(gas) + sum(amount for asset, amount in by_asset.items() if asset in native),
+        int(gas["wei"] or 0) + sum(amount for asset, amount in by_asset.items() if asset in native),
         {asset: amount for asset, amount in by_asset.items() if asset not in native},
+        gas["count"],
     )
 
 
@@ -70,23 +70,25 @@ def of_token(asset: Asset, holder: str, nodes: Nodes) -> int:
 
 
 def can_afford(asset: Asset, holder: str, amount_atomic: int, nodes: Nodes) -> bool:
-    """Whether the amount and its gas at twice today's price are there and not promised. Raises
+    """True if the amount and its gas at twice today's price are there and not promised. Raises
     RpcError."""
     return amount_atomic <= free(asset, holder, nodes)
 
 
 def free(asset: Asset, holder: str, nodes: Nodes) -> int:
-    """What could be sent now besides a transfer's gas at twice today's price; -1 when not even that
-    is there. Raises RpcError."""
+    """Amount that can be sent now besides a transfer's gas at twice today's price; -1 without
+    enough for the gas. Raises RpcError."""
     calls: list[Call] = [
         ("eth_getTransactionCount", [holder, "latest"]),
         ("eth_getBalance", [holder, "latest"]),
         ("eth_gasPrice", []),
     ]
     nonce, native, price = (int(answer, 16) for answer in nodes.batch(calls))
+    transfer = transfer_gas(asset.chain, nodes)
     commitments = promised(asset.chain_id, holder, nonce)
-    gas = 2 * price * (NATIVE_GAS if asset.is_native else TOKEN_GAS)
-    remainder = native - commitments.native_atomic - gas
+    gas = 2 * price * transfer.of(is_native=asset.is_native)
+    beside = (commitments.count + 1) * transfer.beside_wei
+    remainder = native - commitments.native_atomic - gas - beside
     if asset.is_native or remainder < 0:
         return max(remainder, -1)
     return of_token(asset, holder, nodes) - commitments.tokens_atomic.get(asset.pk, 0)

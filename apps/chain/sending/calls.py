@@ -15,10 +15,10 @@ from apps.assets.models import Asset
 from apps.chain.encoding import bloom as blooms
 from apps.chain.encoding.abi import decode, encode
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.evm.transfers import transfer
 from apps.chain.reasons import Reason
 from apps.chain.sending import authorizations
 
-_TRANSFER = "0xa9059cbb"
 _APPROVE = "0x095ea7b3"
 _NATIVE_FOR_TOKENS = "0x7ff36ab5"
 _TOKENS_FOR_NATIVE = "0x18cbafe5"
@@ -59,19 +59,6 @@ def router_of(chain_id: str) -> Router | None:
             address, _, wrapped_native = contracts.lower().partition(":")
             return Router(address, wrapped_native)
     return None
-
-
-def transfer(asset: Asset, to_address: str, amount_atomic: int) -> tuple[str, int, str]:
-    """(to, value, data) of a native or ERC-20 transfer."""
-    if asset.is_native:
-        return to_address, amount_atomic, "0x"
-    if not asset.contract_address:
-        raise ValueError(f"{asset.pk} has no contract")
-    return (
-        asset.contract_address,
-        0,
-        f"{_TRANSFER}{to_address[2:].lower():0>64}{amount_atomic:064x}",
-    )
 
 
 def call_of(row: OutgoingTransaction) -> tuple[str, int, str]:
@@ -156,7 +143,7 @@ def is_over(row: OutgoingTransaction, at: datetime) -> bool:
 
 
 def received(row: OutgoingTransaction, receipt: Any, wallet: str) -> int:
-    """What the logs of a receipt say that the wallet got of the asset it was to receive."""
+    """Amount of the asset that the wallet received by a receipt's logs."""
     asset = row.receives_asset
     router = router_of(row.chain_id)
     if asset is None or router is None:

@@ -12,7 +12,7 @@ from apps.chain.sending.fees import FeeOffer
 
 
 def unsigned(row: OutgoingTransaction, chain: Chain, offer: FeeOffer) -> Transaction:
-    """What is signed for the row's nonce and gas."""
+    """Unsigned transaction with the row's nonce and gas."""
     to, value, data = call_of(row)
     if row.nonce is None or row.gas_limit is None:
         raise ValueError(f"{row.pk} has no nonce or no gas limit yet")
@@ -38,7 +38,8 @@ def signed(
 def signed_candidate(
     row: OutgoingTransaction, key: Signs, chain: Chain, offer: FeeOffer, at: datetime
 ) -> SignedTransaction:
-    """The same, kept. Inside the transaction that gave the row its nonce."""
+    """Signed and stored transaction with the row's nonce and gas. Inside the transaction that gave
+    the row its nonce."""
     candidate = signed(row, key, chain, offer, at)
     candidate.save(force_insert=True)
     return candidate

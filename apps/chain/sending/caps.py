@@ -1,5 +1,4 @@
-"""How much of an asset leaves for one store before a person looks: in one transaction, and in 24
-hours.
+"""Caps per store and asset before a person reviews: of one transaction, and in 24 hours.
 
 The day's room is the configured one or what came in for the store meanwhile. What goes back to who
 paid it needs none, and no refund is more than its payment has brought: the watcher's deposits, in
@@ -18,6 +17,7 @@ from apps.assets.models import Asset
 from apps.chain.models import OutgoingTransaction
 from apps.chain.reasons import Reason
 from apps.chain.sending import attempts
+from apps.chain.sending.reservations import ACCOUNT_STORE
 from apps.chain.states import STAYS_OURS, TAKES_NO_TOKENS
 from apps.core.db.sql import Statement, array
 from apps.core.money import atomic_from_decimal
@@ -58,13 +58,13 @@ LATERAL (SELECT sum(d.amount_atomic) AS amount,
         AND d.asset_id = asked.asset
         AND EXISTS (SELECT 1 FROM ledger_entry e JOIN ledger_account a ON a.id = e.account_id
             WHERE e.movement_id = booked.id AND a.kind = 'held'
-                AND a.store_id = nullif(asked.store, '')::uuid AND a.asset_id = asked.asset)
+                AND {ACCOUNT_STORE} = nullif(asked.store, '')::uuid AND a.asset_id = asked.asset)
 ) AS brought,
 LATERAL (SELECT sum(e.amount_atomic) AS amount
     FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
     JOIN ledger_account a ON a.id = e.account_id
     WHERE m.reference = refunded.reference AND m.kind = 'correction' AND a.kind = 'held'
-        AND a.store_id = nullif(asked.store, '')::uuid AND a.asset_id = asked.asset
+        AND {ACCOUNT_STORE} = nullif(asked.store, '')::uuid AND a.asset_id = asked.asset
 ) AS corrected,
 LATERAL (SELECT sum(o.amount_atomic) AS amount,
         sum(o.amount_atomic) FILTER (WHERE o.goes_back AND o.to_address = asked.address) AS theirs
@@ -117,7 +117,7 @@ _SLACK = timedelta(hours=1)
 
 
 class Headroom:
-    """What each store may still send in a batch. Made under the wallet's lock, so that nothing is
+    """Remaining amount of each store in a batch. Made under the wallet's lock, so that nothing is
     signed between."""
 
     def __init__(self, rows: Sequence[OutgoingTransaction], at: datetime) -> None:
@@ -141,7 +141,7 @@ class Headroom:
         if row.purpose == _Purpose.REFUND and not self._is_of_what_came(row):
             return Reason.ABOVE_PAID
         row.goes_back = self._takes_back(row)
-        if row.purpose in (_Purpose.X402, _Purpose.COLD) or row.goes_back:
+        if row.purpose in (_Purpose.X402, _Purpose.JOIN, _Purpose.COLD) or row.goes_back:
             return None
         most, most_a_day = caps(row.asset)
         if row.amount_atomic > most:
@@ -177,7 +177,7 @@ class Headroom:
         return True
 
     def _inflow(self, row: OutgoingTransaction) -> int:
-        """What may go out because it came in. Only asked for beyond the configured room."""
+        """Inflow that allows an outflow. Only asked for beyond the configured room."""
         if row.store_id is None:
             return 0
         place = row.store_id, row.asset_id
@@ -250,8 +250,8 @@ def caps(asset: Asset) -> tuple[int, int]:
 
 
 def alarm(asset: Asset) -> int | None:
-    """How much of an asset may leave in 24 hours for all stores together before somebody is called;
-    None without a line."""
+    """Amount of an asset that may leave in 24 hours for all stores together before an alarm; None
+    without a line."""
     line = _line(settings.SIGNER_ALARMS, asset)
     return atomic_from_decimal(line, asset.atomic_decimals) if line else None
 

@@ -1,5 +1,5 @@
-"""Where the coins of a signed transfer (EIP-3009) went that the token has seen. Whoever submitted
-it: its receipt, or the deposit that it made, says whether its recipient got them."""
+"""Recipients of a signed transfer (EIP-3009) whose nonce the token has seen. Whoever submitted it:
+its receipt, or the deposit that it made, says whether its recipient got them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,25 +8,30 @@ from django.db.models import QuerySet
 
 from apps.assets.models import Asset
 from apps.chain.models import Deposit, Head
+from apps.chain.networks.evm.block_receipts import Blocks, committed
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.rpc.state import At, each_at
 from apps.chain.sending import authorizations
 from apps.chain.sending.authorizations import Authorization
-from apps.chain.watching.block_receipts import Blocks, committed
 
 _USED = "0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5"
 _MOVED = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 # Blocks before the last one that was read, which a reorg may have replaced.
 OVERLAP = 20
+# As many for an address that was recorded after the payer signed: nobody watched it before.
+UNRECORDED = 500
 # Nodes answer for so many at once; a reader that is further behind can't say anything.
 BLOCKS_MAX = 1000
 _CONFIRMED = Deposit.Status.CONFIRMED
 _SEEN = (Deposit.Status.CONFIRMING, _CONFIRMED)
 
 
-def transaction_of(asset: Asset, authorization: Authorization, nodes: Nodes) -> str:
+def transaction_of(
+    asset: Asset, authorization: Authorization, nodes: Nodes, back: int = OVERLAP
+) -> str:
     """The hash of the transaction that brought exactly this amount from the payer to the recipient
-    of a used authorization; empty when it isn't used, or did something else.
+    of a used authorization; empty when it isn't used, or did something else. It is looked for in
+    `back` blocks before the last one that was read.
 
     Not inside a transaction. Raises RpcError, also when the chain hasn't been read for long.
     """
@@ -37,7 +42,7 @@ def transaction_of(asset: Asset, authorization: Authorization, nodes: Nodes) -> 
         [
             authorizations.state_call(asset, authorization),
             ("eth_blockNumber", []),
-            ("eth_getLogs", [_wanted(asset, authorization, head.number)]),
+            ("eth_getLogs", [_wanted(asset, authorization, head.number - back)]),
         ]
     )
     if int(newest, 16) < head.number:
@@ -89,10 +94,10 @@ def _deposits(asset: Asset, authorization: Authorization) -> "QuerySet[Deposit]"
     )
 
 
-def _wanted(asset: Asset, authorization: Authorization, last_read: int) -> Mapping[str, object]:
+def _wanted(asset: Asset, authorization: Authorization, first: int) -> Mapping[str, object]:
     return {
         "address": asset.contract_address,
-        "fromBlock": hex(max(0, last_read - OVERLAP)),
+        "fromBlock": hex(max(0, first)),
         "toBlock": "latest",
         "topics": [_USED, _topic(authorization.payer), authorization.nonce],
     }

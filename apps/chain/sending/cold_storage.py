@@ -9,12 +9,15 @@ from dataclasses import dataclass
 
 from django.conf import settings
 
-from apps.assets.models import Asset
+from apps.assets.models import Asset, Chain
 from apps.chain.keys import bip32
 from apps.chain.keys.secp256k1 import address_of
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.bitcoin.accounts import UnusableKey, read_account
+from apps.chain.networks.bitcoin.parameters import ScriptKind, parameters_of
+from apps.chain.networks.evm.addresses import is_address
+from apps.chain.networks.families import addresses_of, has_coins, read_any
 from apps.chain.reasons import Reason
-from apps.core.evm import is_address
 from apps.core.money import atomic_from_decimal
 
 TRIGGER_TIMES = 2
@@ -25,7 +28,7 @@ _WaitsFor = OutgoingTransaction.WaitsFor
 
 @dataclass(frozen=True)
 class Float:
-    """What stays, and from how much on the rest is moved. In atomic units."""
+    """The amount that stays, and the threshold above which the rest moves. In atomic units."""
 
     kept_atomic: int
     moved_from_atomic: int
@@ -51,14 +54,29 @@ def float_of(asset: Asset) -> Float:
 
 
 def address(asset_id: str, number: int) -> str:
-    """Where the transfer of that number goes: the fixed address, or the xpub's child of its own.
-    Raises ValueError."""
+    """Destination of the transfer of that number: the fixed address, or a child of the xpub. Raises
+    ValueError."""
     place = settings.COLD_ADDRESSES[asset_id]
+    chain = Chain.objects.get(assets=asset_id)
+    if has_coins(chain):
+        return _place_of_coins(place, chain, number)
     if place.startswith("xpub"):
         return address_of(bip32.Public.parse(place).child(0).child(number).key)
     if not is_address(place):
         raise ValueError(f"COLD_ADDRESSES names no address for {asset_id}")
     return place.lower()
+
+
+def _place_of_coins(place: str, chain: Chain, number: int) -> str:
+    """A key that doesn't say which outputs its wallet makes is of BIP-84."""
+    try:
+        account = read_account(place, parameters_of(chain.chain_id), ScriptKind.WPKH)
+    except UnusableKey as unusable:
+        fixed = addresses_of(chain).read(place)
+        if fixed is None:
+            raise ValueError(f"COLD_ADDRESSES names no address on {chain.name}") from unusable
+        return fixed
+    return account.address(number)
 
 
 def reference(asset_id: str, number: int) -> str:
@@ -105,10 +123,10 @@ def refusal(row: OutgoingTransaction) -> Reason | None:
 
 
 def problems() -> list[str]:
-    """What is wrong with the settings, for whoever starts the signer."""
+    """Faults of the settings, for the operator who starts the signer."""
     messages = []
     for asset_id in sorted({*settings.COLD_FLOATS, *settings.COLD_ADDRESSES}):
-        asset = Asset.objects.filter(pk=asset_id).first()
+        asset = Asset.objects.select_related("chain").filter(pk=asset_id).first()
         if asset is None:
             messages.append(f"COLD_FLOATS or COLD_ADDRESSES names {asset_id}, which is no asset")
             continue
@@ -122,6 +140,6 @@ def problems() -> list[str]:
     messages += [
         f"WITHDRAWAL_ADDRESSES names {entry}, which is no address"
         for entry in settings.WITHDRAWAL_ADDRESSES
-        if not is_address(entry)
+        if read_any(entry) is None
     ]
     return messages

@@ -1,28 +1,46 @@
-"""What a transfer costs on a chain at today's price of gas: remembered for a few seconds, so that a
+"""Cost of a transfer on a chain at today's price of gas: remembered for a few seconds, so that a
 request asks no node."""
 
 import time
 from contextlib import closing
+from dataclasses import dataclass
 
 from django.conf import settings
 
 from apps.assets.models import Asset, Chain
 from apps.assets.selectors import native_asset_id, price_of
+from apps.chain.networks.coins import builder_of, carrier_of
+from apps.chain.networks.families import addresses_of, has_coins
 from apps.chain.nodes import nodes_of
-from apps.chain.providers.base import RpcError
-from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS
+from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.sending.transfer_gas import TransferGas, transfer_gas
 from apps.core import clock
 from apps.core.money import Amount, exchanged
 
 FRESH_SECONDS = 15.0
 KNOWN_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class GasPrice:
+    """The price of gas, and how much of it transfers take; with coins, the fee that one order
+    bears."""
+
+    wei: int
+    gas: TransferGas
+
+    def cost(self, *, is_native: bool) -> int:
+        """Of a transfer, in wei."""
+        return self.wei * self.gas.of(is_native=is_native) + self.gas.beside_wei
+
+
 # By chain: when it was asked, and what it said; a node that didn't answer isn't asked again at
 # once.
-_prices: dict[str, tuple[float, int | None]] = {}
+_prices: dict[str, tuple[float, GasPrice | None]] = {}
 
 
-def look(chain: Chain) -> int | None:
-    """The price of gas in wei; None when nobody can say. Not inside a transaction."""
+def look(chain: Chain) -> GasPrice | None:
+    """None when nobody can say. Not inside a transaction."""
     if not settings.CHAIN_URLS.get(chain.pk):
         return None
     asked_at, price = _prices.get(chain.pk, (float("-inf"), None))
@@ -30,11 +48,24 @@ def look(chain: Chain) -> int | None:
         return price
     with closing(nodes_of(chain)) as nodes:
         try:
-            price = int(nodes.call("eth_gasPrice", []), 16)
+            if has_coins(chain):
+                price = _of_coins(chain, nodes)
+            else:
+                wei = int(nodes.call("eth_gasPrice", []), 16)
+                price = GasPrice(wei, transfer_gas(chain, nodes))
         except RpcError:
             price = None
     _prices[chain.pk] = time.monotonic(), price
     return price
+
+
+def _of_coins(chain: Chain, nodes: Nodes) -> GasPrice | None:
+    """What one order to a usual address bears of a transaction's fee."""
+    rates = carrier_of(chain, nodes).rates()
+    if rates.now > rates.ceiling:
+        return None
+    [part] = builder_of(chain).estimate([addresses_of(chain).example], rates)
+    return GasPrice(part, TransferGas())
 
 
 def remember(mode: str) -> None:
@@ -46,27 +77,30 @@ def remember(mode: str) -> None:
 
 
 def fee(asset: Asset) -> int | None:
-    """What a transfer costs in units of the asset; None when nobody can say. Not inside a
+    """Cost of a transfer in units of the asset; None when nobody can say. Not inside a
     transaction."""
     return _in_units(asset, look(asset.chain))
 
 
 def known_fee(asset: Asset) -> int | None:
-    """The same by the last price that was heard in a while: nobody is asked, so it may be called
+    """Cost of a transfer at the last known price: no node is asked, so it may be called
     anywhere."""
     asked_at, price = _prices.get(asset.chain_id, (float("-inf"), None))
     return _in_units(asset, price) if time.monotonic() - asked_at < KNOWN_SECONDS else None
 
 
-def _in_units(asset: Asset, price: int | None) -> int | None:
+def _in_units(asset: Asset, price: GasPrice | None) -> int | None:
     if price is None:
         return None
+    if has_coins(asset.chain):
+        return price.wei
+    cost = price.cost(is_native=asset.is_native)
     if asset.is_native:
-        return price * NATIVE_GAS
+        return cost
     at = clock.real_now()
     native = Asset.objects.get(pk=native_asset_id(asset))
     paid = price_of(native, "USD", at)
     asset_price = price_of(asset, "USD", at)
     if paid is None or asset_price is None:
         return None
-    return exchanged(Amount(native, price * TOKEN_GAS), paid, asset_price).atomic
+    return exchanged(Amount(native, cost), paid, asset_price).atomic

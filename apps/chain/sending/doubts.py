@@ -15,14 +15,14 @@ from django.db import transaction
 from django.db.models import QuerySet
 
 from apps.chain.models import HotWallet, OutgoingTransaction
+from apps.chain.networks.evm.block_receipts import committed
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
 from apps.chain.sending import calls, hot_wallets
 from apps.chain.states import OUTGOING
-from apps.chain.watching.block_receipts import committed
 from apps.core import jobs
 from apps.core.machine import Step
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 log = structlog.get_logger(__name__)
 PATIENCE = timedelta(minutes=10)

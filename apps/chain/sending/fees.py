@@ -1,9 +1,13 @@
-"""What a transaction offers for its place in a block (EIP-1559), in wei. A replacement offers at
-least an eighth more."""
+"""Fees that a transaction offers for its place in a block (EIP-1559), in wei. A replacement offers
+at least an eighth more."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
+
+from apps.assets.models import Chain
 from apps.chain.providers.base import Nodes, RpcError
 from apps.core.errors import ErrorCode
 
@@ -39,6 +43,27 @@ def tip_of(nodes: Nodes, block: Any) -> int:
         pass  # no history, or none of what was paid
     price = _quantity(nodes.call("eth_gasPrice", []))
     return max(0, price - base_fee_of(block))
+
+
+def offered_tip(chain: Chain, nodes: Nodes, block: Any) -> int:
+    """What is offered beyond the base fee after `block`: no less than the network takes at all.
+    Raises RpcError."""
+    return max(tip_of(nodes, block), _listed(settings.SIGNER_TIP_FLOORS, chain) or 0)
+
+
+def ceiling_of(chain: Chain) -> int:
+    """The most that is ever offered for gas on a network, in wei."""
+    listed = _listed(settings.SIGNER_FEE_CEILINGS, chain)
+    return settings.SIGNER_MAX_FEE_GWEI * GWEI if listed is None else listed
+
+
+def _listed(lines: Collection[str], chain: Chain) -> int | None:
+    """A network's line in a list of the settings, from gwei to wei."""
+    for line in lines:
+        name, _, gwei = line.partition("=")
+        if name == chain.pk:
+            return round(float(gwei) * GWEI)
+    return None
 
 
 def base_fee_of(block: Any) -> int:

@@ -22,12 +22,13 @@ from django.utils.module_loading import import_string
 from apps.assets.models import Asset
 from apps.chain import simulated
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.families import stored
 from apps.chain.sending import attempts, sender
 from apps.core import clock
-from apps.core.failpoints import failpoint
 from apps.core.money import amount_text
+from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
-from apps.stores.notifications import News, record
+from apps.stores.notices.notifications import News, record
 
 log = structlog.get_logger(__name__)
 RowT = TypeVar("RowT")
@@ -48,8 +49,8 @@ class TransferOrder:
 
 
 class TransferFollower(Generic[RowT]):
-    """One purpose, as the runner sees it. The methods from `order` on run in a transaction, under
-    the lock of the record; `at` is the time by its store's clock.
+    """A purpose, as the runner sees it. The methods from `order` on run in a transaction, under the
+    lock of the record; `at` is the time by its store's clock.
 
     `noun` and `notification` are how a store's people are told of a failure or a review, and what
     stands in the inbox while staff look at it. Without a notification a record tells of itself, or
@@ -141,7 +142,7 @@ class TransferFollower(Generic[RowT]):
         return self.job.walk(rows.values_list("pk", flat=True), self.advance_one, mode=mode)
 
     def advance_one(self, key: Any) -> RowT:
-        """One record; one that has ended stays as it is."""
+        """Advances a record; an ended one stays as it is."""
         with transaction.atomic():
             row = self.locked(key)
             if self.is_open(row):
@@ -189,7 +190,7 @@ class TransferFollower(Generic[RowT]):
             asset_id=order.asset.pk,
             purpose=self.purpose,
             reference=reference,
-            to_address=order.to.lower(),
+            to_address=stored(order.to),
             amount_atomic=order.amount_atomic,
             call_data=order.call_data,
             receives_asset_id=order.receives_asset_id,
@@ -236,12 +237,13 @@ class TransferFollower(Generic[RowT]):
         operators do. Of any review staff are told as it begins (`hot_wallets.finish`)."""
         if self.notification and transfer.store_id is not None:
             words = "failed" if outcome == "failed" else "is under review"
-            coins = amount_text(transfer.amount_atomic, transfer.asset.atomic_decimals)
-            title = f"{self.noun} of {coins} {transfer.asset.coin_symbol} {words}"
+            amount = amount_text(transfer.amount_atomic, transfer.asset.atomic_decimals)
+            coins = f"{amount} {transfer.asset.coin_symbol}"
+            title = f"{self.noun} of {coins} {words}"
             subject = f"{attempts.subject_of(transfer.reference)}:{outcome}"
             page = self.path(transfer.reference)
             place = transfer.store_id, transfer.mode, self.notification
-            record(News(*place, subject, title, page, text))
+            record(News(*place, subject, title, page, text, coins))
         elif outcome == "failed":
             of = {"outgoing": str(transfer.pk), "purpose": transfer.purpose}
             log.error("own_transfer_failed", **of, reason=transfer.reason_code)
@@ -261,7 +263,7 @@ class TransferFollower(Generic[RowT]):
             self.confirmed(row, transfer, at)
 
     def next_due(self, store_id: uuid.UUID, after: datetime | None) -> datetime | None:
-        """When the store's next simulated record moves by its test clock: a new one at once, a
+        """Next step of the store's simulated records by its test clock: a new one at once, a
         submitted one after its minute."""
         rows = self._simulated(store_id)
         moments = list(rows.filter(status="pending").values_list("created_at", flat=True))
@@ -290,7 +292,7 @@ class Booking(TransferFollower["OutgoingTransaction | None"]):
         self.book(transfer, transfer.amount_atomic, at)
 
     def failed(self, row: Any, transfer: OutgoingTransaction, at: datetime) -> None:
-        """One that was never signed has cost nothing."""
+        """Books a failure; a transfer that was never signed has cost nothing."""
         if transfer.network_fee_atomic:
             self.book(transfer, 0, at)
 
@@ -317,7 +319,7 @@ class Booking(TransferFollower["OutgoingTransaction | None"]):
 
 @cache
 def followers() -> tuple[TransferFollower[Any], ...]:
-    """One for each purpose, and one for each kind of record where a purpose has several."""
+    """Followers of all purposes; a purpose with several kinds of records has one for each."""
     return tuple(import_string(path) for path in settings.SENDING)
 
 

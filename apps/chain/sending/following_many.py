@@ -17,7 +17,7 @@ from apps.chain.sending import sender
 from apps.chain.sending.following import RowT, TransferFollower
 from apps.core import clock
 from apps.core.db.sql import Statement, array
-from apps.core.failpoints import failpoint
+from apps.core.process.failpoints import failpoint
 from apps.core.rows import PAUSED_SQL
 
 BATCH_MAX = 250

@@ -1,5 +1,5 @@
-"""How much gas each transaction of a batch is given: one question per kind of transfer, one per
-call of a contract.
+"""Gas limits of the transactions in a batch: one question per kind of transfer, one per call of a
+contract.
 
 A recipient without code can't use more than another, so a coin's transfers share one estimate; a
 contract that is sent native coins has a fixed allowance, so that what it burns is bounded whatever
@@ -18,8 +18,8 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
 from apps.chain.sending import token_stops
-from apps.chain.sending.balances import NATIVE_GAS
 from apps.chain.sending.calls import call_of, is_over
+from apps.chain.sending.transfer_gas import INTRINSIC_GAS, TransferGas
 from apps.core import clock
 from apps.core.errors import ErrorCode
 
@@ -43,20 +43,22 @@ class Gas:
 
 
 def limits_of(
-    rows: Sequence[OutgoingTransaction], holder: str, nodes: Nodes
+    rows: Sequence[OutgoingTransaction], holder: str, nodes: Nodes, transfer: TransferGas
 ) -> dict[uuid.UUID, Gas]:
-    """What each may use. Raises RpcError when no node answers."""
+    """Gas limit of each row, of one chain. Raises RpcError when no node answers."""
     transfers = [row for row in rows if not row.call_data]
     codes = nodes.each([("eth_getCode", [row.to_address, "latest"]) for row in transfers])
     plain = {row.pk for row, code in zip(transfers, codes, strict=True) if code in NO_CODE}
     limits = {
-        row.pk: Gas(NATIVE_GAS) for row in transfers if row.asset.is_native and row.pk in plain
+        row.pk: Gas(transfer.native) for row in transfers if row.asset.is_native and row.pk in plain
     }
     tokens = [row for row in transfers if not row.asset.is_native]
-    limits |= _of_tokens(tokens, plain, holder, nodes)
+    limits |= _of_tokens(tokens, plain, holder, nodes, transfer)
     single = [row for row in rows if row.pk not in limits]
     answers = nodes.each([("eth_estimateGas", [_shape(row, holder)]) for row in single])
-    limits |= {row.pk: _of_one(row, answer) for row, answer in zip(single, answers, strict=True)}
+    limits |= {
+        row.pk: _of_one(row, answer, transfer) for row, answer in zip(single, answers, strict=True)
+    }
     refused = [row for row in rows if limits[row.pk].refused is not None]
     return limits | _stopped(refused, holder, nodes) if refused else limits
 
@@ -67,10 +69,14 @@ def _shape(row: OutgoingTransaction, holder: str) -> dict[str, str]:
 
 
 def _of_tokens(
-    rows: Sequence[OutgoingTransaction], plain: set[uuid.UUID], holder: str, nodes: Nodes
+    rows: Sequence[OutgoingTransaction],
+    plain: set[uuid.UUID],
+    holder: str,
+    nodes: Nodes,
+    transfer: TransferGas,
 ) -> dict[uuid.UUID, Gas]:
-    """One estimate per token, of the largest amount to an address that has none, which costs most;
-    and whether each recipient is let have them."""
+    """Estimate per token, of the largest amount to an address without any, which costs most; and
+    the recipients that the token refuses."""
     assets = {row.asset_id: row.asset for row in rows}
     calls: list[Call] = [
         ("eth_estimateGas", [token_stops.transfer_call(asset, holder, token_stops.nobody(), most)])
@@ -85,7 +91,7 @@ def _of_tokens(
         if token_stops.refuses(answer):
             limits[row.pk] = Gas(refused=_why(row))
         elif row.pk in plain and RpcError not in (type(answer), type(estimate)):
-            limits[row.pk] = _checked(row, int(estimate, 16) * 5 // 4)
+            limits[row.pk] = _checked(row, int(estimate, 16), transfer)
     return limits  # the others are asked about by themselves
 
 
@@ -117,29 +123,30 @@ def _tokens_of(row: OutgoingTransaction) -> list[Asset]:
     return [asset for asset in assets if asset is not None and asset.contract_address]
 
 
-def _of_one(row: OutgoingTransaction, answer: Any) -> Gas:
+def _of_one(row: OutgoingTransaction, answer: Any, transfer: TransferGas) -> Gas:
     if isinstance(answer, RpcError):
         return Gas(refused=_why(row)) if answer.code is ErrorCode.REVERTED else Gas()
     estimate = int(answer, 16)
     if row.call_data:
-        return _checked(
-            row, 2 * estimate
-        )  # a pool that nobody used in this block's second writes more than the estimate saw
-    if row.asset.is_native and estimate > NATIVE_GAS:
-        return (
-            Gas(settings.SIGNER_CONTRACT_GAS)
-            if estimate <= settings.SIGNER_CONTRACT_GAS
-            else Gas(refused=Reason.RECIPIENT_COSTLY)
-        )
-    return _checked(row, estimate if estimate == NATIVE_GAS else estimate * 5 // 4)
+        # A pool that nobody used in this block's second writes more than the estimate saw.
+        return _checked(row, 2 * estimate, transfer)
+    if not row.asset.is_native:
+        return _checked(row, estimate, transfer)
+    # Of the estimate, what the bytes take isn't the recipient's affair.
+    if estimate - transfer.bytes_gas <= INTRINSIC_GAS:
+        return Gas(max(transfer.native, transfer.with_margin(estimate)))
+    allowance = settings.SIGNER_CONTRACT_GAS + transfer.bytes_gas
+    return Gas(allowance) if estimate <= allowance else Gas(refused=Reason.RECIPIENT_COSTLY)
 
 
-def _checked(row: OutgoingTransaction, limit: int) -> Gas:
-    return (
-        Gas(limit)
-        if limit <= (CALL_GAS_MAX if row.call_data else GAS_MAX)
-        else Gas(refused=_why(row))
-    )
+def most(row: OutgoingTransaction, transfer: TransferGas) -> int:
+    """The highest limit that is ever signed."""
+    return (CALL_GAS_MAX if row.call_data else GAS_MAX) + transfer.room
+
+
+def _checked(row: OutgoingTransaction, estimate: int, transfer: TransferGas) -> Gas:
+    limit = max(estimate if row.call_data else estimate * 5 // 4, transfer.with_margin(estimate))
+    return Gas(limit) if limit <= most(row, transfer) else Gas(refused=_why(row))
 
 
 def _why(row: OutgoingTransaction) -> Reason:

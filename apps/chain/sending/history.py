@@ -1,5 +1,5 @@
-"""What a hot wallet has sent beyond our records: read back from the chain, and held against what is
-still to be signed.
+"""A hot wallet's transactions beyond our records: read back from the chain, and compared with rows
+that are still to be signed.
 
 After a backup was brought back, callers and schedules ask again for what was paid after it; the
 chain alone still knows.
@@ -80,7 +80,7 @@ def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
 
 
 def is_unread(wallet: HotWallet, nonce_on_chain: int) -> bool:
-    """Whether the wallet has sent something, up to that nonce of the chain, that is neither of our
+    """True if the wallet has sent something, up to that nonce of the chain, that is neither of our
     records nor kept as unknown."""
     nonces = _unrecorded(wallet, nonce_on_chain)
     if not nonces:
@@ -127,12 +127,12 @@ def _found(wallet: HotWallet, nodes: Nodes, tip: int, nonces: set[int]) -> list[
 
 
 def is_explained(chain_id: str, addresses: Collection[str]) -> bool:
-    """Whether the wallets did nothing that nobody has explained yet."""
+    """True if the wallets did nothing that nobody has explained yet."""
     return not _unsettled(chain_id, addresses).exists()
 
 
 def same_as(row: OutgoingTransaction, addresses: Collection[str]) -> UnknownTransaction | None:
-    """One of the wallets' that did what this would do, and that nobody has explained yet."""
+    """An unexplained transaction of the wallets with the same effect as this row."""
     if is_explained(row.chain_id, addresses):
         return None
     return _alike(row, addresses).order_by("nonce").first()

@@ -15,9 +15,11 @@ from apps.chain.models import SendingHold
 from apps.core import jobs
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure
-from apps.stores import audit, four_eyes, staff_roles
-from apps.stores.four_eyes import Facts, Proposal, RequestKind
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.models import StaffRequest, User
+from apps.stores.staff import four_eyes
+from apps.stores.staff.four_eyes import Facts, Proposal, RequestKind
 
 
 class HoldRefused(Failure):
@@ -30,14 +32,14 @@ class AlreadyHeld(HoldRefused):
 
 @dataclass(frozen=True)
 class Held:
-    """What may not be signed on a chain now."""
+    """Holds on signing on a chain."""
 
     is_everything: bool
     asset_ids: frozenset[str]
 
 
 def held_on(chain: Chain) -> Held:
-    """One statement."""
+    """Reads all holds in one statement."""
     of_it = Q(chain=chain) | Q(asset__chain=chain) | Q(chain=None, asset=None)
     asset_ids = SendingHold.objects.filter(of_it, lifted_at=None).values_list("asset_id", flat=True)
     names = list(asset_ids)
@@ -76,7 +78,7 @@ def request_lift(hold: SendingHold, reason: str, staff: User, at: datetime) -> S
 
 
 def name_of(hold: SendingHold) -> str:
-    """What it holds, for people."""
+    """Name of the held thing, for people."""
     if hold.asset is not None:
         return hold.asset.full_name
     return hold.chain.name if hold.chain is not None else "everything"

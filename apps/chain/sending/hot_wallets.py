@@ -15,23 +15,40 @@ from django.db.models import Q
 from prometheus_client import Counter
 
 from apps.assets.models import Chain
-from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.models import (
+    CoinRecord,
+    Head,
+    HotWallet,
+    OutgoingTransaction,
+    SignedTransaction,
+    SpendCandidate,
+)
+from apps.chain.networks.base import CoinPlace
+from apps.chain.networks.coins import carrier_of
+from apps.chain.networks.families import has_coins
+from apps.chain.networks.finality import final_number
+from apps.chain.networks.readers import reader_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.reasons import UNSIGNABLE, Reason, Refusal, because
-from apps.chain.sending import approvals, history, lanes
+from apps.chain.sending import approvals, coin_purse, history, lanes
 from apps.chain.sending.calls import call_of
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core import jobs
 from apps.core.errors import Failure
 from apps.core.machine import Step
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 log = structlog.get_logger(__name__)
 _halts = Counter("tillgate_hot_wallet_halts", "Times a hot wallet was halted", ["chain"])
 _Status = OutgoingTransaction.Status
 _SWEEP = OutgoingTransaction.Purpose.SWEEP
 # The end of these brings coins to the wallet, or the gas to fetch them with.
-BRINGS = (_SWEEP, OutgoingTransaction.Purpose.SWEEP_GAS, OutgoingTransaction.Purpose.SWAP)
+BRINGS = (
+    _SWEEP,
+    OutgoingTransaction.Purpose.SWEEP_GAS,
+    OutgoingTransaction.Purpose.SWAP,
+    OutgoingTransaction.Purpose.JOIN,
+)
 
 
 class ResolutionRefused(Failure):
@@ -87,8 +104,8 @@ def halt_behind(wallet: HotWallet, nonce_on_chain: int, at: datetime) -> None:
 
 
 def _doubt(wallet: HotWallet, requested_until: datetime, at: datetime) -> None:
-    """What was asked for by then and isn't signed may have been sent all the same: a person says
-    so."""
+    """Marks rows that were requested by then and aren't signed: they may have been sent all the
+    same, and a person decides."""
     waiting = OutgoingTransaction.objects.filter(
         chain=wallet.chain_id, status=_Status.REQUESTED
     ).exclude(purpose=_SWEEP)
@@ -122,6 +139,9 @@ def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     before the signer could see it, as after a restore. Raises HistoryUnread when the chain can't
     tell what the wallet has sent.
     """
+    if has_coins(wallet.chain):
+        _resume_coins(wallet, nodes, at)
+        return
     # What any halted one of the chain has sent must be known before another one may do the same.
     halted = HotWallet.objects.filter(chain=wallet.chain_id).exclude(halted_at=None)
     for row in {other.pk: other for other in (*halted, wallet)}.values():
@@ -136,6 +156,38 @@ def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         row.halted_reason = ""
         row.halted_code = ""
         row.save(update_fields=["next_nonce", "halted_at", "halted_reason", "halted_code"])
+        audit.record("hot_wallet.resumed", target=row, name=row.pk)
+    jobs.nudge("chain.send", mode=row.chain.mode)
+
+
+def _resume_coins(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
+    """There are no nonces: what somebody else has sent shows by our coins that it took. Where there
+    is such, what was asked for before the halt goes to review. Raises HistoryUnread."""
+    newest = reader_of(wallet.chain, nodes).latest(0).number
+    head = Head.objects.filter(chain=wallet.chain_id).values_list("number", flat=True).first()
+    if head is None or head < newest:
+        raise history.HistoryUnread(
+            f"The watcher has read up to block {head or 0} of {newest}: try again when it has read"
+            " them all"
+        )
+    own = SpendCandidate.objects.filter(spend__chain=wallet.chain_id).values("tx_hash")
+    coins = CoinRecord.objects.filter(chain=wallet.chain_id, block_number__isnull=False)
+    untaken = coin_purse.untaken(coins.filter(spend=None, spent_by=""))
+    free = [CoinPlace(*place) for place in untaken.values_list("tx_hash", "output")]
+    if any(coin is None for coin in carrier_of(wallet.chain, nodes).unspent(free)):
+        raise history.HistoryUnread(
+            "The wallet has transactions that we don't know and no block has yet: try again when"
+            " they are mined"
+        )
+    with transaction.atomic():
+        row = HotWallet.objects.select_for_update().get(pk=wallet.pk)
+        is_known = not coins.exclude(spent_by="").exclude(spent_by__in=own).exists()
+        if row.halted_at is not None and not is_known:
+            _doubt(row, row.halted_at, at)
+        row.halted_at = None
+        row.halted_reason = ""
+        row.halted_code = ""
+        row.save(update_fields=["halted_at", "halted_reason", "halted_code"])
         audit.record("hot_wallet.resumed", target=row, name=row.pk)
     jobs.nudge("chain.send", mode=row.chain.mode)
 
@@ -185,7 +237,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
         if tx_hash != row.tx_hash:
             raise ResolutionRefused("It was mined as another transaction")
         with transaction.atomic():
-            _leave_review(row, _Status.CONFIRMED, at, finished_at=at, **because(None))
+            leave_review(row, _Status.CONFIRMED, at, finished_at=at, **because(None))
             wake(row)
         return
     holders = [row.from_address] if row.purpose == _SWEEP else addresses_of(row.chain_id)
@@ -224,7 +276,7 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
                 signed_at=at,
                 broadcast_at=at,
             )
-        _leave_review(
+        leave_review(
             row,
             _Status.SUBMITTED,
             at,
@@ -240,15 +292,17 @@ def resolve_as_sent(row: OutgoingTransaction, tx_hash: str, nodes: Nodes, at: da
 def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
     """A person found that nothing was sent: what was never signed is asked for and approved again,
     what lost its nonce or was mined and moved nothing has failed."""
+    _refuse_if_it_may_be_mined(row)
     with transaction.atomic():
         if row.nonce is None:
             history.explain(row, addresses_of(row.chain_id), at)
-            _leave_review(
+            leave_review(
                 row,
                 _Status.REQUESTED,
                 at,
                 requested_at=at,
                 finished_at=None,
+                spend=None,
                 approval=approvals.approve(row),
                 **because(None),
             )
@@ -256,7 +310,7 @@ def resolve_as_unsent(row: OutgoingTransaction, at: datetime) -> None:
         else:
             is_mined = row.reason_code == Reason.MOVED_OTHERWISE
             reason = Reason.MOVED_NOTHING if is_mined else Reason.NONCE_TAKEN
-            _leave_review(row, _Status.FAILED, at, finished_at=at, **because(reason))
+            leave_review(row, _Status.FAILED, at, finished_at=at, **because(reason))
             if not is_mined:
                 # Somebody else has sent something: a person ends that halt.
                 HotWallet.objects.filter(chain=row.chain_id, address=row.from_address).update(
@@ -275,7 +329,7 @@ def resolve_by_sending_again(row: OutgoingTransaction, at: datetime) -> None:
         raise ResolutionRefused("Only what the chain has undone is sent again")
     with transaction.atomic():
         row.candidates.filter(tx_hash=row.tx_hash).update(broadcast_at=None)
-        _leave_review(
+        leave_review(
             row,
             _Status.SUBMITTED,
             at,
@@ -293,12 +347,33 @@ def cancel(row: OutgoingTransaction, at: datetime) -> None:
     coins back."""
     if row.nonce is not None:
         raise ResolutionRefused("It was signed: say whether it was sent")
+    _refuse_if_it_may_be_mined(row)
     with transaction.atomic():
-        _leave_review(row, _Status.FAILED, at, finished_at=at, **because(Reason.GIVEN_UP))
+        leave_review(row, _Status.FAILED, at, finished_at=at, **because(Reason.GIVEN_UP))
         wake(row)
 
 
-def _leave_review(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) -> None:
+def _refuse_if_it_may_be_mined(row: OutgoingTransaction) -> None:
+    """Of an order whose bytes take coins: they can't be mined once a final block has its first coin
+    go elsewhere."""
+    spend = row.spend
+    if spend is None:
+        return
+    coin = CoinRecord.objects.filter(
+        chain=row.chain_id, tx_hash=spend.first_tx_hash, output=spend.first_output
+    ).first()
+    head = Head.objects.filter(chain=row.chain_id).values_list("number", flat=True).first()
+    if (
+        coin is None
+        or head is None
+        or coin.spent_number is None
+        or coin.spent_number > final_number(row.chain, head)
+        or spend.candidates.filter(tx_hash=coin.spent_by).exists()
+    ):
+        raise ResolutionRefused("It was signed, and may still be mined: its coin is not gone")
+
+
+def leave_review(row: OutgoingTransaction, status: str, at: datetime, **changes: Any) -> None:
     if row.status != _Status.REVIEW or not OUTGOING.change_status(
         row, Step(status), at=at, **changes
     ):

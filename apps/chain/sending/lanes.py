@@ -1,5 +1,5 @@
-"""Who is next at the hot wallet: stores and coins take turns, and what waits steps aside with a
-time to look again.
+"""Turns at the hot wallet: stores and coins alternate, and rows that wait step aside until their
+next try.
 
 A lane is what one store asks of one asset; the gas of sweeps has its own. None gets a second place
 while another has none, and cold storage comes last.
@@ -18,6 +18,8 @@ from apps.chain.states import UNMINED
 from apps.core import jobs
 from apps.core.db.sql import Statement, array
 from apps.core.rows import PAUSED_SQL, Job
+from apps.stores.models import Store
+from apps.stores.staff.suspensions import Suspension, goes_on_sql
 
 log = structlog.get_logger(__name__)
 _Status = OutgoingTransaction.Status
@@ -26,6 +28,8 @@ WaitsFor = OutgoingTransaction.WaitsFor
 # So many of a batch's places are for the gas of sweeps first: without it nothing comes to the
 # wallet.
 GAS_PLACES = 20
+# What waits while its store's payouts are suspended.
+STOPPABLE = (_Purpose.PAYOUT, _Purpose.SETTLEMENT)
 JOB = Job("chain.sign", limit=250, in_transaction=False, is_vital=True)
 _TURNS = Statement(f"""
 SELECT id FROM (
@@ -37,6 +41,8 @@ SELECT id FROM (
         AND (not_before IS NULL OR not_before <= %(at)s)
       AND asset_id <> ALL (%(held)s::text[]) AND purpose <> ALL (%(without)s::text[])
       AND id::text NOT IN ({PAUSED_SQL})
+      AND (purpose <> ALL (%(stoppable)s::text[])
+          OR {goes_on_sql(Suspension.PAYOUTS, "chain_outgoingtransaction.store_id")})
 ) AS lane ORDER BY is_cold, is_gas AND turn <= %(gas_places)s DESC, turn, requested_at, id
     LIMIT %(limit)s
 """)  # noqa: S608
@@ -60,19 +66,33 @@ FROM waiting WHERE t.id = waiting.id RETURNING t.purpose, waiting.is_news
 def due(
     chain: Chain, at: datetime, holds: Iterable[str] = (), without: Iterable[str] = ()
 ) -> list[OutgoingTransaction]:
-    """What may be signed now, lane by lane in turns; nothing of the assets that staff hold, or for
-    the purposes in `without`."""
+    """What may be signed now, lane by lane in turns; nothing of the assets that staff hold, for the
+    purposes in `without`, or of stores whose payouts are suspended."""
     arguments = {
         "chain": chain.pk,
         "at": at,
         "limit": JOB.limit,
         "gas_places": GAS_PLACES,
+        "stoppable": array(STOPPABLE),
         "job": JOB.name,
         "now": at,
     }
     ids = [pk for (pk,) in _TURNS.rows(held=array(holds), without=array(without), **arguments)]
     rows = OutgoingTransaction.objects.select_related("asset", "receives_asset").in_bulk(ids)
     return [rows[pk] for pk in ids if pk in rows]
+
+
+def still_going(rows: Sequence[OutgoingTransaction]) -> list[OutgoingTransaction]:
+    """Without those of stores whose payouts were suspended meanwhile. One statement when there are
+    any that can be stopped."""
+    ids = {row.store_id for row in rows if row.purpose in STOPPABLE and row.store_id is not None}
+    if not ids:
+        return list(rows)
+    going = Store.objects.filter(
+        pk__in=ids, payouts_suspended_at=None, platform__payouts_suspended_at=None
+    )
+    open_ids = set(going.values_list("pk", flat=True))
+    return [row for row in rows if row.purpose not in STOPPABLE or row.store_id in open_ids]
 
 
 def wait(rows: Sequence[OutgoingTransaction], reason: Reason, waits_for: str, at: datetime) -> None:
@@ -114,7 +134,7 @@ def note_enough(wallet: HotWallet) -> None:
 
 
 def is_being_swept(chain_id: str, asset_id: str) -> bool:
-    """Whether coins of the asset, or the gas that tokens need first, are on their way."""
+    """True if coins of the asset, or the gas that tokens need first, are on their way."""
     under_way = OutgoingTransaction.objects.filter(chain=chain_id, status__in=UNMINED)
     return under_way.filter(
         Q(purpose=_Purpose.SWEEP, asset=asset_id) | Q(purpose=_Purpose.SWEEP_GAS)
@@ -122,7 +142,7 @@ def is_being_swept(chain_id: str, asset_id: str) -> bool:
 
 
 def short_of(chain_id: str) -> dict[str, int]:
-    """What waits for funds, by asset, in atomic units."""
+    """Amounts that wait for funds, by asset, in atomic units."""
     waiting = OutgoingTransaction.objects.filter(chain=chain_id, status=_Status.REQUESTED)
     short: dict[str, int] = {}
     for asset_id, amount in waiting.filter(
@@ -133,7 +153,7 @@ def short_of(chain_id: str) -> dict[str, int]:
 
 
 def call_back(chain_id: str, asset_id: str | None = None, **changes: object) -> None:
-    """What waits for funds is looked at at once: something has come. With `changes` it goes on
+    """Makes rows that wait for funds due at once, after an arrival. With `changes` it goes on
     waiting, for something else."""
     rows = OutgoingTransaction.objects.filter(
         chain=chain_id, status=_Status.REQUESTED, waits_for__in=(WaitsFor.FUNDS, WaitsFor.SWEEP)
@@ -150,5 +170,5 @@ def wake(purposes: Iterable[str], mode: str) -> None:
 
 
 def news_of(purpose: str) -> str:
-    """What the apps above follow of a transaction that was asked for to this end."""
+    """Channel on which apps hear of transactions of this purpose."""
     return f"chain.{purpose}_news"

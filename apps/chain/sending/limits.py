@@ -1,7 +1,6 @@
-"""What the signer never signs, whoever asked: a second look that trusts nothing above it. How much
-it signs is chain.caps'."""
+"""Transactions that the signer refuses from any caller: a second check that trusts nothing above
+it. How much it signs is chain.caps'."""
 
-import re
 import uuid
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -10,21 +9,12 @@ from django.conf import settings
 
 from apps.assets.models import Chain
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
+from apps.chain.networks.families import has_coins, is_burn, stored
 from apps.chain.reasons import Reason, Refusal
 from apps.chain.sending import approvals, cold_storage, history
 from apps.chain.sending.calls import refusal_of_call
 from apps.core.db.sql import Statement, array
 
-_ADDRESS = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
-# Zero, burn addresses and the precompiled contracts: coins sent there are gone.
-_LOWEST_ADDRESS = 0x10000
-_BURN = {
-    "0x000000000000000000000000000000000000dead",
-    "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead",
-    "0xdead000000000000000042069420694206942069",
-    "0x" + "e" * 40,  # what stands for ether where only addresses fit
-    "0x" + "f" * 40,
-}
 _WHOSE = Statement("""
 SELECT a.address, EXISTS (SELECT 1 FROM assets_asset t WHERE t.contract_address = a.address)
                   OR EXISTS (SELECT 1 FROM chain_hotwallet w WHERE w.address = a.address),
@@ -37,8 +27,7 @@ _Purpose = OutgoingTransaction.Purpose
 
 
 class Whose(NamedTuple):
-    """Whether an address is a token's or a hot wallet's, a deposit address of ours, and one of the
-    mode."""
+    """Owner of an address: a token, a hot wallet, a deposit address of ours, one of the mode."""
 
     is_service: bool
     is_deposit: bool
@@ -63,7 +52,7 @@ def refusals(rows: Sequence[OutgoingTransaction], chain: Chain) -> dict[uuid.UUI
 
 
 def refusal(row: OutgoingTransaction, chain: Chain) -> Refusal | None:
-    """The same of one."""
+    """Refusal of a single row."""
     return refusals([row], chain).get(row.pk)
 
 
@@ -84,6 +73,9 @@ def _refusal(
         wrong = refusal_of_call(row, wallets[0])  # the exchange knows the first one only
         if wrong:
             return Refusal(_Status.FAILED, wrong)
+    elif row.purpose == _Purpose.JOIN:
+        if not has_coins(chain) or not asset.is_native or row.to_address not in wallets:
+            return Refusal(_Status.FAILED, Reason.NOT_TO_HOT_WALLET)
     elif is_refused(row.to_address, row.purpose, row.mode, owner):
         return Refusal(_Status.FAILED, Reason.DESTINATION_REFUSED)
     elif wrong := _off_the_list(row):
@@ -107,8 +99,8 @@ def _off_the_list(row: OutgoingTransaction) -> Reason | None:
 
 
 def is_listed_for_withdrawal(address: str) -> bool:
-    """Whether the operator's earnings may go to this address, in lower case."""
-    return address in {entry.lower() for entry in settings.WITHDRAWAL_ADDRESSES}
+    """Whether the operator's earnings may go to this stored address."""
+    return address in {stored(entry) for entry in settings.WITHDRAWAL_ADDRESSES}
 
 
 def _whose(addresses: Collection[str], mode: str) -> dict[str, Whose]:
@@ -118,11 +110,6 @@ def _whose(addresses: Collection[str], mode: str) -> dict[str, Whose]:
     }
 
 
-def is_burn(address: str) -> bool:
-    """Tell whether coins at an address (in lower case) are nobody's, or it is none."""
-    return not _ADDRESS.fullmatch(address) or int(address, 16) < _LOWEST_ADDRESS or address in _BURN
-
-
 def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
     """Nobody's address, a token's contract, or one of ours; only test payments and the gas of
     sweeps go to an address of ours."""
@@ -130,7 +117,7 @@ def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
 
 
 def owner_of(address: str, mode: str) -> Whose:
-    """Whose an address in lower case is, for `is_refused`."""
+    """Owner of an address in lower case, for `is_refused`."""
     return _whose([address], mode)[address]
 
 

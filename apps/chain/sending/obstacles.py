@@ -16,6 +16,7 @@ from django.db import transaction
 from apps.assets.models import Asset, Chain
 from apps.assets.services import note_stop
 from apps.chain.models import HotWallet, Obstacle, OutgoingTransaction
+from apps.chain.networks.families import has_coins
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.reasons import Reason
@@ -40,7 +41,7 @@ def look_at_tokens(mode: str = "") -> None:
 
 
 def _look(chain: Chain) -> None:
-    if not settings.CHAIN_URLS.get(chain.pk):
+    if not settings.CHAIN_URLS.get(chain.pk) or has_coins(chain):
         return
     tokens = Asset.objects.filter(chain=chain, is_active=True).exclude(contract_address=None)
     wallets = HotWallet.objects.filter(chain=chain).order_by("number")

@@ -1,5 +1,4 @@
-"""What leaves, over all stores: how much is promised, how much was signed in a day, and from where
-on somebody is called."""
+"""Outflow of all stores: promised amounts, amounts signed in a day, and the alarm's threshold."""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -11,11 +11,11 @@ from typing import Any
 import structlog
 
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.base import Inconsistent
+from apps.chain.networks.evm.block_receipts import Blocks, committed
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason
 from apps.chain.sending import calls, token_stops
-from apps.chain.watching.block_headers import Inconsistent
-from apps.chain.watching.block_receipts import Blocks, committed
 from apps.core.money import amount_text
 
 log = structlog.get_logger(__name__)

@@ -19,24 +19,30 @@ from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet
 
 from apps.assets.models import Asset
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
+from apps.chain.networks.evm.block_receipts import Blocks
+from apps.chain.networks.families import has_coins, stored
+from apps.chain.networks.finality import final_number
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
 from apps.chain.sending import (
     approvals,
     balances,
+    coin_purse,
+    coin_sender,
     doubts,
     holds,
     hot_wallets,
+    paid_fees,
     receipts,
+    refused_bytes,
     undone,
 )
 from apps.chain.states import ENDED, IN_FLIGHT, MINED, OUTGOING
-from apps.chain.watching.block_receipts import Blocks
 from apps.core import clock, jobs
 from apps.core.db import locks
-from apps.core.failpoints import failpoint
 from apps.core.machine import Step
+from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
 
 log = structlog.get_logger(__name__)
@@ -99,7 +105,7 @@ def request(
             store_id=store_id,
             chain_id=chain_id,
             asset_id=asset_id,
-            to_address=to.lower(),
+            to_address=stored(to),
             amount_atomic=amount_atomic,
             call_data=call_data,
             receives_asset_id=receives_asset_id,
@@ -110,7 +116,7 @@ def request(
 
 
 def request_one(new: OutgoingTransaction) -> OutgoingTransaction:
-    """The same of a row that isn't written yet."""
+    """Requests a transfer whose row isn't written yet."""
     rows = OutgoingTransaction.objects.filter(purpose=new.purpose, reference=new.reference)
     row = rows.first()
     if row is None:
@@ -125,8 +131,8 @@ def request_one(new: OutgoingTransaction) -> OutgoingTransaction:
 
 
 def request_many(rows: Sequence[OutgoingTransaction]) -> None:
-    """The same for transfers of one mode in one statement. One whose purpose and reference are
-    known already is left as it is."""
+    """Requests transfers of one mode in one statement. One whose purpose and reference are known
+    already is left as it is."""
     for row in rows:
         row.approval = approvals.approve(row)
     if rows:
@@ -143,14 +149,17 @@ def run_due(mode: str = "") -> None:
 
 
 def _run(wallet: HotWallet) -> None:
-    is_due = (
-        hot_wallets.in_flight(wallet) or undone.is_due(wallet) or doubts.in_review(wallet).exists()
-    )
+    was_undone = coin_sender.is_due if has_coins(wallet.chain) else undone.is_due
+    is_waiting = hot_wallets.in_flight(wallet) or doubts.in_review(wallet).exists()
+    is_due = is_waiting or was_undone(wallet)
     if not settings.CHAIN_URLS.get(wallet.chain_id) or not is_due:
         return
     at = clock.real_now()
     with closing(nodes_of(wallet.chain)) as nodes:
         try:
+            if has_coins(wallet.chain):
+                coin_sender.run(wallet, nodes, at)
+                return
             _send_due(wallet, nodes, at)
             # A turn of its own: what is signed meanwhile is sent by another run.
             with locks.try_hold(locks.Turn.CHAIN_FOLLOWER, wallet.pk) as is_mine:
@@ -162,7 +171,8 @@ def _run(wallet: HotWallet) -> None:
 
 
 def _send_due(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
-    """One run at a time sends; who comes second leaves it to the first and to the next sweep."""
+    """Sends due rows; a second run at the same time leaves them to the first and to the next
+    sweep."""
     with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.pk) as is_mine:
         if not is_mine:
             return
@@ -204,12 +214,12 @@ def broadcast(wallet: HotWallet, nodes: Nodes, at: datetime) -> set[int] | None:
 
 
 def _send_one_by_one(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> None:
-    """What failed together: a bad one costs only itself."""
+    """Sends rows of a failed batch one by one: a bad one costs only itself."""
     BROADCAST.each(lambda: due, lambda candidate: _send([candidate], nodes, at))
 
 
 def _send(due: Sequence[SignedTransaction], nodes: Nodes, at: datetime) -> int:
-    """How many of these the chain has now."""
+    """Sends rows, and returns the number that the chain has."""
     accepted = _accepted(due, nodes)
     if accepted:
         failpoint("send.K6")
@@ -260,6 +270,7 @@ def _accepted(due: Sequence[SignedTransaction], nodes: Nodes) -> list[SignedTran
                 tx_hash=candidate.tx_hash,
                 error=error,
             )
+            refused_bytes.note(candidate, refused[candidate.pk])
     return [
         candidate
         for candidate in due
@@ -337,7 +348,7 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         more_receipts, in_blocks = doubts.ask_everyone(missing, nodes)
         receipt_of |= more_receipts
 
-    newest_final = head - chain.required_confirmations + 1
+    newest_final = final_number(chain, head)
     by_block: Blocks = {}
 
     def look(row: OutgoingTransaction) -> None:
@@ -355,8 +366,8 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
 
 
 def _in_flight(wallet: HotWallet, job: Job) -> list[OutgoingTransaction]:
-    """What the hot wallet has sent, in the order of its nonces; then the sweeps to it, each from an
-    address with nonces of its own."""
+    """The hot wallet's transactions in flight, in the order of its nonces; then the sweeps to it,
+    each from an address with nonces of its own."""
     rows = OutgoingTransaction.objects.filter(
         hot_wallets.own(wallet), chain=wallet.chain_id, status__in=IN_FLIGHT
     ).select_related("asset", "receives_asset")
@@ -377,9 +388,7 @@ def _finish(
     number = int(receipt["blockNumber"], 16)
     if number > newest_final:
         return
-    fee = int(receipt["gasUsed"], 16) * int(receipt["effectiveGasPrice"], 16) + int(
-        receipt.get("l1Fee") or "0x0", 16
-    )
+    fee = paid_fees.of(row, receipt, nodes)
     end = receipts.end_of(row, receipt, wallet.address, nodes)
     if end is None:
         return
@@ -408,7 +417,8 @@ def _finish(
 
 
 def unhandled(*purposes: str) -> "QuerySet[OutgoingTransaction]":
-    """What came to an end (or to review) and whose app has not acted upon it, oldest first."""
+    """Transactions that ended (or are in review) and that their app hasn't handled yet, oldest
+    first."""
     ended = OutgoingTransaction.objects.filter(purpose__in=purposes, status__in=ENDED)
     return ended.exclude(status=F("handled_status")).order_by("finished_at")
 
@@ -431,7 +441,7 @@ def mark_handled(row: OutgoingTransaction) -> None:
 
 
 def mined_otherwise() -> "QuerySet[OutgoingTransaction]":
-    """What was mined a second time, and cost or brought something else than what its app has
+    """Transactions that were mined a second time with another cost or yield than their app has
     booked."""
     rows = OutgoingTransaction.objects.filter(
         undone_count__gt=0, status__in=MINED, handled_status=F("status")
@@ -443,7 +453,7 @@ def mined_otherwise() -> "QuerySet[OutgoingTransaction]":
 
 
 def mark_many_handled(rows: Sequence[OutgoingTransaction]) -> None:
-    """The same for many that stand alike."""
+    """Marks many transactions of the same status as handled."""
     for status in {row.status for row in rows}:
         alike = [row for row in rows if row.status == status]
         now = OutgoingTransaction.objects.filter(pk__in=[row.pk for row in alike], status=status)
@@ -456,20 +466,20 @@ def mark_many_handled(rows: Sequence[OutgoingTransaction]) -> None:
 
 
 def can_afford(chain_id: str, asset_id: str, amount_atomic: int) -> bool:
-    """Whether a hot wallet could send this now; False also when nobody can be asked. Not inside a
+    """True if a hot wallet could send this now; False also when nobody can be asked. Not inside a
     transaction."""
     return amount_atomic <= free(chain_id, asset_id)
 
 
 def free(chain_id: str, asset_id: str) -> int:
-    """What could be sent now in one transaction; -1 also when nobody can be asked. Not inside a
-    transaction."""
+    """Largest amount that could be sent now in one transaction; -1 also without an answer. Not
+    inside a transaction."""
     return max(free_by_wallet(chain_id, asset_id), default=-1)
 
 
 def free_by_wallet(chain_id: str, asset_id: str) -> list[int]:
-    """What each hot wallet that isn't halted could send now; nothing when nobody can be asked. Not
-    inside a transaction."""
+    """Largest amount that each hot wallet without a halt could send now; empty without an answer.
+    Not inside a transaction."""
     wallets = HotWallet.objects.filter(chain=chain_id, halted_at=None).select_related("chain")
     open_wallets = list(wallets.order_by("number"))
     asset = Asset.objects.filter(pk=asset_id, chain=chain_id).first()
@@ -481,6 +491,8 @@ def free_by_wallet(chain_id: str, asset_id: str) -> list[int]:
         or not settings.CHAIN_URLS.get(chain_id)
     ):
         return []
+    if has_coins(open_wallets[0].chain):
+        return [coin_purse.free(open_wallets[0].chain)]
     with closing(nodes_of(open_wallets[0].chain)) as nodes:
         try:
             return [balances.free(asset, wallet.address, nodes) for wallet in open_wallets]

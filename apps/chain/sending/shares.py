@@ -20,8 +20,8 @@ _Purpose = OutgoingTransaction.Purpose
 
 
 class Shares:
-    """What each wallet has of a coin, with what is on its way to it. Asked once a round; each
-    question raises RpcError."""
+    """Balance of a coin in each wallet, with the amounts on their way to it. Asked once a round;
+    each question raises RpcError."""
 
     def __init__(self, wallets: Sequence[HotWallet], nodes: Nodes) -> None:
         """At least one wallet, in the order of their numbers."""
@@ -47,7 +47,7 @@ class Shares:
         return max(shares, key=shares.__getitem__)
 
     def can_afford(self, native: Asset, amount_atomic: int) -> bool:
-        """Whether one of them could send so much now, besides its gas."""
+        """True if one of them could send so much now, besides its gas."""
         return any(
             balances.can_afford(native, wallet.address, amount_atomic, self._nodes)
             for wallet in self._wallets

@@ -8,6 +8,7 @@ Nothing is broadcast here.
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import structlog
@@ -31,12 +32,15 @@ from apps.chain.sending import (
     lanes,
     limits,
     obstacles,
+    refused_bytes,
+    replacements,
     token_stops,
 )
 from apps.chain.sending.candidates import signed, signed_candidate, unsigned
 from apps.chain.sending.caps import Headroom
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.gas import Gas
+from apps.chain.sending.refused_bytes import Terms
 from apps.chain.sending.signing_lanes import (
     OF_THE_FIRST,
     Batch,
@@ -47,10 +51,11 @@ from apps.chain.sending.signing_lanes import (
     places,
     state_of,
 )
+from apps.chain.sending.transfer_gas import TransferGas, transfer_gas
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core import jobs
-from apps.core.failpoints import failpoint
 from apps.core.machine import Step
+from apps.core.process.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
 STUCK_MAX = 50
@@ -73,7 +78,7 @@ class ChainSigner:
         self.key_of = key_of
         self.nodes = nodes
         self._seed = seed
-        self.ceiling_wei: int = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
+        self.ceiling_wei = fees.ceiling_of(chain)
         self.patience = timedelta(seconds=settings.SIGNER_STUCK_SECONDS)
 
     def run(self, at: datetime) -> int:
@@ -95,13 +100,13 @@ class ChainSigner:
         if not requests and not any(stuck.values()):
             return 0
         try:
-            signing_lanes, offer = self._asked(wallets, requests)
+            signing_lanes, offer, transfer = self._asked(wallets, requests)
         except RpcError as error:
             if error.is_refusal:  # it answers, and waiting alone doesn't help
                 lanes.wait(requests, Reason.NETWORK_SILENT, _WaitsFor.NETWORK, at)
             raise
         if len(wallets) > 1 and offer is not None:
-            note_gas([lane for lane in signing_lanes if lane.is_open], offer, at)
+            note_gas([lane for lane in signing_lanes if lane.is_open], offer, transfer, at)
         late = [
             (lane, row)
             for lane in signing_lanes
@@ -110,26 +115,27 @@ class ChainSigner:
         ]
         for lane, _ in late:
             lane.is_stuck = True
-        signed = self._sign(requests, signing_lanes, offer, at)
+        signed = self._sign(requests, signing_lanes, offer, transfer, at)
         for lane in signing_lanes:
             if history.is_unread(lane.wallet, lane.state.known_nonce):
                 hot_wallets.look_back(lane.wallet, self.nodes, at)
-        return signed + sum(self._replace(row, lane, offer, at) for lane, row in late)
+        return signed + self._replace_each(late, offer, transfer, at)
 
     # --- asking the chain: never inside a transaction ---------------------------------------------
 
     def _asked(
         self, wallets: Sequence[tuple[HotWallet, HotKey]], rows: Sequence[OutgoingTransaction]
-    ) -> tuple[list[SigningLane], FeeOffer | None]:
-        """The wallets with what the chain says of each, halted ones too, and what a place in the
-        next block costs."""
+    ) -> tuple[list[SigningLane], FeeOffer | None, TransferGas]:
+        """The wallets with what the chain says of each, halted ones too, what a place in the next
+        block costs, and the gas that transfers take."""
         block = self.nodes.call("eth_getBlockByNumber", ["latest", False])
         tokens = {
             row.asset_id: row.asset
             for row in rows
             if row.asset.contract_address and row.asset.chain_id == self.chain.pk
         }
-        tip = fees.tip_of(self.nodes, block)
+        tip = fees.offered_tip(self.chain, self.nodes, block)
+        transfer = transfer_gas(self.chain, self.nodes)
         calls: list[Call] = []
         for wallet, _ in wallets:
             calls += [
@@ -151,7 +157,7 @@ class ChainSigner:
             for place, (wallet, key) in enumerate(wallets)
         ]
         base_fee = fees.base_fee_of(block)
-        return signing_lanes, fees.suggested(base_fee, tip, self.ceiling_wei)
+        return signing_lanes, fees.suggested(base_fee, tip, self.ceiling_wei), transfer
 
     # --- first signatures -------------------------------------------------------------------------
 
@@ -160,6 +166,7 @@ class ChainSigner:
         requests: Sequence[OutgoingTransaction],
         signing_lanes: Sequence[SigningLane],
         offer: FeeOffer | None,
+        transfer: TransferGas,
         at: datetime,
     ) -> int:
         refused = limits.refusals(requests, self.chain) | self._strange_gas(requests)
@@ -171,8 +178,8 @@ class ChainSigner:
             lanes.wait(rows, Reason.NETWORK_DEAR, _WaitsFor.NETWORK, at)
             return 0
         # A node estimates nothing that the wallet couldn't pay for as it stands.
-        chosen = self._places(rows, signing_lanes, offer, at)
-        batch = Batch(signing_lanes, offer, at)
+        batch = Batch(signing_lanes, offer, transfer, at)
+        chosen = self._places(rows, batch)
         signed = 0
         failure: KeystoreError | None = None
         for lane in signing_lanes:
@@ -186,17 +193,11 @@ class ChainSigner:
             log.error("keystore_failed", chain=self.chain.pk, error=str(failure))
         return signed
 
-    def _places(
-        self,
-        rows: Sequence[OutgoingTransaction],
-        signing_lanes: Sequence[SigningLane],
-        offer: FeeOffer,
-        at: datetime,
-    ) -> Places:
-        """Who sends what; the rest steps aside."""
-        open_lanes = [lane for lane in signing_lanes if lane.is_open]
-        choice = places(open_lanes, rows, offer.max_fee_wei)
-        self._step_aside(choice.short, at)
+    def _places(self, rows: Sequence[OutgoingTransaction], batch: Batch) -> Places:
+        """Assigns rows to wallets; the rest steps aside."""
+        open_lanes = [lane for lane in batch.lanes if lane.is_open]
+        choice = places(open_lanes, rows, batch.offer.max_fee_wei, batch.gas)
+        self._step_aside(choice.short, batch.at)
         return choice
 
     def _sign_with(
@@ -205,7 +206,7 @@ class ChainSigner:
         if not rows:
             return 0
         at = batch.at
-        allowed = gas.limits_of(rows, lane.wallet.address, self.nodes)
+        allowed = gas.limits_of(rows, lane.wallet.address, self.nodes, batch.gas)
         self._without_limit(rows, allowed, at)
         failpoint("send.K2")
         limits_by_row = {
@@ -253,7 +254,7 @@ class ChainSigner:
     def _within_caps(
         self, rows: Sequence[OutgoingTransaction], at: datetime
     ) -> list[OutgoingTransaction]:
-        """What is above a cap waits for a person, and for no coins before."""
+        """Rows within the caps; others wait for a person before they wait for coins."""
         room = Headroom(rows, at)
         within = []
         for row in rows:
@@ -318,6 +319,7 @@ class ChainSigner:
             if wallet.halted_at is not None or hold.is_everything:
                 return 0
             requests = [row for row in requests if row.asset_id not in hold.asset_ids]
+            requests = lanes.still_going(requests)
             if self._is_behind(wallets, batch):
                 return 0
             rows, short, above = self._chosen(lane, requests, gas_limits, batch)
@@ -347,7 +349,7 @@ class ChainSigner:
 
     @staticmethod
     def _is_behind(wallets: Mapping[str, HotWallet], batch: Batch) -> bool:
-        """Whether the chain knows transactions of a wallet that we don't: it is halted, and nobody
+        """True if the chain knows transactions of a wallet that we don't: it is halted, and nobody
         signs before they are known, which may have done what is asked for."""
         for lane in batch.lanes:
             wallet = wallets[lane.wallet.pk]
@@ -391,7 +393,7 @@ class ChainSigner:
             ).order_by("pk")
         }
         rows = [locked_rows[row.pk] for row in requests if row.pk in locked_rows]
-        purse = lane.purse(batch.offer.max_fee_wei)
+        purse = lane.purse(batch.offer.max_fee_wei, batch.gas)
         room = Headroom(rows, batch.at)
         chosen = []
         short = []
@@ -446,15 +448,26 @@ class ChainSigner:
             row
             for row in late
             if not row.candidates.filter(signed_at__gt=at - self.patience).exists()
+            or refused_bytes.is_due(row, at)
         ]
 
-    def _replace(
-        self, row: OutgoingTransaction, lane: SigningLane, offer: FeeOffer | None, at: datetime
+    def _replace_each(
+        self,
+        late: Sequence[tuple[SigningLane, OutgoingTransaction]],
+        offer: FeeOffer | None,
+        transfer: TransferGas,
+        at: datetime,
     ) -> int:
-        return self._asking(lane, lambda: self._commit_replacement(row, lane, offer, at))
+        """Each by itself: one that a node says nothing of keeps no other."""
+        count = 0
+        for lane, row in late:
+            terms = replacements.terms_of(row, lane, offer, transfer, self.nodes)
+            if terms is not None:
+                count += self._asking(lane, partial(self._commit_replacement, row, lane, terms, at))
+        return count
 
     def _commit_replacement(
-        self, row: OutgoingTransaction, lane: SigningLane, today: FeeOffer | None, at: datetime
+        self, row: OutgoingTransaction, lane: SigningLane, terms: Terms, at: datetime
     ) -> int:
         with transaction.atomic():
             wallet = HotWallet.objects.select_for_update().get(pk=lane.wallet.pk)
@@ -464,25 +477,22 @@ class ChainSigner:
             if (
                 wallet.halted_at is not None
                 or newest is None
-                or newest.signed_at > at - self.patience
-            ):
-                return 0
-            offer = fees.replacing(
-                FeeOffer(newest.max_fee_wei, newest.priority_fee_wei), today, self.ceiling_wei
-            )
-            if (
-                offer is None
+                or newest.pk != terms.replaces
                 or row.candidates.count() >= CANDIDATES_MAX
                 or not approvals.is_approved(row)
             ):
                 return 0
-            candidate = signed_candidate(row, lane.key, self.chain, offer, at)
-            OutgoingTransaction.objects.filter(pk=row.pk).update(tx_hash=candidate.tx_hash)
+            row.gas_limit = terms.gas_limit
+            candidate = signed_candidate(row, lane.key, self.chain, terms.offer, at)
+            OutgoingTransaction.objects.filter(pk=row.pk).update(
+                tx_hash=candidate.tx_hash, gas_limit=terms.gas_limit
+            )
         log.warning(
             "outgoing_replaced",
             outgoing=str(row.pk),
             chain=self.chain.pk,
             nonce=row.nonce,
-            max_fee_wei=offer.max_fee_wei,
+            gas_limit=terms.gas_limit,
+            max_fee_wei=terms.offer.max_fee_wei,
         )
         return 1

@@ -17,8 +17,9 @@ from apps.chain.keys.keystores import HotKey
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.providers.base import KeystoreError, Nodes
 from apps.chain.sending import balances, hot_wallets
-from apps.chain.sending.balances import NATIVE_GAS, TOKEN_GAS, Promised
+from apps.chain.sending.balances import Promised
 from apps.chain.sending.fees import FeeOffer
+from apps.chain.sending.transfer_gas import TransferGas
 from apps.chain.states import TAKES_NO_TOKENS
 from apps.core.errors import ErrorCode
 
@@ -30,7 +31,7 @@ OF_THE_FIRST = (_Purpose.SWAP, _Purpose.APPROVAL)
 
 @dataclass(frozen=True)
 class WalletState:
-    """What the chain says of a wallet at one block. `pending_nonce` counts the unmined too."""
+    """A wallet's state on the chain at one block. `pending_nonce` counts the unmined too."""
 
     nonce: int
     pending_nonce: int
@@ -39,16 +40,20 @@ class WalletState:
 
     @property
     def known_nonce(self) -> int:
-        """How far the chain has come, mined or not."""
+        """Last nonce that the chain knows, mined or not."""
         return max(self.nonce, self.pending_nonce)
 
 
 class Purse:
-    """What a wallet has left after everything signed and not yet mined. Made and used under its
-    lock."""
+    """A wallet's rest after everything signed and not yet mined. Made and used under its lock."""
 
-    def __init__(self, state: WalletState, promised: Promised, max_fee_wei: int) -> None:
-        self._native = state.native_atomic - promised.native_atomic
+    def __init__(
+        self, state: WalletState, promised: Promised, max_fee_wei: int, gas: TransferGas
+    ) -> None:
+        self._native = (
+            state.native_atomic - promised.native_atomic - promised.count * gas.beside_wei
+        )
+        self._beside_wei = gas.beside_wei
         self._tokens = {
             asset: amount - promised.tokens_atomic.get(asset, 0)
             for asset, amount in state.tokens_atomic.items()
@@ -56,8 +61,9 @@ class Purse:
         self._max_fee_wei = max_fee_wei
 
     def takes(self, row: OutgoingTransaction, gas_limit: int) -> bool:
-        """Whether the amount and its gas are there; then they are taken."""
-        native = gas_limit * self._max_fee_wei + (row.amount_atomic if row.asset.is_native else 0)
+        """True if the amount and its gas are there; then they are taken."""
+        amount = row.amount_atomic if row.asset.is_native else 0
+        native = amount + gas_limit * self._max_fee_wei + self._beside_wei
         tokens = 0 if row.asset.is_native or row.purpose in TAKES_NO_TOKENS else row.amount_atomic
         if native > self._native or tokens > self._tokens.get(row.asset_id, 0):
             return False
@@ -67,8 +73,8 @@ class Purse:
         return True
 
     def bears(self, gas_limit: int) -> bool:
-        """Whether so much gas could be paid."""
-        return gas_limit * self._max_fee_wei <= self._native
+        """True if so much gas could be paid."""
+        return gas_limit * self._max_fee_wei + self._beside_wei <= self._native
 
     def left(self, row: OutgoingTransaction) -> int:
         """Of the row's asset."""
@@ -92,40 +98,44 @@ class SigningLane:
         """As it was when the round began; asked again under its lock."""
         return self.wallet.halted_at is None
 
-    def purse(self, max_fee_wei: int) -> Purse:
+    def purse(self, max_fee_wei: int, gas: TransferGas) -> Purse:
         promised = balances.promised(self.wallet.chain_id, self.wallet.address, self.state.nonce)
-        return Purse(self.state, promised, max_fee_wei)
+        return Purse(self.state, promised, max_fee_wei, gas)
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What a round knows: the chain's wallets, halted ones too, what is offered for a place in the
-    next block, and when."""
+    """State of a round: the chain's wallets, halted ones too, the offered fees, the gas of
+    transfers, and the time."""
 
     lanes: Sequence[SigningLane]
     offer: FeeOffer
+    gas: TransferGas
     at: datetime
 
 
 @dataclass(frozen=True)
 class Places:
-    """What each lane could pay for, by the key of its wallet; and what none could."""
+    """Rows that each lane can pay for, by the key of its wallet; and rows that no lane can."""
 
     rows: Mapping[str, list[OutgoingTransaction]]
     short: Sequence[OutgoingTransaction]
 
 
 def places(
-    lanes: Sequence[SigningLane], rows: Sequence[OutgoingTransaction], max_fee_wei: int
+    lanes: Sequence[SigningLane],
+    rows: Sequence[OutgoingTransaction],
+    max_fee_wei: int,
+    gas: TransferGas,
 ) -> Places:
     """For each row the lane with the fewest unmined transactions that could pay for it and its gas
     as it stands; one that is stuck comes last. Cold storage takes from the one with the most."""
-    purses = {lane.wallet.pk: lane.purse(max_fee_wei) for lane in lanes}
+    purses = {lane.wallet.pk: lane.purse(max_fee_wei, gas) for lane in lanes}
     unmined = {lane.wallet.pk: lane.wallet.next_nonce - lane.state.nonce for lane in lanes}
     placed: dict[str, list[OutgoingTransaction]] = {lane.wallet.pk: [] for lane in lanes}
     short = []
     for row in rows:
-        gas_limit = NATIVE_GAS if row.asset.is_native else TOKEN_GAS
+        gas_limit = gas.of(is_native=row.asset.is_native)
         for lane in _in_turn(lanes, row, purses, unmined):
             if purses[lane.wallet.pk].takes(row, gas_limit):
                 placed[lane.wallet.pk].append(row)
@@ -158,12 +168,14 @@ def _in_turn(
     )
 
 
-def note_gas(open_lanes: Sequence[SigningLane], offer: FeeOffer, at: datetime) -> None:
+def note_gas(
+    open_lanes: Sequence[SigningLane], offer: FeeOffer, gas: TransferGas, at: datetime
+) -> None:
     """Of several wallets, which can't pay for gas: what they would send leaves from another one, so
     that nothing else tells it."""
     for lane in open_lanes:
         since = lane.wallet.without_gas_since
-        is_without = not lane.purse(offer.max_fee_wei).bears(TOKEN_GAS)
+        is_without = not lane.purse(offer.max_fee_wei, gas).bears(gas.token)
         if is_without == (since is not None):
             continue
         HotWallet.objects.filter(pk=lane.wallet.pk).update(
@@ -174,7 +186,7 @@ def note_gas(open_lanes: Sequence[SigningLane], offer: FeeOffer, at: datetime) -
 
 
 def state_of(answers: Sequence[Any], tokens: Collection[str]) -> WalletState:
-    """What was answered of one wallet; its tokens in the order of the assets."""
+    """Reads the answers about one wallet; its tokens in the order of the assets."""
     used, pending, balance, *rest = answers
     held_tokens = {
         asset: balances.read_tokens(answer) for asset, answer in zip(tokens, rest, strict=True)

@@ -1,5 +1,5 @@
-"""One round of signing over the chains that are connected: what the signer's process and, outside
-production, the worker do."""
+"""One round of signing over the connected chains: the job of the signer's process and, outside
+production, of the worker."""
 
 from contextlib import closing
 from functools import partial
@@ -11,8 +11,11 @@ from apps.assets.models import Chain
 from apps.chain.keys.keystores import hot_key, seed
 from apps.chain.keys.seeds import KeyFileRefused
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.coins import builder_of, carrier_of
+from apps.chain.networks.families import has_coins
 from apps.chain.nodes import nodes_of
-from apps.chain.providers.base import KeystoreError, RpcError
+from apps.chain.providers.base import KeystoreError, Nodes, RpcError
+from apps.chain.sending.coin_signer import CoinSigner, ensure_wallet
 from apps.chain.sending.signer import ChainSigner
 from apps.chain.sending.signing_lanes import ensure_wallets
 from apps.chain.sending.sweep_signer import SweepSigner
@@ -42,6 +45,8 @@ def _sign(chain: Chain) -> int:
     if settings.CHAIN_URLS.get(chain.pk):
         with closing(nodes_of(chain)) as nodes:
             try:
+                if has_coins(chain):
+                    return _sign_coins(chain, nodes)
                 signed += ChainSigner(chain, partial(hot_key, chain.mode), seed(), nodes).run(
                     clock.real_now()
                 )
@@ -50,6 +55,14 @@ def _sign(chain: Chain) -> int:
                 log.warning("chain_not_asked", chain=chain.pk, error=str(error))
             except KeystoreError as error:
                 log.error("keystore_failed", chain=chain.pk, error=str(error))
+    if signed:
+        jobs.nudge("chain.send", mode=chain.mode)
+    return signed
+
+
+def _sign_coins(chain: Chain, nodes: Nodes) -> int:
+    signer = CoinSigner(chain, partial(hot_key, chain.mode), seed(), carrier_of(chain, nodes))
+    signed = signer.run(clock.real_now())
     if signed:
         jobs.nudge("chain.send", mode=chain.mode)
     return signed
@@ -64,6 +77,12 @@ def introduce() -> dict[str, str]:
     refused = None
     for chain in Chain.objects.order_by("pk"):
         if settings.CHAIN_URLS.get(chain.pk):
+            if has_coins(chain):
+                wallet = ensure_wallet(
+                    chain, hot_key(chain.mode), builder_of(chain), clock.real_now()
+                )
+                wallets[wallet.pk] = wallet.address
+                continue
             with closing(nodes_of(chain)) as nodes:
                 try:
                     for wallet, _ in ensure_wallets(

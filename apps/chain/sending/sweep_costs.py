@@ -10,59 +10,50 @@ from django.conf import settings
 
 from apps.assets.models import Asset, Chain
 from apps.assets.selectors import price_of
-from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.providers.base import Nodes
 from apps.chain.sending import fees
-from apps.chain.sending.balances import NATIVE_GAS
 from apps.chain.sending.fees import FeeOffer
+from apps.chain.sending.transfer_gas import TransferGas, transfer_gas
 from apps.core import clock
 from apps.core.money import Amount, exchanged
 
-# Of the OP stack: asked what the bytes of a transaction cost on the chain below.
-_ORACLE = "0x420000000000000000000000000000000000000f"
-_BYTES = 180  # of a signed transfer of tokens
-_GET_L1_FEE = "0x49948e0e" + f"{32:064x}{_BYTES:064x}" + "ff" * _BYTES + "00" * (-_BYTES % 32)
-ORACLE_CALL: Call = ("eth_call", [{"to": _ORACLE, "data": _GET_L1_FEE}, "latest"])
 _PERCENT = 100
 
 
 @dataclass(frozen=True)
 class SweepPrice:
-    """The offer of a sweep, what the next block asks at least, and what its bytes cost."""
+    """The offer of a sweep, what the next block asks at least, and the gas of transfers."""
 
     offer: FeeOffer
     least_fee_wei: int
-    bytes_wei: int
+    gas: TransferGas
+
+    def limit(self, estimate: int) -> int:
+        """Of a token's sweep: little more than the estimate, as the rest stays behind."""
+        return max(estimate * 11 // 10, self.gas.with_margin(estimate))
 
     def funds(self, gas_limit: int) -> int:
         """The funds that a transaction needs at its address, in wei."""
-        return gas_limit * self.offer.max_fee_wei + self.bytes_wei
+        return gas_limit * self.offer.max_fee_wei + self.gas.beside_wei
 
     def cost(self, gas_limit: int) -> int:
         """The fee of a transaction that is mined now, in wei."""
-        return gas_limit * self.least_fee_wei + self.bytes_wei
+        return gas_limit * self.least_fee_wei + self.gas.beside_wei
 
     def token_cost(self, gas_limit: int) -> int:
         """Of a token's sweep and of the transfer that brings its gas, in wei."""
-        return self.cost(gas_limit) + self.cost(NATIVE_GAS)
+        return self.cost(gas_limit) + self.cost(self.gas.native)
 
 
 def price_on(chain: Chain, nodes: Nodes) -> SweepPrice | None:
     """None when gas is dearer than the ceiling. Raises RpcError."""
     block = nodes.call("eth_getBlockByNumber", ["latest", False])
-    tip = fees.tip_of(nodes, block)
+    tip = fees.offered_tip(chain, nodes, block)
     base = fees.base_fee_of(block)
-    offer = fees.for_sweeps(base, tip, settings.SIGNER_MAX_FEE_GWEI * fees.GWEI)
+    offer = fees.for_sweeps(base, tip, fees.ceiling_of(chain))
     if offer is None:
         return None
-    [answer] = nodes.each([ORACLE_CALL])
-    is_rollup = not isinstance(answer, RpcError) and answer not in ("0x", None)
-    bytes_wei = int(str(answer), 16) * 5 // 4 if is_rollup else 0
-    return SweepPrice(offer, base + tip, bytes_wei)
-
-
-def gas_margin(estimate: int) -> int:
-    """The limit of a token's sweep: little more than the estimate, as the rest stays behind."""
-    return estimate * 11 // 10
+    return SweepPrice(offer, base + tip, transfer_gas(chain, nodes))
 
 
 def is_worth(amount_atomic: int, cost_atomic: int, *, is_wanted: bool) -> bool:

@@ -18,6 +18,7 @@ FROM (SELECT DISTINCT address_id FROM chain_deposit
     WHERE chain_id = %(chain)s AND asset_id = %(asset)s AND NOT is_simulated AND NOT is_lost
       AND status = 'confirmed' AND handled_status = 'confirmed' {which}) held
 JOIN chain_address a ON a.address = held.address_id AND a.mode = %(mode)s
+    AND a.purpose = 'deposit'
 CROSS JOIN LATERAL (SELECT sum(amount_atomic) AS amount FROM chain_deposit
     WHERE address_id = a.address AND chain_id = %(chain)s AND asset_id = %(asset)s
       AND NOT is_simulated AND NOT is_lost AND status = 'confirmed'

@@ -6,6 +6,8 @@ used; the chain must agree.
 """
 
 import uuid
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -23,22 +25,23 @@ from apps.chain.sending import (
     approvals,
     balances,
     fees,
+    gas,
     holds,
     hot_wallets,
     limits,
+    refused_bytes,
     sweep_costs,
 )
-from apps.chain.sending.balances import NATIVE_GAS
 from apps.chain.sending.calls import call_of
 from apps.chain.sending.candidates import signed_candidate
 from apps.chain.sending.fees import FeeOffer
-from apps.chain.sending.gas import GAS_MAX
+from apps.chain.sending.refused_bytes import Terms, words_of
 from apps.chain.sending.signer import CANDIDATES_MAX
-from apps.chain.sending.sweep_costs import SweepPrice, gas_margin
+from apps.chain.sending.sweep_costs import SweepPrice
 from apps.chain.states import IN_FLIGHT, OUTGOING
 from apps.core.errors import ErrorCode
-from apps.core.failpoints import failpoint
 from apps.core.machine import Step
+from apps.core.process.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
 BATCH_MAX = 50
@@ -56,7 +59,7 @@ class SweepSigner:
         self.chain = chain
         self.nodes = nodes
         self._seed = seed
-        self.ceiling_wei: int = settings.SIGNER_MAX_FEE_GWEI * fees.GWEI
+        self.ceiling_wei = fees.ceiling_of(chain)
         self.patience = timedelta(seconds=settings.SIGNER_STUCK_SECONDS)
 
     def run(self, at: datetime) -> int:
@@ -77,19 +80,37 @@ class SweepSigner:
         waiting = rows.filter(status=_Status.REQUESTED).exclude(asset__in=hold.asset_ids)
         waiting = waiting.exclude(not_before__gt=at)
         requests = list(waiting.order_by("requested_at", "pk")[:BATCH_MAX])
-        stuck = list(
-            rows.filter(status__in=IN_FLIGHT, undone_count=0).exclude(
-                candidates__signed_at__gt=at - self.patience
-            )[:BATCH_MAX]
+        signed = rows.filter(status__in=IN_FLIGHT, undone_count=0)
+        stuck = list(signed.exclude(candidates__signed_at__gt=at - self.patience)[:BATCH_MAX])
+        refused = signed.filter(candidates__refused_count__gt=0).exclude(
+            pk__in=[r.pk for r in stuck]
         )
+        stuck += [row for row in refused.distinct()[:BATCH_MAX] if refused_bytes.is_due(row, at)]
         if not requests and not stuck:
             return 0
         price = sweep_costs.price_on(self.chain, self.nodes)
         if price is None:
             return 0
-        return sum(self._sign(row, price, at) for row in requests) + sum(
-            self._replace(row, price, at) for row in stuck
+        return sum(self._each(self._sign, row, price, at) for row in requests) + sum(
+            self._each(self._replace, row, price, at) for row in stuck
         )
+
+    def _each(
+        self,
+        act: Callable[[OutgoingTransaction, SweepPrice, datetime], int],
+        row: OutgoingTransaction,
+        price: SweepPrice,
+        at: datetime,
+    ) -> int:
+        """One address that a node says nothing of keeps no other. Raises RpcError when no node
+        answers."""
+        try:
+            return act(row, price, at)
+        except RpcError as error:
+            if not error.is_refusal:
+                raise
+            log.warning("outgoing_not_estimated", outgoing=str(row.pk), error=str(error))
+            return self._wait(row, at)
 
     def _sign(self, row: OutgoingTransaction, price: SweepPrice, at: datetime) -> int:
         """With as much for gas as the address has, up to today's offer; what it lacks is on its
@@ -99,11 +120,11 @@ class SweepSigner:
             hot_wallets.refuse(row, key, at)
             return 0
         used, balance = self._facts(key)
-        spare = balance - (row.amount_atomic if row.asset.is_native else 0) - price.bytes_wei
-        if spare < NATIVE_GAS * price.least_fee_wei:
+        spare = balance - (row.amount_atomic if row.asset.is_native else 0) - price.gas.beside_wei
+        if spare < price.gas.native * price.least_fee_wei:
             return self._wait(row, at)  # before anything else is asked
-        gas_limit = self._gas_limit(row, key)
-        if gas_limit is None or gas_limit > GAS_MAX:
+        gas_limit = self._gas_limit(row, key, price)
+        if gas_limit is None or gas_limit > gas.most(row, price.gas):
             hot_wallets.finish(row, _Status.FAILED, at, Reason.WOULD_REVERT)
             return 0
         offer = FeeOffer(
@@ -131,8 +152,7 @@ class SweepSigner:
         return 0
 
     def _key_of(self, row: OutgoingTransaction) -> SigningKey | Refusal:
-        """What signs for the address, which must be the one that its index gives; else why it isn't
-        signed."""
+        """The address's key, which must match its index; else the refusal."""
         refused = limits.sweep_refusal(row, self.chain)
         if refused:
             return refused
@@ -149,13 +169,16 @@ class SweepSigner:
         )
         return int(used, 16), int(balance, 16)
 
-    def _gas_limit(self, row: OutgoingTransaction, key: SigningKey) -> int | None:
+    def _gas_limit(
+        self, row: OutgoingTransaction, key: SigningKey, price: SweepPrice
+    ) -> int | None:
+        """None when it would be reverted. Raises RpcError."""
         if row.asset.is_native:
-            return NATIVE_GAS
+            return price.gas.native
         to, _, data = call_of(row)
         try:
             call = {"from": key.address, "to": to, "data": data}
-            return gas_margin(int(self.nodes.call("eth_estimateGas", [call]), 16))
+            return price.limit(int(self.nodes.call("eth_estimateGas", [call]), 16))
         except RpcError as error:
             if error.code is ErrorCode.REVERTED:
                 return None
@@ -212,7 +235,8 @@ class SweepSigner:
         return 1
 
     def _replace(self, row: OutgoingTransaction, price: SweepPrice, at: datetime) -> int:
-        """Offer more at the same nonce, as far as what the address holds reaches."""
+        """Sign again at the same nonce, as far as what the address holds reaches: offer more, or
+        another limit where nodes have refused the bytes."""
         key = self._key_of(row)
         newest = row.candidates.last()
         if (
@@ -223,15 +247,11 @@ class SweepSigner:
         ):
             return 0
         used, balance = self._facts(key)
-        spare = balance - (row.amount_atomic if row.asset.is_native else 0) - price.bytes_wei
-        dearer = fees.replacing(
-            FeeOffer(newest.max_fee_wei, newest.priority_fee_wei),
-            price.offer,
-            min(self.ceiling_wei, spare // row.gas_limit),
-        )
-        if dearer is None or used != row.nonce:
+        spare = balance - (row.amount_atomic if row.asset.is_native else 0) - price.gas.beside_wei
+        terms = self._terms(row, key, newest, price, spare)
+        if terms is None or used != row.nonce:
             return 0
-        if not row.asset.is_native and dearer.max_fee_wei < price.least_fee_wei:
+        if not row.asset.is_native and terms.offer.max_fee_wei < price.least_fee_wei:
             return 0  # more gas is on its way (`sweep_top_ups`)
         with transaction.atomic():
             Address.objects.select_for_update().get(pk=key.address)
@@ -240,12 +260,41 @@ class SweepSigner:
             ).last()
             if last is None or last.pk != newest.pk:
                 return 0
-            candidate = signed_candidate(row, key, self.chain, dearer, at)
-            OutgoingTransaction.objects.filter(pk=row.pk).update(tx_hash=candidate.tx_hash)
+            row.gas_limit = terms.gas_limit
+            candidate = signed_candidate(row, key, self.chain, terms.offer, at)
+            OutgoingTransaction.objects.filter(pk=row.pk).update(
+                tx_hash=candidate.tx_hash, gas_limit=terms.gas_limit
+            )
         log.warning(
             "sweep_replaced",
             outgoing=str(row.pk),
             chain=self.chain.pk,
-            max_fee_wei=dearer.max_fee_wei,
+            gas_limit=terms.gas_limit,
+            max_fee_wei=terms.offer.max_fee_wei,
         )
         return 1
+
+    def _terms(
+        self,
+        row: OutgoingTransaction,
+        key: SigningKey,
+        newest: SignedTransaction,
+        price: SweepPrice,
+        spare_wei: int,
+    ) -> Terms | None:
+        gas_limit = row.gas_limit or price.gas.native
+        old = Terms(gas_limit, FeeOffer(newest.max_fee_wei, newest.priority_fee_wei), newest.pk)
+        ceiling_wei = min(self.ceiling_wei, max(0, spare_wei) // gas_limit)
+        if not newest.refused_count:
+            dearer = fees.replacing(old.offer, price.offer, ceiling_wei)
+            return None if dearer is None else replace(old, offer=dearer)
+        new = refused_bytes.terms(
+            old,
+            words_of(newest.refusal),
+            today=price.offer,
+            ceiling_wei=ceiling_wei,
+            fresh_limit=self._gas_limit(row, key, price),
+            most_limit=gas.most(row, price.gas),
+            spare_wei=spare_wei,
+        )
+        return new if new and new.offer.max_fee_wei >= price.least_fee_wei else None

@@ -29,7 +29,7 @@ def stuck(chain: Chain, at: datetime) -> "QuerySet[OutgoingTransaction]":
     )
     rows = rows.exclude(asset__token_standard=TokenStandard.NATIVE)
     rows = rows.exclude(candidates__signed_at__gt=at - patience)
-    return rows.select_related("asset").order_by("signed_at", "pk")
+    return rows.select_related("asset", "chain").order_by("signed_at", "pk")
 
 
 def missing(row: OutgoingTransaction, native: Asset, price: SweepPrice, held_atomic: int) -> int:
@@ -41,7 +41,7 @@ def missing(row: OutgoingTransaction, native: Asset, price: SweepPrice, held_ato
     dearer = fees.replacing(
         FeeOffer(newest.max_fee_wei, newest.priority_fee_wei),
         price.offer,
-        settings.SIGNER_MAX_FEE_GWEI * fees.GWEI,
+        fees.ceiling_of(row.chain),
     )
     cost = sweep_costs.in_coins(row.asset, native, price.token_cost(row.gas_limit))
     if (
@@ -51,7 +51,7 @@ def missing(row: OutgoingTransaction, native: Asset, price: SweepPrice, held_ato
         or row.candidates.count() >= CANDIDATES_MAX
     ):
         return 0
-    return max(0, row.gas_limit * dearer.max_fee_wei + price.bytes_wei - held_atomic)
+    return max(0, row.gas_limit * dearer.max_fee_wei + price.gas.beside_wei - held_atomic)
 
 
 def may_have_more(row: OutgoingTransaction) -> bool:

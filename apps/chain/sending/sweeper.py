@@ -18,11 +18,13 @@ from django.db.models import QuerySet
 
 from apps.assets.models import Asset, Chain, TokenStandard
 from apps.chain.models import Address, HotWallet, Obstacle, OutgoingTransaction
+from apps.chain.networks.families import has_coins
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.reasons import Reason
 from apps.chain.sending import (
     balances,
+    coin_joins,
     gas_left,
     hot_wallets,
     lanes,
@@ -33,7 +35,7 @@ from apps.chain.sending import (
     token_stops,
 )
 from apps.chain.sending import sweep_queries as queries
-from apps.chain.sending.balances import NATIVE_GAS
+from apps.chain.sending.refused_bytes import Words, words_of
 from apps.chain.sending.shares import Shares
 from apps.chain.sending.sweep_costs import SweepPrice
 from apps.core import clock
@@ -57,7 +59,7 @@ FULLEST_MAX = 4 * JOB.limit
 
 @dataclass
 class Swept:
-    """What one round asked for."""
+    """Requests of one round."""
 
     sweeps: int = 0
     gas_transfers: int = 0
@@ -80,6 +82,10 @@ def _sweep(chain: Chain, counts: Swept) -> None:
         return
     with closing(nodes_of(chain)) as nodes:
         try:
+            if has_coins(chain):
+                for wallet in wallets.select_related("chain"):
+                    coin_joins.ask_due(wallet, nodes, clock.real_now())
+                return
             _ChainSweep(chain, list(wallets), nodes, counts).run(clock.real_now())
         except RpcError as error:
             log.warning("chain_not_asked", chain=chain.pk, error=str(error))
@@ -130,7 +136,7 @@ class _Movable:
 
 
 class _ChainSweep:
-    """One round for a chain, to those of its wallets that aren't halted."""
+    """A round for a chain, to those of its wallets that aren't halted."""
 
     def __init__(
         self, chain: Chain, wallets: Sequence[HotWallet], nodes: Nodes, counts: Swept
@@ -149,7 +155,7 @@ class _ChainSweep:
         if native is None or price is None:
             return
         self._add_gas(native, price, at)
-        least = sweep_costs.least_worth(price.cost(NATIVE_GAS))
+        least = sweep_costs.least_worth(price.cost(price.gas.native))
         remainders = gas_left.worth(self.chain, least, at, JOB.limit)
         addresses = {holding.address for holding in holdings}
         natives = [holding for holding in holdings if holding.asset.is_native]
@@ -169,7 +175,7 @@ class _ChainSweep:
         tokens = {holding.asset.pk: holding.asset for holding in holdings}
         for asset in self._watched(tokens):
             of_it = [holding for holding in holdings if holding.asset == asset]
-            movable = self._movable(asset, of_it, at)
+            movable = self._movable(asset, of_it, price, at)
             costs = {
                 held.holding.address: sweep_costs.in_coins(
                     asset, native, price.token_cost(held.gas_limit)
@@ -207,8 +213,8 @@ class _ChainSweep:
         ]
 
     def _found(self, at: datetime) -> list[_Found]:
-        """What is worth its gas by itself, and of assets that the wallet is short of, as much as it
-        takes."""
+        """Balances worth their own gas, and balances of assets that the wallet is short of, as much
+        as it needs."""
         holdings: list[_Found] = []
         short = lanes.short_of(self.chain.pk)
         self._short = short
@@ -299,7 +305,9 @@ class _ChainSweep:
             "now": at,
         }
 
-    def _movable(self, asset: Asset, holdings: Sequence[_Found], at: datetime) -> list["_Movable"]:
+    def _movable(
+        self, asset: Asset, holdings: Sequence[_Found], price: SweepPrice, at: datetime
+    ) -> list["_Movable"]:
         """The coins that the token lets go, with the gas that this takes. An address that it
         refuses is asked again later, ever more rarely."""
         if not holdings:
@@ -333,8 +341,10 @@ class _ChainSweep:
             ]
         )
         for (held, amount, native), answer in zip(moves, estimates, strict=True):
-            if not isinstance(answer, RpcError):
-                limit = sweep_costs.gas_margin(int(answer, 16))
+            # Who has nothing for fees beside gas is estimated by no node.
+            is_poor = isinstance(answer, RpcError) and words_of(str(answer)) is Words.FUNDS
+            if is_poor or not isinstance(answer, RpcError):
+                limit = price.gas.token if is_poor else price.limit(int(answer, 16))
                 movable.append(_Movable(held, amount, native, limit))
                 if held.address in refused:
                     obstacles.end(asset, held.address, Obstacle.Kind.ADDRESS, at)
@@ -388,10 +398,10 @@ class _ChainSweep:
 
     def _sweep_native(self, holding: _Found, price: SweepPrice, at: datetime) -> None:
         """Of what it leaves for gas, a half is for a replacement that offers more."""
-        gas = price.funds(NATIVE_GAS) * 3 // 2
+        gas = price.funds(price.gas.native) * 3 // 2
         amount = min(holding.left_atomic, self._held(holding.address)) - gas
         if amount > 0 and sweep_costs.is_worth(
-            amount, price.cost(NATIVE_GAS), is_wanted=holding.is_wanted
+            amount, price.cost(price.gas.native), is_wanted=holding.is_wanted
         ):
             self._ask(holding, amount, at)
 

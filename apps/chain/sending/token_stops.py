@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from apps.assets.models import Asset
+from apps.chain.networks.evm.transfers import transfer
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
-from apps.chain.sending import balances, calls
+from apps.chain.sending import balances
 from apps.core.errors import ErrorCode
 
 _PAUSED = "0x5c975abb"
@@ -25,7 +26,7 @@ def nobody() -> str:
 
 
 def transfer_call(asset: Asset, holder: str, to: str, amount_atomic: int) -> dict[str, str]:
-    contract, _, data = calls.transfer(asset, to, amount_atomic)
+    contract, _, data = transfer(asset, to, amount_atomic)
     return {"from": holder, "to": contract, "data": data}
 
 

@@ -20,13 +20,14 @@ from apps.chain.models import (
     OutgoingTransaction,
     UndoneTransaction,
 )
+from apps.chain.networks.finality import final_number
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
 from apps.chain.sending import hot_wallets
 from apps.chain.states import MINED, OUTGOING
 from apps.core.machine import Step
 from apps.core.rows import Job
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 log = structlog.get_logger(__name__)
 _undone = Counter(
@@ -42,7 +43,7 @@ _SWEEP = OutgoingTransaction.Purpose.SWEEP
 
 
 def is_due(wallet: HotWallet) -> bool:
-    """Whether the wallet has anything on the chain that could be undone."""
+    """True if the wallet has anything on the chain that could be undone."""
     return _final(wallet).exists()
 
 
@@ -53,7 +54,7 @@ def recheck(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     rows = _final(wallet).filter(block_number__gt=head - FOLLOWED_TIMES * confirmations)
     # A chain that doesn't reach up to where we saw them final is a node that lags: it undoes
     # nothing.
-    rows = rows.filter(block_number__lte=head - confirmations + 1)
+    rows = rows.filter(block_number__lte=final_number(wallet.chain, head))
     ids = _without_their_nonce(rows, nodes, head) | _in_orphaned_blocks(rows, nodes)
     ids -= _still_there(rows.filter(pk__in=ids), nodes) if ids else set()
     return (

@@ -19,6 +19,7 @@ from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.watching import block_records
 from apps.chain.watching.holdings import HoldingsLook
+from apps.chain.watching.watched import WatchedChain, facts_of
 from apps.core import jobs
 from apps.core.clock import real_now
 
@@ -74,7 +75,7 @@ def look_asked(chain_id: str) -> bool:
 def look_at(head: Head, address: str, asset_id: str) -> bool:
     """Look at one address, and tell whether everything that it holds is booked now. Raises
     RpcError."""
-    facts = block_records.facts_of(head.chain_id)
+    facts = facts_of(head.chain_id)
     nodes = nodes_of(facts.chain)
     try:
         return bool(HoldingsLook(nodes, facts, head, real_now()).look({address: asset_id}))
@@ -83,7 +84,7 @@ def look_at(head: Head, address: str, asset_id: str) -> bool:
 
 
 class ChainLook:
-    """One chain, as far as it was read when the run began. Its nodes are asked when there is
+    """A chain, as far as it was read when the run began. Its nodes are asked when there is
     something to ask."""
 
     def __init__(self, head: Head) -> None:
@@ -92,7 +93,7 @@ class ChainLook:
         self.has_noted = False
         self._head = head
         self._nodes: Nodes | None = None
-        self._facts: block_records.WatchedChain | None = None
+        self._facts: WatchedChain | None = None
 
     def look(self, assets: Mapping[str, str]) -> None:
         """A request that fails is made in halves, so that one address harms no other; without any
@@ -118,7 +119,7 @@ class ChainLook:
 
     def _look(self, assets: Mapping[str, str]) -> None:
         if self._nodes is None or self._facts is None:
-            self._facts = block_records.facts_of(self.chain_id)
+            self._facts = facts_of(self.chain_id)
             self._nodes = nodes_of(self._facts.chain, patience_seconds=PATIENCE_SECONDS)
         holdings = HoldingsLook(self._nodes, self._facts, self._head, real_now())
         explained = holdings.look(assets)

@@ -14,12 +14,12 @@ from django.db.models import Max, Min
 
 from apps.assets.models import Chain
 from apps.chain.models import Block, BlockToRead, Deposit
-from apps.chain.nodes import nodes_of
-from apps.chain.providers.base import Nodes, RpcError
+from apps.chain.networks.base import Inconsistent, Reader
+from apps.chain.networks.readers import reader_of
+from apps.chain.providers.base import RpcError
 from apps.chain.selectors import is_watched
 from apps.chain.watching import block_records
-from apps.chain.watching.block_headers import Inconsistent
-from apps.chain.watching.blocks import read_blocks
+from apps.chain.watching.watched import WatchedChain, facts_of
 from apps.core.clock import real_now
 from apps.core.errors import Failure
 
@@ -47,7 +47,7 @@ def ask(chain_id: str, numbers: Iterable[int]) -> None:
     )
 
 
-def read_asked(nodes: Nodes, facts: block_records.WatchedChain, at: datetime) -> None:
+def read_asked(reader: Reader, facts: WatchedChain, at: datetime) -> None:
     """Read what was asked for, the longest untried first. One that can't be read now keeps its row
     and holds up no other, until it is over."""
     asked = BlockToRead.objects.filter(chain=facts.chain)
@@ -56,7 +56,7 @@ def read_asked(nodes: Nodes, facts: block_records.WatchedChain, at: datetime) ->
     asked.exclude(pk__in=rows.values("pk")).delete()
     for row in rows.order_by("tried_at", "number")[:AT_ONCE]:
         try:
-            read_again(nodes, facts, [row.number], at, compares_always=True)
+            read_again(reader, facts, [row.number], at, compares_always=True)
         except (RpcError, block_records.HeadMoved) as error:
             is_silent = isinstance(error, RpcError) and not (
                 isinstance(error, Inconsistent) or error.is_refusal
@@ -67,7 +67,7 @@ def read_asked(nodes: Nodes, facts: block_records.WatchedChain, at: datetime) ->
             else:
                 BlockToRead.objects.filter(pk=row.pk).update(tried_at=at)
             if isinstance(error, Inconsistent) and not isinstance(error, NotRead):
-                nodes.doubt()
+                reader.doubt()
             log.warning(
                 "block_not_read_again",
                 chain=facts.chain.pk,
@@ -95,8 +95,8 @@ def _is_over(row: BlockToRead, at: datetime) -> bool:
 
 
 def read_again(
-    nodes: Nodes,
-    facts: block_records.WatchedChain,
+    reader: Reader,
+    facts: WatchedChain,
     numbers: Sequence[int],
     at: datetime,
     *,
@@ -114,11 +114,11 @@ def read_again(
         if number not in hashes:
             raise NotRead(f"{facts.chain.pk}: block {number} was never read")
     added: list[object] = []
-    for block in read_blocks(nodes, numbers, facts.contracts):
+    for block in reader.blocks(numbers, facts.contracts):
         if block.header.hash != hashes[block.header.number]:
             raise NotRead(f"{facts.chain.pk}: the node has another block {block.header.number}")
         matched = _without_explained(
-            block_records.match(nodes, facts, block, compares_always=compares_always)
+            block_records.match(reader, facts, block, compares_always=compares_always)
         )
         if matched.transfers:
             added += block_records.record_more(facts, matched.header, matched.transfers, at)
@@ -161,10 +161,10 @@ def range_again(chain_id: str, first_text: str, last_text: str) -> Iterator[Depo
     """For an operator: the deposits that are new, part by part. What a node contradicts is asked
     again, of another one where there is one. Raises NotReadable or RpcError."""
     numbers = _range_of(chain_id, first_text, last_text)
-    facts = block_records.facts_of(chain_id)
-    with closing(nodes_of(facts.chain)) as nodes:
+    facts = facts_of(chain_id)
+    with closing(reader_of(facts.chain)) as reader:
         for start in range(0, len(numbers), AT_ONCE):
-            yield from _insist(nodes, facts, numbers[start : start + AT_ONCE])
+            yield from _insist(reader, facts, numbers[start : start + AT_ONCE])
 
 
 def _range_of(chain_id: str, first_text: str, last_text: str) -> range:
@@ -180,15 +180,13 @@ def _range_of(chain_id: str, first_text: str, last_text: str) -> range:
     return range(first, last + 1)
 
 
-def _insist(
-    nodes: Nodes, facts: block_records.WatchedChain, numbers: Sequence[int]
-) -> list[Deposit]:
+def _insist(reader: Reader, facts: WatchedChain, numbers: Sequence[int]) -> list[Deposit]:
     for _ in range(TRIES_MAX - 1):
         try:
-            return read_again(nodes, facts, numbers, real_now(), compares_always=True)
+            return read_again(reader, facts, numbers, real_now(), compares_always=True)
         except Inconsistent:
-            nodes.doubt()
-    return read_again(nodes, facts, numbers, real_now(), compares_always=True)
+            reader.doubt()
+    return read_again(reader, facts, numbers, real_now(), compares_always=True)
 
 
 def _without_explained(block: block_records.MatchedBlock) -> block_records.MatchedBlock:

@@ -14,12 +14,13 @@ from apps.chain.models import (
     OutgoingTransaction,
     UnexplainedBalance,
 )
+from apps.chain.networks.base import Inconsistent, Transfer
+from apps.chain.networks.evm.block_headers import TRANSFER_TOPIC, integer
+from apps.chain.networks.evm.blocks import balances
 from apps.chain.providers.base import Nodes, RpcError
 from apps.chain.rpc.state import At
 from apps.chain.states import MINED
-from apps.chain.watching import block_records
-from apps.chain.watching.block_headers import TRANSFER_TOPIC, Inconsistent, integer
-from apps.chain.watching.blocks import Transfer, balances
+from apps.chain.watching.watched import WatchedChain
 
 LOG_BLOCKS_MAX = 1000
 CLOCKS_APART = timedelta(hours=1)
@@ -32,7 +33,7 @@ class BalanceSearch:
     def __init__(
         self,
         nodes: Nodes,
-        facts: block_records.WatchedChain,
+        facts: WatchedChain,
         address: str,
         before: BalanceCheck | None,
     ) -> None:
@@ -75,7 +76,7 @@ class BalanceSearch:
         return self.surplus_of(balance, block.number)
 
     def surplus_of(self, balance_atomic: int, number: int) -> int:
-        """How much of what it holds after a block nobody has told."""
+        """Part of the balance after a block that no transfer explains."""
         booked = deposited(self._facts.chain, self.native, self.address, self._after, number)
         booked += accepted(self.native, self.address, self._after, number)
         return balance_atomic - self._held - booked + sum(self.swept(number))

@@ -6,9 +6,10 @@ from datetime import datetime, timedelta
 from django.db import models
 
 from apps.chain.models import Address, Head, UnexplainedBalance
+from apps.chain.networks.families import tells_all
 from apps.chain.providers.base import Nodes
-from apps.chain.watching import block_records
 from apps.chain.watching.holdings import HoldingsLook
+from apps.chain.watching.watched import WatchedChain
 
 ADDRESSES_MAX = 1000
 UNEXPLAINED_MAX = 100
@@ -19,13 +20,16 @@ WATCHED_MAX = timedelta(days=3650)
 class BalanceWatch:
     """Remembers where it was."""
 
-    def __init__(self, nodes: Nodes, facts: block_records.WatchedChain) -> None:
+    def __init__(self, nodes: Nodes, facts: WatchedChain) -> None:
         self._nodes = nodes
         self._facts = facts
         self._last: tuple[datetime, str] | None = None
 
     def look(self, head: Head, at: datetime) -> None:
-        """Compare balances after the head with what the deposits explain."""
+        """Compare balances after the head with what the deposits explain; nothing where blocks tell
+        all."""
+        if tells_all(self._facts.chain):
+            return
         unexplained = UnexplainedBalance.objects.filter(chain=self._facts.chain, settled_at=None)
         assets = dict(
             unexplained.order_by("looked_at").values_list("address", "asset")[:UNEXPLAINED_MAX]

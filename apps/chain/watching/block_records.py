@@ -1,5 +1,4 @@
-"""What a block means for us, and writing it down: block, deposits, confirmations and head in one
-transaction.
+"""Effects of a block, and their record: block, deposits, confirmations and head in one transaction.
 
 Head only moves from a block to its child, or back to a common ancestor together with what replaces
 the lost blocks. So the canonical blocks are without gaps, and a watcher that is killed anywhere
@@ -7,13 +6,13 @@ goes on exactly where it stood.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 import structlog
 from django.db import connection, transaction
 
-from apps.assets.models import Asset, Chain
+from apps.assets.models import Chain
 from apps.chain.addresses import derived
 from apps.chain.models import (
     Address,
@@ -24,12 +23,9 @@ from apps.chain.models import (
     OutgoingTransaction,
     SignedTransaction,
 )
-from apps.chain.providers.base import Nodes
-from apps.chain.watching import deposits
-from apps.chain.watching.block_headers import BlockHeader
-from apps.chain.watching.block_receipts import read_receipts
-from apps.chain.watching.block_transactions import check_transactions
-from apps.chain.watching.blocks import BlockRead, Transfer, check_transfers, succeeded
+from apps.chain.networks.base import Arrival, BlockHeader, BlockRead, Reader, Transfer
+from apps.chain.watching import coins, deposits, sightings
+from apps.chain.watching.watched import WatchedChain
 from apps.core import jobs
 
 log = structlog.get_logger(__name__)
@@ -41,49 +37,24 @@ class HeadMoved(Exception):
 
 
 @dataclass(frozen=True)
-class WatchedChain:
-    """What the watcher has to know of a chain."""
-
-    chain: Chain
-    native_asset_id: str | None
-    asset_by_contract: dict[str, str]
-
-    @property
-    def contracts(self) -> list[str]:
-        return sorted(self.asset_by_contract)
-
-    def asset_of(self, transfer: Transfer) -> str | None:
-        return (
-            self.asset_by_contract.get(transfer.contract)
-            if transfer.contract
-            else self.native_asset_id
-        )
-
-
-@dataclass(frozen=True)
 class MatchedBlock:
     """A block with the transfers that did reach one of our addresses, each with its asset."""
 
     header: BlockHeader
-    transfers: list[tuple[str, Transfer]]
-
-
-def facts_of(chain_id: str) -> WatchedChain:
-    assets = list(Asset.objects.filter(chain_id=chain_id))
-    native = next((asset.pk for asset in assets if asset.is_native), None)
-    return WatchedChain(
-        Chain.objects.get(pk=chain_id),
-        native,
-        {asset.contract_address.lower(): asset.pk for asset in assets if asset.contract_address},
-    )
+    transfers: list[Arrival]
+    # Of the coins that waiting transactions take those that this block spends, and by which.
+    takers: dict[str, str] = field(default_factory=dict)
+    # Outputs of ours with whether each is at a deposit address, and our coins that it spends.
+    coins: list[tuple[Transfer, bool]] = field(default_factory=list)
+    taken: dict[str, str] = field(default_factory=dict)
 
 
 def match(
-    nodes: Nodes, facts: WatchedChain, block: BlockRead, *, compares_always: bool = False
+    reader: Reader, facts: WatchedChain, block: BlockRead, *, compares_always: bool = False
 ) -> MatchedBlock:
     """The transfers to our deposit addresses. One from an address whose key is ours is our own
-    doing, and from one that is only listed as ours it isn't; a reverted one moved nothing. Where
-    there are any, or always, the header's roots are compared."""
+    doing, and from one that is only listed as ours it isn't. Where there are any, or always, the
+    block is compared with what its header commits to."""
     candidates = [
         (asset, transfer)
         for transfer in block.transfers
@@ -96,8 +67,7 @@ def match(
         if transfer.to_address in deposit_addresses
     ]
     if arrivals or compares_always:
-        paying = {transfer.tx_hash for _, transfer in arrivals if not transfer.contract}
-        check_transactions(facts.chain.pk, block.told, paying)
+        reader.check(block, arrivals)
         senders = {transfer.from_address for _, transfer in arrivals}
         listed = Address.objects.filter(address__in=senders)
         own = derived(listed.values_list("address", "mode", "index"))
@@ -107,20 +77,17 @@ def match(
             for asset, transfer in arrivals
             if transfer.from_address not in own and transfer.tx_hash not in gas
         ]
-    if not arrivals and not compares_always:
-        return MatchedBlock(block.header, [])
-    receipts = read_receipts(nodes, facts.chain.pk, block.told)
-    if receipts is not None:
-        check_transfers(block, receipts, facts.contracts)
-    native = [transfer.tx_hash for _, transfer in arrivals if not transfer.contract]
-    if native:
-        moved = succeeded(nodes, block.header.hash, native, receipts)
-        arrivals = [
-            (asset, transfer)
-            for asset, transfer in arrivals
-            if transfer.contract or transfer.tx_hash in moved
-        ]
-    return MatchedBlock(block.header, arrivals)
+    arrived = (
+        reader.arrived(block, arrivals, facts.contracts) if arrivals or compares_always else []
+    )
+    outputs = coins.brought(facts, block, deposit_addresses)
+    return MatchedBlock(
+        block.header,
+        arrived,
+        sightings.takers_in(reader, facts, block),
+        outputs,
+        coins.taken(reader, facts, block, outputs),
+    )
 
 
 def begin(facts: WatchedChain, first: BlockHeader, genesis_hash: str) -> Head:
@@ -144,7 +111,7 @@ def record_blocks(facts: WatchedChain, blocks: Sequence[MatchedBlock], at: datet
     with transaction.atomic():
         _lock_head(facts.chain, blocks[0].header.parent_hash)
         changed = _write(facts, blocks, at)
-        _finish(facts.chain, blocks[-1].header, changed, at)
+        _finish(facts, blocks[-1].header, changed, at)
 
 
 def record_branch(
@@ -163,13 +130,14 @@ def record_branch(
         ).update(is_canonical=False)
         for model in (BalanceCheck, AddressLook):
             model.objects.filter(chain=facts.chain, block_number__gt=ancestor.number).delete()
+        coins.take_back(facts, ancestor.number)
         changed = _write(facts, branch, at)
         changed += deposits.fail_orphans(facts.chain.pk, ancestor.number, at)
-        _finish(facts.chain, branch[-1].header if branch else ancestor, changed, at)
+        _finish(facts, branch[-1].header if branch else ancestor, changed, at)
 
 
 def record_more(
-    facts: WatchedChain, header: BlockHeader, transfers: list[tuple[str, Transfer]], at: datetime
+    facts: WatchedChain, header: BlockHeader, transfers: list[Arrival], at: datetime
 ) -> list[object]:
     """Add transfers to a block that was written before; the ids of the deposits that are new.
     Raises HeadMoved when it is no block of ours any more."""
@@ -179,8 +147,8 @@ def record_more(
             chain=facts.chain, hash=header.hash, is_canonical=True
         ).exists():
             raise HeadMoved
-        added = deposits.put(facts.chain, header, transfers, at)
-        changed = added + deposits.confirm(facts.chain.pk, head.number, at)
+        added = deposits.put(facts, header, transfers, at)
+        changed = added + deposits.confirm(facts, head.number, at)
         if changed:
             jobs.announce("chain.deposits_changed", *dict.fromkeys(changed))
     return added
@@ -210,19 +178,34 @@ def _write(facts: WatchedChain, blocks: Sequence[MatchedBlock], at: datetime) ->
         unique_fields=["chain", "hash"],
         update_fields=["is_canonical", "scanned_at"],
     )
-    return [
+    changes = [
         change
         for block in blocks
         if block.transfers
-        for change in deposits.put(facts.chain, block.header, block.transfers, at)
+        for change in deposits.put(facts, block.header, block.transfers, at)
     ]
+    for block in blocks:
+        if block.coins or block.taken:
+            coins.record(facts, block.header, block.coins, block.taken)
+    takers = {place: taker for block in blocks for place, taker in block.takers.items()}
+    if changes or takers:
+        sightings.end_mined(facts, takers, changes, at)
+    return changes
 
 
-def _finish(chain: Chain, header: BlockHeader, changed: list[object], at: datetime) -> None:
+def confirm_at(facts: WatchedChain, head: Head, at: datetime) -> None:
+    """Confirm what became due without another block. Raises HeadMoved."""
+    with transaction.atomic():
+        _lock_head(facts.chain, head.hash)
+        if confirmed := deposits.confirm(facts, head.number, at):
+            jobs.announce("chain.deposits_changed", *dict.fromkeys(confirmed))
+
+
+def _finish(facts: WatchedChain, header: BlockHeader, changed: list[object], at: datetime) -> None:
     """Count confirmations from the new head, move it there, and wake those who act upon
     deposits."""
-    changed += deposits.confirm(chain.pk, header.number, at)
-    Head.objects.filter(chain=chain).update(
+    changed += deposits.confirm(facts, header.number, at)
+    Head.objects.filter(chain=facts.chain).update(
         number=header.number, hash=header.hash, block_time=header.mined_at
     )
     if changed:
@@ -243,7 +226,8 @@ def _deposit_addresses(addresses: set[str]) -> set[str]:
         return set()
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT address FROM chain_address WHERE address = ANY(%s) AND purpose = 'deposit'",
+            "SELECT address FROM chain_address WHERE address = ANY(%s)"
+            " AND purpose IN ('deposit', 'own')",
             [list(addresses)],
         )
         return {address for (address,) in cursor.fetchall()}

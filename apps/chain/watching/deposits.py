@@ -16,8 +16,10 @@ from prometheus_client import Counter
 from apps.assets.models import Chain
 from apps.chain.addresses import derived
 from apps.chain.models import Address, Deposit
-from apps.chain.watching.block_headers import BlockHeader
-from apps.chain.watching.blocks import NATIVE_LOG_INDEX, Transfer
+from apps.chain.networks.base import NATIVE_LOG_INDEX, BlockHeader, Transfer
+from apps.chain.own.wallets import derived_own, own_addresses
+from apps.chain.watching.sightings import first_seen
+from apps.chain.watching.watched import WatchedChain
 from apps.core.db.sql import Arguments
 from apps.core.ids import new_id_sql
 
@@ -37,10 +39,11 @@ INSERT INTO chain_deposit (id, chain_id, asset_id, address_id, tx_hash, log_inde
         simulated_confirmations)
 SELECT {new_id_sql()}, %(chain)s, one.asset, one.address, one.tx_hash, one.log_index, one.sender,
     one.amount, %(number)s, %(hash)s,
-    %(mined_at)s, 'confirming', '', %(required)s, %(at)s, false, false, 0
+    one.mined_at, 'confirming', '', %(required)s, %(at)s, false, false, 0
 FROM unnest(%(assets)s::text[], %(addresses)s::text[], %(tx_hashes)s::text[],
     %(log_indexes)s::int[], %(senders)s::text[],
-    %(amounts)s::numeric[]) AS one(asset, address, tx_hash, log_index, sender, amount)
+    %(amounts)s::numeric[], %(mined_at)s::timestamptz[])
+    AS one(asset, address, tx_hash, log_index, sender, amount, mined_at)
 ON CONFLICT (chain_id, tx_hash, log_index) DO UPDATE SET
     block_number = EXCLUDED.block_number,
     block_hash = EXCLUDED.block_hash,
@@ -61,6 +64,9 @@ WITH due AS MATERIALIZED (
     SELECT id FROM chain_deposit WHERE chain_id = %(chain)s AND status = 'confirming'
         AND NOT is_simulated
         AND block_number <= %(head)s AND block_number + required_confirmations - 1 <= %(head)s
+        AND (block_hash = ANY(%(named)s::text[]) OR NOT EXISTS (
+            SELECT FROM unnest(%(assets)s::text[], %(least)s::numeric[]) AS rule(asset, least)
+            WHERE rule.asset = asset_id AND amount_atomic >= rule.least))
     ORDER BY id FOR NO KEY UPDATE
 )
 UPDATE chain_deposit d SET status = 'confirmed', confirmed_at = %(at)s FROM due WHERE d.id = due.id
@@ -75,6 +81,9 @@ UPDATE chain_deposit
     is_lost = false
 WHERE chain_id = %(chain)s AND is_lost AND status = 'failed'
     AND block_number + required_confirmations - 1 <= %(head)s
+    AND (block_hash = ANY(%(named)s::text[]) OR NOT EXISTS (
+        SELECT FROM unnest(%(assets)s::text[], %(least)s::numeric[]) AS rule(asset, least)
+        WHERE rule.asset = asset_id AND amount_atomic >= rule.least))
     AND EXISTS (SELECT 1 FROM chain_block WHERE chain_id = %(chain)s
         AND hash = chain_deposit.block_hash AND is_canonical)
 RETURNING id, asset_id, amount_atomic, tx_hash
@@ -99,11 +108,12 @@ RETURNING d.id, d.is_lost, d.asset_id, d.amount_atomic, d.tx_hash, d.address_id
 
 
 def put(
-    chain: Chain, header: BlockHeader, transfers: list[tuple[str, Transfer]], at: datetime
+    facts: WatchedChain, header: BlockHeader, transfers: list[tuple[str, Transfer]], at: datetime
 ) -> list[object]:
     """Write the transfers of a block. One that was known from an orphaned block moves here, and its
     confirmations start again. What came to an address that isn't of our keys is nobody's, whoever
     has written the address down."""
+    chain = facts.chain
     transfers = _at_own_addresses(chain, transfers)
     if not transfers:
         return []
@@ -112,13 +122,13 @@ def put(
         "chain": chain.pk,
         "number": header.number,
         "hash": header.hash,
-        "mined_at": header.mined_at,
         "required": chain.required_confirmations,
         "at": at,
         "assets": [asset for asset, _ in transfers],
         "addresses": [transfer.to_address for _, transfer in transfers],
         "tx_hashes": [transfer.tx_hash for _, transfer in transfers],
         "log_indexes": [transfer.log_index for _, transfer in transfers],
+        "mined_at": first_seen(facts, [transfer for _, transfer in transfers], header.mined_at),
         "senders": [transfer.from_address for _, transfer in transfers],
         "amounts": [transfer.amount_atomic for _, transfer in transfers],
     }
@@ -130,18 +140,30 @@ def put(
 def _at_own_addresses(
     chain: Chain, transfers: list[tuple[str, Transfer]]
 ) -> list[tuple[str, Transfer]]:
-    """Web and workers write addresses; what makes one ours is that the extended key derives it."""
+    """Web and workers write addresses; what makes one ours is that the extended key derives it, and
+    one of a merchant's own that the merchant's wallet does."""
     rows = Address.objects.filter(pk__in={transfer.to_address for _, transfer in transfers})
     listed = list(rows.values_list("pk", "mode", "index"))
-    own = derived(listed)
+    own = derived(listed) | derived_own(listed)
     for address in sorted({row[0] for row in listed} - own):
         log.error("address_not_derived", chain=chain.pk, address=address)
     return [pair for pair in transfers if pair[1].to_address in own]
 
 
-def confirm(chain_id: str, head_number: int, at: datetime) -> list[object]:
-    """Confirm what has its confirmations at this head."""
-    values: Arguments = {"chain": chain_id, "head": head_number, "at": at}
+def confirm(facts: WatchedChain, head_number: int, at: datetime) -> list[object]:
+    """Confirm what has its confirmations at this head, and a second node's word where its amount
+    takes that. Nothing while nodes disagree."""
+    chain_id, trust = facts.chain.pk, facts.trust
+    if trust.is_disputed:
+        return []
+    values: Arguments = {
+        "chain": chain_id,
+        "head": head_number,
+        "at": at,
+        "named": sorted(trust.hashes),
+        "assets": list(trust.least),
+        "least": list(trust.least.values()),
+    }
     with connection.cursor() as cursor:
         cursor.execute(_CONFIRM, values)
         confirmed = [deposit_id for (deposit_id,) in cursor.fetchall()]
@@ -159,12 +181,22 @@ def confirm(chain_id: str, head_number: int, at: datetime) -> list[object]:
     return confirmed
 
 
+_CORRECTION = (
+    "it was booked: debit the store and credit custody_deposits through treasury, with this deposit"
+    " as the reason"
+)
+_CORRECTION_OF_OWN = (
+    "it was in the merchant's own wallet: post none; waive its fee with own_fees if it stays lost"
+)
+
+
 def fail_orphans(chain_id: str, ancestor_number: int, at: datetime) -> list[object]:
     """Fail what stands only in orphaned blocks. What had been credited is marked lost, and staff
     are alerted."""
     with connection.cursor() as cursor:
         cursor.execute(_FAIL_ORPHANS, {"chain": chain_id, "ancestor": ancestor_number, "at": at})
         rows = cursor.fetchall()
+    own = own_addresses(address for *_, address in rows)
     for deposit_id, is_lost, asset_id, amount, tx_hash, address in rows:
         if is_lost:
             _lost.labels(chain_id).inc()
@@ -176,10 +208,7 @@ def fail_orphans(chain_id: str, ancestor_number: int, at: datetime) -> list[obje
                 amount_atomic=str(amount),
                 tx_hash=tx_hash,
                 address=address,
-                correction=(
-                    "it was booked: debit the store and credit custody_deposits through treasury,"
-                    " with this deposit as the reason"
-                ),
+                correction=_CORRECTION_OF_OWN if address in own else _CORRECTION,
             )
     return [row[0] for row in rows]
 

@@ -13,8 +13,22 @@ from django.db import transaction
 from django.db.models import Value
 from django.db.models.functions import Greatest, Least
 
-from apps.assets.models import Asset
-from apps.chain.models import Address, AddressLook, BalanceCheck, Block, Head, UnexplainedBalance
+from apps.assets.models import Asset, Chain
+from apps.chain.models import (
+    Address,
+    AddressLook,
+    BalanceCheck,
+    Block,
+    Head,
+    SightingRecord,
+    UnexplainedBalance,
+)
+from apps.chain.networks.base import BlockHeader, Inconsistent
+from apps.chain.networks.evm.block_headers import integer
+from apps.chain.networks.evm.block_receipts import receipts_at
+from apps.chain.networks.evm.blocks import sent_counts
+from apps.chain.networks.families import tells_all
+from apps.chain.networks.readers import reader_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.rpc.state import At, each_at
 from apps.chain.selectors import covered_until
@@ -26,10 +40,8 @@ from apps.chain.watching.balance_search import (
     token_surplus,
     untold_blocks,
 )
-from apps.chain.watching.block_headers import BlockHeader, Inconsistent, integer
-from apps.chain.watching.block_receipts import receipts_at
-from apps.chain.watching.blocks import sent_counts
 from apps.chain.watching.internal_transfers import new_transfers, note_unread
+from apps.chain.watching.watched import WatchedChain
 from apps.core.errors import ErrorCode
 
 FINDS_MAX = 20
@@ -41,10 +53,9 @@ log = structlog.get_logger(__name__)
 class HoldingsLook:
     """The balances of addresses of one chain after its head, for one look."""
 
-    def __init__(
-        self, nodes: Nodes, facts: block_records.WatchedChain, head: Head, at: datetime
-    ) -> None:
+    def __init__(self, nodes: Nodes, facts: WatchedChain, head: Head, at: datetime) -> None:
         self._nodes = nodes
+        self._reader = reader_of(facts.chain, nodes)
         self._facts = facts
         self._head = head
         self._block = At(head.number, head.hash)
@@ -54,6 +65,9 @@ class HoldingsLook:
     def look(self, assets: Mapping[str, str]) -> set[str]:
         """Those of the addresses, each with its asset, whose coins are all explained. Raises
         RpcError when no node answers, and HeadMoved."""
+        if tells_all(self._facts.chain):
+            self._close(assets)
+            return set(assets)
         native = [address for address, asset in assets.items() if self._is_native(asset)]
         tokens = {address: asset for address, asset in assets.items() if address not in native}
         moving = set(
@@ -249,7 +263,7 @@ class HoldingsLook:
     def _read_again(self, number: int) -> None:
         """Once a look: several addresses may have something in one block."""
         if number not in self._read:
-            again.read_again(self._nodes, self._facts, [number], self._at)
+            again.read_again(self._reader, self._facts, [number], self._at)
             self._read.add(number)
 
     def _store(self, checks: list[BalanceCheck]) -> None:
@@ -315,6 +329,9 @@ class HoldingsLook:
 def holders_now(nodes: Nodes, assets: Mapping[str, Asset]) -> list[str]:
     """Those of the addresses that hold anything of their asset, as far as the node knows the chain.
     Raises RpcError, also when it refuses to say of one."""
+    chain = next((asset.chain for asset in assets.values()), None)
+    if chain is not None and tells_all(chain):
+        return _on_their_way(chain, nodes, assets)
     calls = [_balance_call(asset, address, "latest") for address, asset in assets.items()]
     try:
         figures = [0 if answer == "0x" else integer(answer) for answer in nodes.batch(calls)]
@@ -333,3 +350,16 @@ def _balance_call(asset: Asset, address: str, at: str | dict[str, str]) -> Call:
 def _is_of_one(error: RpcError) -> bool:
     """Tell whether it is about this address, and others may be asked."""
     return isinstance(error, Inconsistent) or error.is_refusal
+
+
+def _on_their_way(chain: Chain, nodes: Nodes, addresses: Iterable[str]) -> list[str]:
+    """Where blocks tell all, those that something waits for to be mined. Raises RpcError while the
+    watcher has yet to read a block."""
+    newest = reader_of(chain, nodes).latest(0).number
+    head = Head.objects.filter(chain=chain).values_list("number", flat=True).first()
+    if head is None or head < newest:
+        raise RpcError("the watcher has yet to read a block", ErrorCode.MALFORMED)
+    waiting = SightingRecord.objects.filter(
+        address__in=list(addresses), status=SightingRecord.Status.WAITING
+    )
+    return sorted(set(waiting.values_list("address_id", flat=True)))

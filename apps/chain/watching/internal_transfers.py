@@ -8,9 +8,8 @@ from prometheus_client import Counter
 
 from apps.assets.models import Chain
 from apps.chain.models import Block, Deposit
+from apps.chain.networks.base import Inconsistent, Transfer
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.watching.block_headers import Inconsistent
-from apps.chain.watching.blocks import Transfer
 from apps.chain.watching.traces import FIRST_LOG_INDEX, inner_transfers
 
 NOBODY = "0x" + "0" * 40

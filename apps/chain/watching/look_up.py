@@ -1,5 +1,5 @@
-"""One transaction that somebody names, as nodes tell it: whether it is there, final, and what of it
-reached given addresses.
+"""One named transaction as nodes know it: existence, finality, and its transfers to given
+addresses.
 
 It books nothing: what the watcher has missed is left to the watcher, which is told where to look
 (`watch_again`, and `again.ask` for the block).
@@ -14,11 +14,13 @@ from typing import Any
 
 from django.conf import settings
 
-from apps.assets.models import Chain
+from apps.assets.models import Chain, NetworkFamily
 from apps.chain.models import Address
+from apps.chain.networks.base import Inconsistent
+from apps.chain.networks.evm.block_headers import TRANSFER_TOPIC
+from apps.chain.networks.readers import reader_of
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.watching.block_headers import TRANSFER_TOPIC, Inconsistent
 from apps.core.clock import real_now
 
 # Somebody waits for the answer.
@@ -113,6 +115,8 @@ def _look(
     native: str | None,
     contracts: frozenset[str],
 ) -> Seen | None:
+    if chain.family != NetworkFamily.EVM:
+        return _read(nodes, chain, tx_hash, addresses)
     transaction, receipt = nodes.batch(
         [("eth_getTransactionByHash", [tx_hash]), ("eth_getTransactionReceipt", [tx_hash])]
     )
@@ -134,6 +138,24 @@ def _look(
     return Seen(chain, number, reached=reached, has_reached_contract=is_lost)
 
 
+def _read(
+    nodes: Nodes, chain: Chain, tx_hash: str, addresses: frozenset[str] | None
+) -> Seen | None:
+    """Of a network whose blocks tell all: its reader says what the transaction paid."""
+    reader = reader_of(chain, nodes)
+    read = reader.transaction(tx_hash, (), 1)
+    if read is None:
+        waiting = reader.waiting(())
+        return Seen(chain, None) if waiting and tx_hash in waiting.hashes else None
+    number = reader.latest(0).number - read.confirmations + 1
+    reached = tuple(
+        Reached(transfer.to_address, "")
+        for transfer in read.transfers
+        if addresses is None or transfer.to_address in addresses
+    )
+    return Seen(chain, number, reached=reached)
+
+
 def _reached(
     transaction: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str] | None
 ) -> Iterator[Reached]:
@@ -149,7 +171,7 @@ def _reached(
 
 
 def _has_grown(nodes: Nodes, address: str, number: int) -> bool:
-    """Whether an address held more after a block than before; a node without older balances can't
+    """True if an address held more after a block than before; a node without older balances can't
     tell."""
     try:
         before, after = nodes.batch(

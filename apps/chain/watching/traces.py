@@ -11,9 +11,8 @@ from typing import Any, TypedDict
 import structlog
 
 from apps.chain.models import Block
+from apps.chain.networks.base import Inconsistent, Transfer
 from apps.chain.providers.base import Call, Nodes, RpcError
-from apps.chain.watching.block_headers import Inconsistent
-from apps.chain.watching.blocks import Transfer
 from apps.core.errors import ErrorCode
 
 FIRST_LOG_INDEX = -2

@@ -7,7 +7,8 @@ from django.db import transaction
 
 from apps.chain.models import UnexplainedBalance
 from apps.core.errors import Failure
-from apps.stores import audit, staff_roles
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.staff_roles import StaffMember
 
 

@@ -1,5 +1,5 @@
-"""What staff have made of a transfer that nobody expected. It says so, and moves nothing: the books
-change by corrections alone."""
+"""Staff's decisions about unmatched transfers. It says so, and moves nothing: the books change by
+corrections alone."""
 
 from datetime import datetime
 
@@ -7,7 +7,8 @@ from django.db import transaction
 
 from apps.chain.models import UnmatchedTransfer
 from apps.core.errors import Failure
-from apps.stores import audit, staff_roles
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.models import User
 
 

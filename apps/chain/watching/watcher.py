@@ -7,6 +7,8 @@ harm.
 
 import contextlib
 import threading
+import time
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -15,25 +17,37 @@ from django.db import Error as DatabaseError
 from django.db import connection
 from prometheus_client import Counter, Gauge
 
+from apps.assets.models import Chain
 from apps.chain.models import Address, Head
+from apps.chain.networks.base import BlockHeader, Inconsistent
+from apps.chain.networks.families import tells_all
+from apps.chain.networks.readers import reader_of
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.chain.watching import again, block_records
 from apps.chain.watching.balance_watch import BalanceWatch
-from apps.chain.watching.block_headers import BlockHeader, Inconsistent, header_of
-from apps.chain.watching.blocks import read_blocks, read_headers
 from apps.chain.watching.internal_transfers import note_unread
 from apps.chain.watching.reorg import common_ancestor, is_other_branch
+from apps.chain.watching.second_opinions import SecondOpinions
+from apps.chain.watching.sightings import WaitingWatch
+from apps.chain.watching.watched import facts_of
 from apps.core import clock
 from apps.core.db import locks
 
 CHUNK_MAX = 20
 BRANCH_MAX = 64
-START_BACK_BLOCKS = 1000
+START_BACK_SECONDS = 12_000
+USUAL_BLOCK_SECONDS = 12
 # Nodes keep what addresses held at their newest blocks only: many 128, the demo's forty. Whoever is
 # further behind reads on first.
 STATES_KEPT = 40
+# So many of full nodes' 128 may pass between two looks at what addresses hold.
+BLOCKS_BETWEEN_MAX = 64
 PAUSE_SECONDS_MAX = 30.0
+# Where what waits to be mined is shown, its node is asked so often, or as often as leaves it and us
+# nine tenths of the time.
+WAITING_SECONDS = 0.5
+WAITING_TIMES = 9
 
 log = structlog.get_logger(__name__)
 _scanned = Counter("tillgate_chain_blocks_scanned", "Blocks read", ["chain"])
@@ -46,24 +60,27 @@ class Watcher:
 
     def __init__(self, chain_id: str) -> None:
         self.chain_id = chain_id
-        self.facts = block_records.facts_of(chain_id)
+        self.facts = facts_of(chain_id)
         self.nodes = nodes_of(self.facts.chain)
+        self.reader = reader_of(self.facts.chain, self.nodes)
         self._balances = BalanceWatch(self.nodes, self.facts)
+        self._waiting = WaitingWatch(self.reader, self.facts)
+        self._opinions = SecondOpinions(chain_id)
         self._chunk = CHUNK_MAX
         self._lease: locks.LockLease | None = None
 
     def step(self) -> bool:
-        """One look; True when there is more to read at once. Raises RpcError and database
+        """Reads once; True when there is more to read at once. Raises RpcError and database
         errors."""
         try:
             return self._step(clock.real_now())
         except Inconsistent:
-            self.nodes.doubt()
+            self.reader.doubt()
             raise
 
     def close(self) -> None:
         """Give up the lock and the connections to the nodes."""
-        self.nodes.close()
+        self.reader.close()
         if self._lease is not None:
             locks.release(self._lease)
             self._lease = None
@@ -71,24 +88,30 @@ class Watcher:
     def _step(self, at: datetime) -> bool:
         if not self._hold():
             return False
-        self.facts = block_records.facts_of(self.chain_id)
+        self.facts = facts_of(self.chain_id)
         head = Head.objects.filter(chain_id=self.chain_id).first()
-        tip = header_of(self.nodes.latest(head.number if head else 0))
+        tip = self.reader.latest(head.number if head else 0)
         head = head or self._begin(tip)
+        trust = self._opinions.look(self.facts, tip.number)
+        self.facts = replace(self.facts, trust=trust)
         if is_other_branch(head, tip):
             self._go_back(head, tip, at)
         elif tip.number > head.number:
             self._read_on(head, tip, at)
         head.refresh_from_db()
+        if trust.hashes:
+            block_records.confirm_at(self.facts, head, at)
+        if head.number == tip.number:
+            self._waiting.look(at)
         if head.number == tip.number and not self._is_stale(tip, at):
             Head.objects.filter(chain_id=self.chain_id).update(synced_at=at)
-        again.read_asked(self.nodes, self.facts, at)
+        again.read_asked(self.reader, self.facts, at)
         _lag.labels(self.chain_id).set(max(0, tip.number - head.number))
         return head.number < tip.number
 
     def _hold(self) -> bool:
-        """One watcher per chain works, others wait for it to go. The head's own lock is what keeps
-        the facts right."""
+        """Takes the chain's turn: one watcher works, others wait for it to end. The head's own lock
+        is what keeps the facts right."""
         if self._lease is None or not locks.is_held(self._lease):
             self._lease = locks.take(locks.Turn.CHAIN_WATCHER, self.chain_id)
         return self._lease is not None
@@ -99,15 +122,16 @@ class Watcher:
         first = settings.CHAIN_START_BLOCKS.get(self.chain_id)
         if first is None:
             is_awaited = Address.objects.filter(mode=self.facts.chain.mode).exists()
-            first = max(0, tip.number - START_BACK_BLOCKS) if is_awaited else tip.number
-        header = read_headers(self.nodes, [min(first, tip.number)])[0]
+            back = self._blocks_in(START_BACK_SECONDS) if is_awaited else 0
+            first = max(0, tip.number - back)
+        header = self.reader.headers([min(first, tip.number)])[0]
         log.info("chain_begun", chain=self.chain_id, block=header.number)
-        return block_records.begin(self.facts, header, self.nodes.genesis_hash)
+        return block_records.begin(self.facts, header, self.reader.genesis_hash)
 
     def _read_on(self, head: Head, tip: BlockHeader, at: datetime) -> None:
         numbers = range(head.number + 1, min(tip.number, head.number + self._chunk) + 1)
         try:
-            blocks = read_blocks(self.nodes, numbers, self.facts.contracts)
+            blocks = self.reader.blocks(numbers, self.facts.contracts)
         except RpcError:
             if self._chunk == 1:
                 raise
@@ -124,7 +148,7 @@ class Watcher:
             ):
                 if block.header.parent_hash != before:
                     break
-                waiting.append(block_records.match(self.nodes, self.facts, block))
+                waiting.append(block_records.match(self.reader, self.facts, block))
                 if waiting[-1].transfers:  # a transaction holds the deposits of one block at most
                     whole, waiting = waiting, []
                     self._record(whole, at)
@@ -141,18 +165,16 @@ class Watcher:
     def _go_back(self, head: Head, tip: BlockHeader, at: datetime) -> None:
         """Follow the chain to its other branch, in one transaction with the blocks that replace
         ours."""
-        ancestor = common_ancestor(self.nodes, self.facts.chain, head)
+        ancestor = common_ancestor(self.reader, self.facts.chain, head)
         numbers = range(ancestor.number + 1, min(tip.number, ancestor.number + BRANCH_MAX) + 1)
         parts = [numbers[start : start + CHUNK_MAX] for start in range(0, len(numbers), CHUNK_MAX)]
-        blocks = [
-            item for part in parts for item in read_blocks(self.nodes, part, self.facts.contracts)
-        ]
+        blocks = [item for part in parts for item in self.reader.blocks(part, self.facts.contracts)]
         for before, block in zip(
             [ancestor.hash, *(item.header.hash for item in blocks)], blocks, strict=False
         ):
             if block.header.parent_hash != before:
                 raise Inconsistent(f"{self.chain_id}: the other branch changed while it was read")
-        branch = [block_records.match(self.nodes, self.facts, item) for item in blocks]
+        branch = [block_records.match(self.reader, self.facts, item) for item in blocks]
         block_records.record_branch(self.facts, head, ancestor, branch, at)
         _reorgs.labels(self.chain_id).inc()
         log.warning(
@@ -163,7 +185,9 @@ class Watcher:
         )
 
     def _look_at_balances(self, number_before: int, at: datetime) -> None:
-        every = settings.CHAIN_BALANCE_CHECK_BLOCKS
+        every = settings.CHAIN_BALANCE_CHECK_BLOCKS or min(
+            self._blocks_in(settings.CHAIN_BALANCE_CHECK_SECONDS), BLOCKS_BETWEEN_MAX
+        )
         head = Head.objects.get(chain_id=self.chain_id)
         if head.number // every <= number_before // every:
             return
@@ -171,8 +195,13 @@ class Watcher:
             self._balances.look(head, at)
         except RpcError as error:
             if isinstance(error, Inconsistent):
-                self.nodes.doubt()
+                self.reader.doubt()
             note_unread(self.facts.chain, error)
+
+    def _blocks_in(self, seconds: int) -> int:
+        """By the network's usual pace."""
+        block_milliseconds = self.facts.chain.block_milliseconds or USUAL_BLOCK_SECONDS * 1000
+        return max(1, seconds * 1000 // block_milliseconds)
 
     def _is_stale(self, tip: BlockHeader, at: datetime) -> bool:
         """A node whose newest block is old doesn't know where the tip is."""
@@ -188,8 +217,9 @@ def watch(chain_id: str, stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             watcher = watcher or Watcher(chain_id)
+            began = time.monotonic()
             has_more = watcher.step()
-            pause = settings.CHAIN_POLL_SECONDS
+            pause = pause_after(watcher.facts.chain, time.monotonic() - began)
         except block_records.HeadMoved:
             has_more = True
         # One chain's trouble, of whatever kind, must not end the watching of the others.
@@ -201,6 +231,14 @@ def watch(chain_id: str, stop: threading.Event) -> None:
             stop.wait(pause)
     _let_go(watcher)
     connection.close()
+
+
+def pause_after(chain: Chain, took: float) -> float:
+    """Seconds until the next look, after one that took so long."""
+    usual: float = settings.CHAIN_POLL_SECONDS
+    if not tells_all(chain):
+        return usual
+    return min(usual, max(WAITING_SECONDS, WAITING_TIMES * took))
 
 
 def _after(

@@ -1,5 +1,5 @@
-"""Whether a backup is whole: every file is there and has the hash that was written down. And which
-of them are old enough to go."""
+"""Integrity of a backup: every file exists and has its recorded hash. And which of them are old
+enough to go."""
 
 import shutil
 from pathlib import Path

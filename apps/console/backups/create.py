@@ -60,8 +60,7 @@ def make(parent: Path, seal: Seal, *, with_key_file: bool) -> Path:
 
 
 def local_folders() -> dict[str, Path]:
-    """Where files are kept on this machine, by the archive's name; nothing when a bucket keeps
-    them."""
+    """Local folders of files, by the archive's name; empty when a bucket has them."""
     by_name = {MEDIA: storages["default"], PRIVATE: storages["private"]}
     return (
         {}

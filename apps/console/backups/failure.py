@@ -1,4 +1,4 @@
-"""What an operator is told when a backup can't be made, read or restored."""
+"""Messages to an operator when a backup can't be made, read or restored."""
 
 
 class BackupError(Exception):

@@ -1,5 +1,5 @@
-"""What a backup says about itself: `manifest.json`, written last and in plain text. It names keys,
-and never holds one."""
+"""Description of a backup: `manifest.json`, written last and in plain text. It names keys, and
+never holds one."""
 
 from pathlib import Path
 

@@ -24,7 +24,7 @@ from apps.console.backups.manifest import Manifest
 from apps.console.backups.sealing import Seal
 from apps.core import clock
 from apps.core.db.upgrades import replaced_earlier
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 # Addresses that were handed out after the backup aren't in it, and must never be handed out to
 # somebody else.
@@ -182,7 +182,7 @@ def _check_files(manifest: Manifest, replace: str, at_key_file: Path | None) -> 
 
 def _restore_database(folder: Path, seal: Seal, replace: str) -> None:
     """Everything or nothing, and no grants: until they are given nobody but the owner sees a
-    table."""
+    table or calls a function, which PostgreSQL lets everybody call who may use its schema."""
     dsn, environment = postgresql.address()
     program = postgresql.program("pg_restore")
     with sealing.opened(folder / f"{create.DATABASE}{seal.suffix}", seal) as dump:
@@ -191,7 +191,8 @@ def _restore_database(folder: Path, seal: Seal, replace: str) -> None:
                 cursor.execute("DROP SCHEMA public CASCADE")
                 cursor.execute("CREATE SCHEMA public")
                 cursor.execute("ALTER SCHEMA public OWNER TO pg_database_owner")
-                cursor.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")
+        with connection.cursor() as cursor:
+            cursor.execute("REVOKE USAGE ON SCHEMA public FROM PUBLIC")
         connection.close()
         one_transaction = [
             "--single-transaction",

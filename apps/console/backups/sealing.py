@@ -27,7 +27,7 @@ _PASSPHRASE_LENGTH_MIN = 20
 
 @dataclass(frozen=True)
 class Seal:
-    """How files are sealed: `key` is the file with the passphrase or the public key."""
+    """Encryption of files: `key` is the file with the passphrase or the public key."""
 
     kind: str
     key: Path | None = None
@@ -55,7 +55,7 @@ def store(
     seal: Seal,
     may_end_with: tuple[int, ...] = (0,),
 ) -> File:
-    """What a command prints, sealed and written to a file. Raises BackupError when either program
+    """Writes a command's output to an encrypted file. Raises BackupError when either program
     fails."""
     with contextlib.ExitStack() as stack:
         errors = stack.enter_context(tempfile.TemporaryFile())

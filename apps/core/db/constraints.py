@@ -16,8 +16,8 @@ def constraint_of(error: BaseException) -> str:
 
 @contextmanager
 def refused_by(constraint: str, refusal: Exception | type[Exception]) -> Iterator[None]:
-    """One transaction in which a row may meet this constraint, which its caller hears as `refusal`.
-    Any other is a bug of ours."""
+    """A transaction in which a row may violate this constraint, for which the caller gets
+    `refusal`. Any other is a bug of ours."""
     try:
         with transaction.atomic():
             yield

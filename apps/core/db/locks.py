@@ -55,6 +55,7 @@ class Turn(IntEnum):
     CHAIN_FOLLOWER = 19
     FALLBACK_JOBS = 20
     DOMAINS_OF_AN_OWNER = 21
+    CORRECTIONS = 22
 
 
 # One for everybody, inside a statement of the hottest queue; of one number, so it meets none of the
@@ -83,7 +84,7 @@ def hold(turn: Turn, key: object) -> Iterator[None]:
 
 @contextmanager
 def try_hold(turn: Turn, key: object) -> Iterator[bool]:
-    """Whether the turn was free, at once. Not inside a transaction."""
+    """Takes the turn if it is free, at once. Not inside a transaction."""
     lease = take(turn, key)
     try:
         yield lease is not None
@@ -113,7 +114,7 @@ def take(turn: Turn, key: object) -> LockLease | None:
 
 
 def is_held(lease: LockLease) -> bool:
-    """Whether it is still ours, which a process that stood still for long can't know."""
+    """True if it is still ours, which a process that stood still for long can't know."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT 1 FROM core_lease WHERE holder = %s AND until > clock_timestamp()",

@@ -32,7 +32,7 @@ def make_ahead() -> None:
 
 
 def rows_ahead() -> dict[str, int]:
-    """How many numbers each table has ranges for, after its newest row."""
+    """Number of numbers that each table has ranges for, after its newest row."""
     ahead = {}
     with connection.cursor() as cursor:
         for table, key, end in _tables():

@@ -1,5 +1,5 @@
-"""Whether an error says that the database is away: the caller did nothing wrong, and may come back
-in a moment."""
+"""Recognition of an unavailable database: the caller did nothing wrong, and may try again in a
+moment."""
 
 from django.db import InterfaceError, InternalError, OperationalError
 from django.http import HttpRequest, HttpResponse

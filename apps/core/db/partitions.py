@@ -43,13 +43,13 @@ class Scale(Protocol):
         """The start of the next step."""
 
     def suffix(self, start: Any) -> str:
-        """What the partition of the step is called after its table."""
+        """Suffix of a partition's name."""
 
     def value(self, place: Any) -> Any:
         """The least that the column can have from there on."""
 
     def place(self, value: str) -> Any:
-        """The same, read from the catalog."""
+        """A value as the catalog has it."""
 
 
 class DaysOfTimes:
@@ -184,7 +184,7 @@ def analyze_tables() -> None:
 
 
 def attempt(function: str, values: list[Any]) -> bool:
-    """Whether it got its locks, in a few short attempts; not when something of it still waits."""
+    """True if it got its locks, in a few short attempts; not when something of it still waits."""
     marks = ", ".join(["%s"] * len(values))
     for attempt in range(TRIES):
         time.sleep(PAUSE_SECONDS if attempt else 0)
@@ -217,12 +217,12 @@ def _is_rest(division: Division, part: Partition) -> bool:
 
 
 def _rest_start(division: Division) -> Any:
-    """Where `rest` begins, if it has a range; None if it has whatever no other has."""
+    """Start of `rest`, if it has a range; None if it has whatever no other has."""
     return next((part.start for part in _ranges(division) if _is_rest(division, part)), None)
 
 
 def _missing(division: Division, place: Any) -> Iterator[tuple[Any, Any]]:
-    """What is to be made, by start and end. Where `rest` has whatever no other has, a step of which
+    """Missing partitions, by start and end. Where `rest` has whatever no other has, a step of which
     it has rows stays there; where it has a range, steps are cut from its beginning, and those that
     were missed are one."""
     scale = division.scale

@@ -22,8 +22,8 @@ def prune_in_turns(
     batch: int = BATCH,
     seconds: float = SECONDS_MAX,
 ) -> dict[str, int]:
-    """The same for rows of several kinds, a batch of each in turn, so that none keeps the others
-    waiting. Each gets a batch, whatever the time."""
+    """Prunes several kinds of rows, a batch of each in turn, so that none keeps the others waiting.
+    Each gets a batch, whatever the time."""
     began = time.monotonic()
     counts = dict.fromkeys(kinds, 0)
     # Asked once: the privileges of a role don't change during a run.

@@ -47,7 +47,7 @@ USES: dict[str, str] = {}
 
 
 class Position(NamedTuple):
-    """How far a replica is: `lag_seconds` is infinite when nobody knows."""
+    """Position of a replica: `lag_seconds` is infinite when unknown."""
 
     is_standby: bool
     lag_seconds: float
@@ -136,14 +136,14 @@ def position() -> Position:
 
 
 def _is_decided() -> bool:
-    """Whether this thread reads from the replica already, or must not: within a transaction of the
+    """True if this thread reads from the replica already, or must not: within a transaction of the
     primary its writes are to be seen."""
     current = connections[DEFAULT_DB_ALIAS]
     return getattr(_needs, "is_primary", False) or is_in_place() or bool(current.in_atomic_block)
 
 
 def is_in_place() -> bool:
-    """Whether this thread reads from the replica."""
+    """True if this thread reads from the replica."""
     return is_configured() and connections[DEFAULT_DB_ALIAS] is connections[REPLICA]
 
 
@@ -159,7 +159,7 @@ def in_place_of_primary() -> Iterator[None]:
 
 
 def _reason_against() -> str:
-    """One thread finds out, and the others go by what was last known."""
+    """Reason against the replica: one thread asks, and the others use the last answer."""
     with _lock:
         if time.monotonic() < _judgment.until:
             return _judgment.reason
@@ -193,7 +193,7 @@ def _leave_alone(error: DatabaseError) -> str:
 
 
 def _judge(reason: str, seconds: float, **facts: Any) -> None:
-    """One line in the log for each change."""
+    """Logs each change once."""
     with _lock:
         before, _judgment.reason = _judgment.reason, reason
         _judgment.until = time.monotonic() + seconds

@@ -1,5 +1,5 @@
-"""One snapshot of the database, read by several connections at once: what is written meanwhile is
-seen by none of them.
+"""One snapshot of the database, read by several connections at once: later writes are invisible to
+all of them.
 
 Each connection has a process of PostgreSQL of its own, so questions that are bound by the server's
 processor take turns on as many cores as there are connections.

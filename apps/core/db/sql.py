@@ -49,7 +49,7 @@ class Statement:
         self._with_values = _PERCENT.sub("%%", text)
 
     def rows(self, **values: Any) -> list[tuple[Any, ...]]:
-        """What the statement answers on the default connection; errors are Django's, as from
+        """Rows of the statement on the default connection; errors are Django's, as from
         `connection.cursor()`."""
         connection = connections[DEFAULT_DB_ALIAS]
         connection.close_if_health_check_failed()
@@ -104,7 +104,7 @@ class Narrowing(Statement):
 
     @staticmethod
     def narrow(store: tenancy.OwnedStore, mode: str) -> None:
-        """What it found; it's the request's scope from here on, which the server has."""
+        """Narrows the request to a store and mode from here on, in the server too."""
         tenancy.narrow(store, modes=[mode])
         connections[DEFAULT_DB_ALIAS].record_scope(tenancy.current())  # type: ignore[attr-defined]  # db.postgresql
 
@@ -144,8 +144,8 @@ _INSERTS: dict[type[Model], tuple[list[Any], Statement]] = {}
 
 
 def insert(row: Model) -> None:
-    """What `row.save(force_insert=True)` does without signals, by a statement that is prepared: a
-    third of its time."""
+    """Equals `row.save(force_insert=True)` without signals, by a prepared statement: a third of its
+    time."""
     model = type(row)
     if model not in _INSERTS:
         fields = [

@@ -1,5 +1,4 @@
-"""Whose rows PostgreSQL shows to what runs now: the stores and modes that the database's own
-policies let through.
+"""Tenancy in PostgreSQL: the stores and modes that row-level policies let the running code see.
 
 A view says it once it knows who asks; before that nobody's rows are shown. apps.core.db.postgresql
 tells the connection before the next statement, so what an earlier request left on it never counts.
@@ -114,11 +113,13 @@ def open_for(why: str) -> None:
 
 def opened(why: str, find: Callable[[], T | None]) -> T | None:
     """The one row that a public link or token names, read with an opening; whose it is, is the
-    scope from there on."""
+    scope from there on. None where nothing of its store is shown in its mode (decision 740)."""
     with everyone(why):
         row = find()
     if row is not None:
         owned: Any = row
+        if owned.store.is_closed_in(owned.mode):
+            return None
         narrow(owned.store, modes=[owned.mode])
     return row
 

@@ -1,4 +1,4 @@
-"""How long statements may take that need longer than the settings of their role let them
+"""Timeouts of statements that need longer than their role's settings allow
 (apps.audit.role_settings)."""
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ LONG_SECONDS = 1800  # as long as a report may take
 
 @contextmanager
 def long_statements(seconds: int = LONG_SECONDS) -> Iterator[None]:
-    """One transaction whose statements may each take so long; 0 is as long as they like."""
+    """A transaction whose statements may each take so long; 0 is as long as they like."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{seconds}s"])
         yield

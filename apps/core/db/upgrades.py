@@ -1,5 +1,4 @@
-"""Whether a database can be brought up to date from here: each migration that replaces others finds
-all of them applied, or none."""
+"""Check of upgrades: each migration that replaces others finds all of them applied, or none."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,13 +26,13 @@ def require_upgradable(alias: str) -> None:
 def check_upgrade(
     app_configs: Any, databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
-    """What stops `migrate` with one sentence instead of in the middle."""
+    """Stops `migrate` with a sentence instead of in the middle."""
     return [message for alias in databases or () for message in _partly(alias)]
 
 
 def replaced_earlier(migration: Migration) -> set[tuple[str, str]]:
-    """What the migrations that this one replaces had replaced: databases that grew keep the names
-    for ever, others never had them."""
+    """Migrations that were replaced by those that this one replaces: databases that grew keep the
+    names for ever, others never had them."""
     return {(app, name) for app, name in getattr(migration, "replaced_earlier", ())}
 
 

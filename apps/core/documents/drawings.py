@@ -21,7 +21,7 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import storages
 from django.db import connection
 
-from apps.core import buckets, jobs
+from apps.core import jobs
 from apps.core.clock import real_now
 from apps.core.db import locks
 from apps.core.db.pruning import BATCH
@@ -30,6 +30,7 @@ from apps.core.documents.metadata import Vocabulary
 from apps.core.documents.process import render_apart
 from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Drawing
+from apps.core.redis import buckets
 
 log = structlog.get_logger(__name__)
 JOB = "documents.draw"

@@ -14,7 +14,7 @@ _FORMULA = ("=", "+", "-", "@", "\N{MINUS SIGN}")
 # A tab or a line break in front makes a spreadsheet split or skip, whatever comes after it.
 _BREAKS = ("\t", "\r", "\n")
 _INVISIBLE = ("C", "Z")
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
+_NUMBER = re.compile(r"-?[0-9]+([.,][0-9]+)?", re.ASCII)
 
 
 def safe_cell(value: object) -> str:
@@ -41,10 +41,16 @@ class _Echo:
         return line
 
 
-def lines(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def lines(
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    separator: str = ",",
+    has_mark: bool = True,
+) -> Iterator[str]:
     """The lines of a file with a header, RFC 4180, beginning with the mark that makes spreadsheets
-    read UTF-8."""
-    writer = csv.writer(_Echo())
-    yield "\ufeff" + writer.writerow(header)
+    read UTF-8, but for programs that take it for a part of the first name."""
+    writer = csv.writer(_Echo(), delimiter=separator)
+    yield ("\ufeff" if has_mark else "") + writer.writerow(header)
     for row in rows:
         yield writer.writerow([safe_cell(value) for value in row])

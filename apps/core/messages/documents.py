@@ -68,6 +68,14 @@ class Data(Document, Generic[Item], frozen=True, kw_only=True):
 class Pdf:
     """What is answered is a file."""
 
+    content_type = "application/pdf"
+
+
+class XmlFile:
+    """What is answered is a file of XML."""
+
+    content_type = "application/xml"
+
 
 @cache
 def schema_of(annotation: Any) -> Schema:

@@ -34,7 +34,7 @@ def is_uuid(text: str) -> bool:
 
 
 def is_deeper(raw: bytes, levels: int) -> bool:
-    """Whether JSON nests deeper. Asked before parsing: the parser recurses, and how deep it may is
+    """True if JSON nests deeper. Asked before parsing: the parser recurses, and how deep it may is
     not ours to say."""
     if raw.count(b"[") + raw.count(b"{") <= levels:
         return False
@@ -83,7 +83,7 @@ def _has_huge_number(value: Any) -> bool:
 
 
 class Field:
-    """One value. A missing or null optional value becomes `default` (made anew when it is
+    """A value. A missing or null optional value becomes `default` (made anew when it is
     callable)."""
 
     def __init__(self, *, required: bool = False, default: Any = None) -> None:

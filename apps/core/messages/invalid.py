@@ -37,6 +37,9 @@ SENTENCES = {
     "account_email": "{field} is not valid",
     "payer_email": "{field} must be an email address",
     "postal_email": "{field} is not a valid address",
+    "electronic_address": (
+        "{field} must be a number after the code of its list, like 0208:0123456789"
+    ),
     "country": "{field} must be an ISO 3166-1 alpha-2 code",
     "future": "{field} must be in the future",
     "time": "{field} must be an ISO 8601 time",
@@ -57,6 +60,7 @@ SENTENCES = {
     "multiple": "{field} must be a multiple of {step} in {currency}",
     "nothing_left": "{field} leaves nothing to the sub-merchant",
     "above_ceiling": "{field} is above the ceiling of {ceiling}",
+    "one_refund_amount": "Give one of amount and settlement_amount",
     "ambiguous_amount": "Give one of settlement_amount, amount and amount_atomic",
     "one_amount": "Exactly one of amount and amount_atomic is required",
     # Lists and objects.
@@ -76,10 +80,25 @@ SENTENCES = {
     "item_price": "{field} price_id is required",
     "one_cycle": "{field} must all have the same interval, interval_count and currency",
     "price_once": "{field} name a price more than once",
+    # Taxes.
+    "one_of": "{field} and {other} can't be given together",
+    "rate_of_category": "{field} must be 0 in the category {category}",
+    "rate_above_zero": "{field} must be more than 0 in the category {category}",
+    "reason_required": "{field} is required in the category {category}",
+    "reason_refused": "{field} must be empty in the category {category}",
+    "nothing_included": "{field} must be false when the rate is 0",
+    "tax_rate_unknown": "{field} is not an active tax rate of this store",
+    "required_with_country": "{field} needs a country, in country or in the address",
+    "vat_country": "{field} must begin with {prefix}, as numbers of that country do",
+    "vat_number": "{field} is not a VAT number of {country}",
+    "buyer_without_number": "{field} is for businesses: the customer has no VAT number of their"
+    " country, or the registry says that it isn't valid",
+    "buyer_not_abroad": "{field} is for goods to another EU country, and the customer isn't in one",
+    "supply_order": "{field} is before supplied_from",
     # Lists of payouts.
     "payable_asset": "{asset_id} isn't an asset that can be paid out in this mode",
-    "grouped_or_not": "{field} {written} can be read in two ways in a file with semicolons: write"
-    " it without a point, or with another number of digits after it",
+    "grouped_or_not": "{field} {written} can be read in two ways in a file with semicolons or"
+    " tabs: write it without a point, or with another number of digits after it",
     "coins_with_point": "{field} must be a decimal number of coins with a point, such as 12.5",
     "coin_places": "{field} has more than {places} decimal places",
     "ambiguous_label": "two saved destinations have this label; use the address or the ID",
@@ -105,6 +124,8 @@ SENTENCES = {
     "range_order": "the end of the range is before its start",
     "coins": "{field} must be a decimal number of coins with at most {places} places",
     "number": "{field} must be a number such as 12.50",
+    "mixed_commas": "separate {field} by commas and spaces, or by semicolons",
+    "two_readings": "{field} {written} can be read in two ways: enter {whole}, or {part}",
     "whole_number": "{field} must be a whole number",
     "percent": "{field} must be at most 100 percent",
     "percentage": "{field} must be a percentage below 100 with at most 6 places, such as 1.5",
@@ -134,7 +155,7 @@ class Invalid(Exception):
         return self.text_of(self.field)
 
     def text_of(self, label: str) -> str:
-        """The same, of a field that people know by another name."""
+        """Text of the message with another name for the field."""
         return SENTENCES[self.rule].format(field=label, **self.params)
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
-"""What the dashboard's pages are put together from: a card with a heading, a table, what its rows
-have in common, and what stands in its place while there are none.
+"""Components of the dashboard's pages: a card with a heading, a table, its rows' common parts, and
+its empty state.
 
 Tags that wrap what a template has between them: once a table, so that its rows cost nothing more.
 """
@@ -7,10 +7,10 @@ Tags that wrap what a template has between them: once a table, so that its rows 
 from collections.abc import Sequence
 
 from django import template
-from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 
 from apps.core.templatetags.tillgate import icon
 
@@ -40,9 +40,12 @@ def card(content: SafeString, id: str, heading: str) -> SafeString:
 @register.simple_block_tag
 def table(content: SafeString, *headings: str) -> SafeString:
     """A table of the rows between the tags, which a phone shows one below the other. A heading is
-    its words; `Fee:number` stands above figures, and `Actions:hidden` is for screen readers."""
-    parts = (heading.partition(":") for heading in headings)
-    heads = ((SafeString(_HEADINGS[kind]), words) for words, _, kind in parts)
+    its English words; `Fee:number` stands above figures, and `Actions:hidden` is for screen
+    readers."""
+    parts = (str(heading).partition(":") for heading in headings)
+    heads = (
+        (SafeString(_HEADINGS[kind]), gettext(words) if words else "") for words, _, kind in parts
+    )
     return format_html(
         '<div class="table-wrap"><table class="table stacks"><thead><tr>{}</tr></thead>'
         "<tbody>{}</tbody></table></div>",
@@ -78,8 +81,8 @@ def row_action(text: str, target: str, page: str, id: object, *, tone: str = "")
 
 @register.simple_tag
 def scope_list(scopes: Sequence[str]) -> SafeString:
-    """How many scopes a credential has, which open below it."""
-    count = f"{len(scopes)} scope{pluralize(len(scopes))}"
+    """Number of a credential's scopes, which open below it."""
+    count = ngettext("%d scope", "%d scopes", len(scopes)) % len(scopes)
     return format_html(
         '<details class="more"><summary>{}</summary><span class="small">{}</span></details>',
         count,

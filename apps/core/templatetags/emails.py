@@ -1,4 +1,4 @@
-"""What pages say of the emails that they cause."""
+"""Sentences about the emails that a page causes."""
 
 from django import template
 from django.conf import settings
@@ -8,5 +8,5 @@ register = template.Library()
 
 @register.simple_tag
 def emails_team_alone() -> bool:
-    """Whether letters of test mode to anybody else are only shown in the dashboard."""
+    """True if emails of test mode to anybody else are only shown in the dashboard."""
     return not settings.TEST_MAIL_TO_EVERYBODY

@@ -1,10 +1,10 @@
-"""What a form says at an input that is wrong: for the eye, for a screen reader, and where the focus
-goes."""
+"""Markup of an invalid input: for the eye, for a screen reader, and for the focus."""
 
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from apps.core.typed_amounts import LENGTH_MAX
 from apps.core.web.forms import Form
 
 register = template.Library()
@@ -22,9 +22,39 @@ def input_state(form: Form, name: str, hint: str = "") -> SafeString:
 
 
 @register.simple_tag
+def amount_input(
+    form: Form | None,
+    name: str,
+    hint: str = "",
+    *,
+    value: str | None = None,
+    id: str = "",
+    label: str = "",
+    placeholder: str = "",
+    required: bool = False,
+    focus: bool = False,
+) -> SafeString:
+    """The input of every amount and percentage that people type: whatever keypad they have, and
+    read by apps.core.typed_amounts. Its errors are those of `id`, where that isn't its name; with
+    `label` it needs no label element. `focus` holds until a form was refused."""
+    own = id or name
+    text = form.values.get(name, "") if value is None and form is not None else value or ""
+    parts = [
+        format_html('<input id="{}" name="{}" inputmode="decimal" autocomplete="off"', own, name),
+        format_html(' maxlength="{}" value="{}"', LENGTH_MAX, text),
+        format_html(' aria-label="{}"', label) if label else "",
+        format_html(' placeholder="{}"', placeholder) if placeholder else "",
+        SafeString(" required") if required else "",
+        SafeString(" autofocus") if focus and form is not None and not form.errors else "",
+        format_html(" {}", input_state(form, own, hint)) if form is not None else "",
+        SafeString(">"),
+    ]
+    return SafeString("".join(parts))
+
+
+@register.simple_tag
 def group_state(form: Form, name: str) -> SafeString:
-    """The same for a fieldset of choices, which takes the focus itself: none of them is wrong
-    alone."""
+    """State of a fieldset of choices, which takes the focus itself: none of them is wrong alone."""
     if name not in form.errors:
         return SafeString("")
     focus = SafeString(" autofocus") if form.first_wrong == name else ""

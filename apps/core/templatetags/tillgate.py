@@ -1,5 +1,4 @@
-"""How pages write amounts, times, statuses, addresses, icons and QR codes: every template's only
-way.
+"""Tags for amounts, times, statuses, addresses, icons and QR codes: every template's only way.
 
 Amounts come in as ints (cents, atomic units). Only `crypto_short`, for lists, rounds coins, with
 the whole amount in its title; coins that add up are whole. Whatever a tag is given
@@ -7,7 +6,7 @@ is escaped.
 """
 
 import re
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time, tzinfo
 from functools import lru_cache
 
 from babel.numbers import (
@@ -32,9 +31,10 @@ from django.utils.translation import (
     ngettext_lazy,
 )
 
-from apps.core import icons, money
+from apps.core import money
 from apps.core.badges import QUIET, all_badges, coin_badge, coin_sign
-from apps.core.moments import (
+from apps.core.text import icons
+from apps.core.text.moments import (
     as_utc,
     dated,
     day_by,
@@ -44,7 +44,8 @@ from apps.core.moments import (
     without_year,
     zone_name,
 )
-from apps.core.regions import formatted, isolated, own_locale, set_apart
+from apps.core.text.regions import formatted, isolated, own_locale, set_apart
+from apps.core.text.wording import translated
 
 register = template.Library()
 _ = gettext_lazy
@@ -64,14 +65,14 @@ def fiat(cents: int, currency: str) -> str:
 
 @register.filter
 def fiat_exact(cents: int, currency: str) -> str:
-    """The same, never rounded: lines that have to add up keep the hundredths of a yen."""
+    """Fiat amount without rounding: lines that have to add up keep the hundredths of a yen."""
     unit = 10 ** (2 - get_currency_precision(currency))
     return _fiat(cents, currency, currency_digits=int(cents) % unit == 0)
 
 
 @register.filter
 def fiat_rate(rate: str, currency: str) -> str:
-    """What one coin is worth: €1,800.50, €0.9212, with every place that the text has."""
+    """Price of one coin: €1,800.50, €0.9212, with every place that the text has."""
     text = format_currency(rate, currency, locale=own_locale(), decimal_quantization=False)
     return isolated(set_apart(text))
 
@@ -100,7 +101,7 @@ def _minus() -> str:
 
 @register.filter
 def negative(cents: int) -> int:
-    """What is taken off: `|negative|fiat`, whose sign stands where the language has it."""
+    """A deduction: `|negative|fiat`, whose sign stands where the language has it."""
     return -int(cents)
 
 
@@ -111,7 +112,7 @@ def page_language() -> str:
 
 @register.simple_tag
 def page_direction() -> str:
-    """Where its lines begin."""
+    """Direction of the page's text."""
     return "rtl" if get_language_bidi() else "ltr"
 
 
@@ -123,7 +124,7 @@ def one_line(text: str) -> str:
 
 @register.filter(is_safe=True)
 def isolated_lines(text: str) -> str:
-    """The same for text of several lines: what isolates ends with its line."""
+    """Isolated text of several lines: an isolate ends with its line."""
     return "\n".join(isolated(line) for line in text.splitlines())
 
 
@@ -150,8 +151,8 @@ def crypto(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> 
 
 @register.simple_tag
 def crypto_plain(amount_atomic: int | str, atomic_decimals: int, symbol: str = "") -> SafeString:
-    """The same without grouping, for coins that a customer still sends: a wallet takes what they
-    copy by hand. What has been sent or received is grouped."""
+    """Coin amount without grouping, for coins that a customer still sends: a wallet takes the typed
+    amount. What has been sent or received is grouped."""
     plain = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
     return format_html(
         '<bdi class="amount" data-plain="{}">{}{}</bdi>',
@@ -169,7 +170,7 @@ def _with_unit(text: str, symbol: str) -> SafeString:
 
 @register.simple_tag
 def crypto_text(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> str:
-    """The same as `crypto` as bare text, for files and emails."""
+    """Result of `crypto` as bare text, for files and emails."""
     text = grouped(money.decimal_from_atomic(int(amount_atomic), atomic_decimals))
     return isolated(f"{text} {symbol}")
 
@@ -178,7 +179,7 @@ def crypto_text(amount_atomic: int | str, atomic_decimals: int, symbol: str) -> 
 def crypto_short(
     amount_atomic: int | str, atomic_decimals: int, symbol: str, *, rounds_down: bool = False
 ) -> SafeString:
-    """The same in six significant digits, for lists: the whole amount is in its title."""
+    """Coin amount in six significant digits, for lists: the whole amount is in its title."""
     whole = money.decimal_from_atomic(int(amount_atomic), atomic_decimals)
     short = coins_short(amount_atomic, atomic_decimals, rounds_down=rounds_down)
     markup = '<bdi class="amount" title="{} {}">{} <span class="unit">{}</span></bdi>'
@@ -186,6 +187,7 @@ def crypto_short(
 
 
 register.filter(isolated)
+register.filter(translated)
 register.simple_tag(coin_badge)
 register.simple_tag(coin_sign)
 
@@ -293,9 +295,9 @@ def shorten(text: str) -> str:
 
 
 @register.simple_tag
-def zone() -> str:
-    """What the reader's zone is called now: for labels of days that are typed."""
-    return zone_name(timezone.localtime())
+def zone(named: tzinfo | None = None) -> str:
+    """What the reader's zone, or another, is called now: for labels of days that are typed."""
+    return zone_name(timezone.localtime(timezone=named))
 
 
 @register.filter
@@ -307,7 +309,7 @@ def moment(value: datetime | str | None) -> str:
 
 @register.filter
 def plain_moment(value: datetime | str) -> str:
-    """The same as bare text, for emails."""
+    """Moment as bare text, for emails."""
     own = timezone.localtime(as_utc(value))
     return f"{dated(own, 'd MMMM y, HH:mm')} {zone_name(own)}"
 
@@ -319,9 +321,9 @@ def second(value: datetime | str | None) -> str:
 
 
 @register.filter
-def plain_day(value: datetime | str) -> str:
-    """The day as bare text, for emails."""
-    return dated(timezone.localtime(as_utc(value)), "d MMMM y")
+def plain_day(value: datetime | str, zone: tzinfo | None = None) -> str:
+    """The day as bare text, for emails; in the reader's zone unless another is named."""
+    return dated(timezone.localtime(as_utc(value), zone), "d MMMM y")
 
 
 @register.filter
@@ -332,7 +334,7 @@ def day(value: datetime | str | None) -> str:
 
 @register.filter
 def list_day(value: datetime | str | None) -> str:
-    """The same in a list, without this year."""
+    """Day in a list, without this year."""
     return day_by(value, list_pattern(as_utc(value))) if value else ""
 
 
@@ -355,12 +357,18 @@ def day_of_week(value: date) -> str:
 
 
 @register.filter
-def document_day(value: datetime | str | None) -> str:
-    """A day as documents name it for everybody, in UTC: when an invoice is due."""
+def document_day(value: datetime | str | None, zone: tzinfo = UTC) -> str:
+    """A day as documents name it for everybody, in their own zone: when an invoice is due."""
     if not value:
         return ""
     at = as_utc(value)
-    return time_of(at, dated(at, "d MMM y"))
+    return time_of(at, dated(at.astimezone(zone), "d MMM y"))
+
+
+@register.filter
+def document_date(value: date | None) -> str:
+    """A date of no zone, as documents name it."""
+    return "" if value is None else dated(datetime.combine(value, time(), UTC), "d MMM y")
 
 
 @register.filter
@@ -380,7 +388,7 @@ def document_period(words: str) -> SafeString | str:
 
 @register.filter
 def labeled_period(words: str) -> SafeString | str:
-    """The same where nothing beside it says which days these are."""
+    """Period with its label, where nothing beside it says which days these are."""
     period = document_period(words)
     if period is words:
         return words
@@ -412,16 +420,6 @@ def span(seconds: int) -> str:
     return " ".join(words % number for number, words in parts if number) or _SECONDS % 0
 
 
-@register.filter
-def ago(seconds: int) -> str:
-    """How long ago something was, by its largest unit alone: when somebody looks at a list, seconds
-    say nothing."""
-    for unit, words in ((86400, _DAYS), (3600, _HOURS), (60, _MINUTES)):
-        if seconds >= unit:
-            return f"{words % (seconds // unit)} ago"
-    return "just now"
-
-
 # interval -> (one of them, so many of them)
 _CYCLES = {
     "daily": (_("every day"), _("every %d days")),
@@ -433,7 +431,7 @@ _CYCLES = {
 
 @register.simple_tag
 def cycle_words(interval: str, interval_count: int) -> str:
-    """How often a price is billed: `every month`, `every 3 months`."""
+    """Billing interval of a price: `every month`, `every 3 months`."""
     single, many = _CYCLES[interval]
     return str(single) if interval_count == 1 else str(many) % interval_count
 
@@ -483,11 +481,11 @@ def _drawn_icon(name: str, size: int, label: str) -> SafeString:
 
 @register.simple_tag
 def qr(text: str, label: str) -> SafeString:
-    """A QR code that scanners read in dark mode too; the text itself must stand on the page."""
+    """A QR code with its quiet zone (ISO 18004), for dark mode too; its text is on the page."""
     import segno  # most processes draw none
 
     drawn = segno.make_qr(text, error="m").svg_inline(
-        border=0, omitsize=True, svgclass=None, lineclass=None
+        border=4, omitsize=True, svgclass=None, lineclass=None
     )
     svg = mark_safe(drawn)  # noqa: S308  our own drawing
     return format_html('<div class="qr" role="img" aria-label="{}">{}</div>', label, svg)

@@ -1,5 +1,5 @@
-"""One class per form of a page: what was typed, the request that it makes, and what is wrong about
-it, by input."""
+"""Forms of pages, a class each: the typed values, the request that they make, and the errors by
+input."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,12 @@ from typing import ClassVar, Self
 from django.http import QueryDict
 from django.utils.translation import gettext
 
-from apps.core.errors import Failure
+from apps.core.errors import DatedFailure, Failure
 from apps.core.messages.invalid import SENTENCES, Invalid, InvalidFields
 from apps.core.money import Fiat
 from apps.core.templatetags.tillgate import fiat, grouped
+from apps.core.text.moments import plain_in_zone
+from apps.core.text.wording import translated
 from apps.core.web.refusals import status_of
 
 _BOUNDS = ("minimum", "maximum", "step")
@@ -57,11 +59,11 @@ class Form:
 
     @property
     def sent(self) -> dict[str, str | None]:
-        """What was typed, as a request reads it: an empty input is missing."""
+        """Typed values for a request: an empty input is missing."""
         return {name: text or None for name, text in self.values.items()}
 
     def refuse(self, refusal: Exception) -> Self:
-        """The same form, with what was refused at its input, or above them all."""
+        """The form with a refusal at its input, or above them all."""
         if isinstance(refusal, InvalidFields):
             for part in refusal.broken:
                 self.refuse(part)
@@ -94,14 +96,19 @@ def _clean(text: object, is_literal: bool) -> str:
 
 
 def sentences(refusal: Exception, label: str = "") -> list[str]:
-    """What a refusal says to people, of a field that they know as `label`: a capital first, a full
-    stop last.
+    """Sentences of a refusal, with the field's name as `label`: a capital first, a full stop last.
 
-    Customers read it in their language, where apps/hosted/sentences.py has it.
+    Customers and merchants read it in their language: every sentence of a failure or a rule is
+    collected (dev/messages.py), those with figures are `Worded`.
     """
     if isinstance(refusal, Invalid):
         return [_sentence(_of_rule(refusal, label))]
-    return [_sentence(gettext(str(refusal)))]
+    if isinstance(refusal, DatedFailure):
+        until = plain_in_zone(refusal.until, "d MMM y, HH:mm")
+        return [_sentence(gettext(refusal.pattern).format(until=until))]
+    return [
+        _sentence(translated(refusal.wording if isinstance(refusal, Failure) else str(refusal)))
+    ]
 
 
 def _of_rule(refusal: Invalid, label: str) -> str:
@@ -114,7 +121,7 @@ def _of_rule(refusal: Invalid, label: str) -> str:
 
 
 def figures_of(refusal: Invalid) -> dict[str, object]:
-    """What its rule's sentence fills in; bounds as pages write amounts, with the reader's
+    """Figures in the rule's sentence; bounds as pages write amounts, with the reader's
     separators."""
     return {name: _figure(name, value) for name, value in refusal.params.items()}
 

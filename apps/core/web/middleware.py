@@ -15,7 +15,7 @@ from django.http import FileResponse, HttpRequest, HttpResponseBase, StreamingHt
 
 from apps.core.acting import Actor, ActorKind, acting
 from apps.core.db import tenancy
-from apps.core.logs import request_id
+from apps.core.process.logs import request_id
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 API_PREFIX = "/api/"

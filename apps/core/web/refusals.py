@@ -4,7 +4,7 @@ status or a header."""
 from collections.abc import Mapping
 from typing import Any, Final
 
-from django.http import FileResponse
+from django.http import FileResponse, HttpResponse
 
 from apps.core.errors import Failure, RefusalKind
 
@@ -38,6 +38,13 @@ def private_download(file: Any, name: str, content_type: str) -> FileResponse:
     return response
 
 
+def private_picture(content: bytes, content_type: str) -> HttpResponse:
+    """A picture of a stranger's document for a page of ours, which nothing keeps."""
+    response = HttpResponse(content, content_type=content_type, headers=dict(_PRIVATE))
+    response._csp_replace = {"default-src": ["'none'"], "sandbox": []}  # type: ignore[attr-defined]  # read by the policy's middleware
+    return response
+
+
 def status_of(refusal: Exception | None) -> int:
     """The status of a page or an answer: 200 without a refusal; what breaks a rule of a form is
     INVALID too."""
@@ -47,7 +54,7 @@ def status_of(refusal: Exception | None) -> int:
 
 
 def headers_of(refusal: Exception | None) -> dict[str, str]:
-    """What goes out with it beside the status."""
+    """Headers of a refusal beside its status."""
     if not isinstance(refusal, Failure):
         return {}
     headers = {} if refusal.retry_after is None else {"Retry-After": str(refusal.retry_after)}

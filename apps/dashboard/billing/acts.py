@@ -1,33 +1,44 @@
-"""What a button on the page of an invoice or a subscription leads to: a page that says what will
-happen, then the act."""
+"""Acts on an invoice or a subscription: a page that says what will happen, then the act."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Generic, NamedTuple, TypeVar
+from dataclasses import dataclass, replace
+from typing import Generic, NamedTuple, Self, TypeVar
 
 from django.http import Http404
+from django.utils.translation import gettext
 
 from apps.access.access import Access
 from apps.core.web.refusals import status_of
-from apps.dashboard.plumbing import PageRequest, Refusals, sentences
+from apps.dashboard.site.views import PageRequest, Refusals, sentences
 
 RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True)
 class Act(Generic[RowT]):
-    """Its name and that of the button that does it, whether it is offered, what is done (the page
-    has one option), and what is said then."""
+    """Its name, the title of its page and the button that does it, whether it is offered, what is
+    done (the page has one option), and what is said then; all words in English."""
 
     name: str
+    title: str
     button: str
     is_offered: Callable[[RowT], bool]
     do: Callable[[Access, RowT, bool], object]
     done: str
 
+    @property
+    def translated(self) -> Self:
+        """With its words in the reader's language."""
+        return replace(
+            self,
+            name=gettext(self.name),
+            title=gettext(self.title),
+            button=gettext(self.button),
+        )
+
 
 class ActOutcome(NamedTuple):
-    """Whether the act was done; if not, what was wrong and the status of the page that says it."""
+    """Result of an act; for a refusal the errors and the status of the page with them."""
 
     is_done: bool
     errors: list[str]

@@ -6,6 +6,8 @@ from datetime import datetime
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number
@@ -22,8 +24,9 @@ from apps.core.templatetags.tillgate import (
     fiat,
     labeled_period,
 )
-from apps.dashboard import list_cells
-from apps.dashboard.columns import (
+from apps.dashboard.site.views import PageRequest
+from apps.dashboard.tables import cells as list_cells
+from apps.dashboard.tables.columns import (
     cents_column,
     day_column,
     id_column,
@@ -31,17 +34,16 @@ from apps.dashboard.columns import (
     text_column,
     time_column,
 )
-from apps.dashboard.lists import Column, Listing, listing
-from apps.dashboard.plumbing import PageRequest
+from apps.dashboard.tables.lists import Column, Listing, listing
 
 # What of a free-form address forms and files know.
 ADDRESS = {
-    "line1": "Street and number",
-    "line2": "Address line 2",
-    "postal_code": "Postal code",
-    "city": "City",
-    "state": "State or region",
-    "country": "Country",
+    "line1": _("Street and number"),
+    "line2": _("Address line 2"),
+    "postal_code": _("Postal code"),
+    "city": _("City"),
+    "state": _("State or region"),
+    "country": _("Country"),
 }
 
 
@@ -88,22 +90,22 @@ CUSTOMERS = listing(
         (
             Column(
                 "customer",
-                "Customer",
+                _("Customer"),
                 _customer_name,
                 {
                     "email": lambda line: line.customer.email,
                     "name": lambda line: line.customer.name,
                 },
             ),
-            number_column("open", "Open invoices", lambda line: line.open),
-            number_column("subscriptions", "Subscriptions", lambda line: line.running),
-            text_column("phone", "Phone", lambda line: line.customer.phone, is_default=False),
+            number_column("open", _("Open invoices"), lambda line: line.open),
+            number_column("subscriptions", _("Subscriptions"), lambda line: line.running),
+            text_column("phone", _("Phone"), lambda line: line.customer.phone, is_default=False),
             *(_part_of_address(name, label) for name, label in ADDRESS.items()),
             Column(
                 "added",
-                "Added",
+                _("Added"),
                 lambda line: list_cells.named_on_phone(
-                    "Added", list_cells.day(line.customer.created_at)
+                    gettext("Added"), list_cells.day(line.customer.created_at)
                 ),
                 {"created_at": lambda line: clock.iso(line.customer.created_at)},
                 on_phone=True,
@@ -157,7 +159,10 @@ def _pricing(line: ProductLine) -> SafeString:
         return list_cells.NONE
     every = cycle_words(price.interval, price.interval_count)
     more = (
-        format_html('<br><span class="small muted">+{} more</span>', line.prices - 1)
+        format_html(
+            '<br><span class="small muted">{}</span>',
+            gettext("+{number} more").format(number=line.prices - 1),
+        )
         if line.prices > 1
         else ""
     )
@@ -175,7 +180,7 @@ PRODUCTS = listing(
         (
             Column(
                 "product",
-                "Product",
+                _("Product"),
                 _product_name,
                 {
                     "name": lambda line: line.product.name,
@@ -184,7 +189,7 @@ PRODUCTS = listing(
             ),
             Column(
                 "pricing",
-                "Pricing",
+                _("Pricing"),
                 _pricing,
                 {
                     "newest_price": lambda line: (
@@ -202,18 +207,21 @@ PRODUCTS = listing(
             ),
             Column(
                 "status",
-                "Status",
+                _("Status"),
                 lambda line: badge("product", "active" if line.product.active else "inactive"),
                 {"active": lambda line: "yes" if line.product.active else "no"},
                 on_phone=True,
             ),
-            number_column("prices", "Active prices", lambda line: line.prices, is_default=False),
+            number_column("prices", _("Active prices"), lambda line: line.prices, is_default=False),
             number_column(
-                "subscriptions", "Subscriptions", lambda line: line.running, is_default=False
+                "subscriptions",
+                _("Subscriptions"),
+                lambda line: line.running,
+                is_default=False,
             ),
             day_column(
                 "added",
-                "Added",
+                _("Added"),
                 lambda line: line.product.created_at,
                 name="created_at",
                 on_phone=True,
@@ -250,7 +258,9 @@ def _invoice_name(line: InvoiceRow) -> SafeString:
         mark_safe("<br>") if period else "",
         period,
     )
-    return list_cells.name("invoice", invoice.pk, formatted_number(invoice) or "Draft", below)
+    return list_cells.name(
+        "invoice", invoice.pk, formatted_number(invoice) or gettext("Draft"), below
+    )
 
 
 def _invoice_status(line: InvoiceRow) -> SafeString:
@@ -280,14 +290,16 @@ def _invoice_cents(
 
 def _due(line: InvoiceRow) -> SafeString:
     """The day that the invoice itself names."""
-    at = line.invoice.due_at
-    return list_cells.NONE if at is None else list_cells.named_on_phone("Due", document_day(at))
+    invoice = line.invoice
+    if invoice.due_at is None:
+        return list_cells.NONE
+    return list_cells.named_on_phone(gettext("Due"), document_day(invoice.due_at, invoice.zone))
 
 
 def _subscription_of(line: InvoiceRow) -> SafeString:
     invoice = line.invoice
     return (
-        list_cells.link("subscription", invoice.subscription_id, "View")
+        list_cells.link("subscription", invoice.subscription_id, gettext("View"))
         if invoice.subscription_id
         else list_cells.NONE
     )
@@ -299,7 +311,7 @@ INVOICES = listing(
         (
             Column(
                 "invoice",
-                "Invoice",
+                _("Invoice"),
                 _invoice_name,
                 {
                     "number": lambda line: formatted_number(line.invoice),
@@ -310,53 +322,61 @@ INVOICES = listing(
             ),
             Column(
                 "customer",
-                "Customer",
+                _("Customer"),
                 lambda line: list_cells.customer(line.invoice.customer),
                 {
                     "customer_email": lambda line: line.invoice.customer.email,
                     "customer_name": lambda line: line.invoice.customer.name,
                 },
             ),
-            _invoice_cents("total", "Total", "total_cents", is_default=True, on_phone=True),
+            _invoice_cents("total", _("Total"), "total_cents", is_default=True, on_phone=True),
             text_column(
-                "currency", "Currency", lambda line: line.invoice.currency, is_default=False
+                "currency",
+                _("Currency"),
+                lambda line: line.invoice.currency,
+                is_default=False,
             ),
-            _invoice_cents("paid", "Paid", "amount_paid_cents", is_default=True),
+            _invoice_cents("paid", _("Paid"), "amount_paid_cents", is_default=True),
             Column(
                 "status",
-                "Status",
+                _("Status"),
                 _invoice_status,
                 {"status": lambda line: line.invoice.status},
                 on_phone=True,
             ),
             Column(
                 "due",
-                "Due",
+                _("Due"),
                 _due,
                 {"due_at": lambda line: clock.iso(line.invoice.due_at)},
                 on_phone=True,
             ),
-            _invoice_cents("subtotal", "Subtotal", "subtotal_cents"),
-            _invoice_cents("discount", "Discount", "discount_cents"),
-            _invoice_cents("tax", "Tax", "tax_cents"),
-            _invoice_cents("refunded", "Refunded", "refunded_cents"),
+            _invoice_cents("subtotal", _("Subtotal"), "subtotal_cents"),
+            _invoice_cents("discount", _("Discount"), "discount_cents"),
+            _invoice_cents("tax", _("Tax"), "tax_cents"),
+            _invoice_cents("refunded", _("Refunded"), "refunded_cents"),
             text_column(
                 "po_number", "PO number", lambda line: line.invoice.po_number, is_default=False
             ),
             time_column(
-                "created", "Created", lambda line: line.invoice.created_at, name="created_at"
+                "created",
+                _("Created"),
+                lambda line: line.invoice.created_at,
+                name="created_at",
             ),
             time_column(
                 "finalized",
-                "Finalized",
+                _("Finalized"),
                 lambda line: line.invoice.finalized_at,
                 name="finalized_at",
             ),
-            time_column("paid_at", "Paid at", lambda line: line.invoice.paid_at, name="paid_at"),
-            time_column("voided", "Voided", lambda line: line.invoice.voided_at, name="voided_at"),
+            time_column("paid_at", _("Paid at"), lambda line: line.invoice.paid_at, name="paid_at"),
+            time_column(
+                "voided", _("Voided"), lambda line: line.invoice.voided_at, name="voided_at"
+            ),
             Column(
                 "subscription",
-                "Subscription",
+                _("Subscription"),
                 _subscription_of,
                 {"subscription_id": lambda line: line.invoice.subscription_id},
                 is_default=False,
@@ -389,7 +409,7 @@ def _cycle(subscription: Subscription) -> SafeString:
 def _subscription_status(subscription: Subscription) -> SafeString:
     status = badge("subscription", subscription.status)
     return (
-        format_html('{} <span class="badge quiet">Cancels</span>', status)
+        format_html('{} <span class="badge quiet">{}</span>', status, gettext("Cancels"))
         if subscription.cancel_at_period_end
         else status
     )
@@ -397,13 +417,15 @@ def _subscription_status(subscription: Subscription) -> SafeString:
 
 def _next(subscription: Subscription) -> SafeString:
     if subscription.status == CANCELED:
-        return format_html('<span class="muted">ended {}</span>', day(subscription.canceled_at))
+        words = format_html(gettext("ended {day}"), day=day(subscription.canceled_at))
+        return format_html('<span class="muted">{}</span>', words)
     if subscription.cancel_at_period_end:
-        return format_html('<span class="muted">ends {}</span>', day(subscription.cancel_at))
+        words = format_html(gettext("ends {day}"), day=day(subscription.cancel_at))
+        return format_html('<span class="muted">{}</span>', words)
     return (
         list_cells.NONE
         if subscription.status == PAUSED
-        else list_cells.named_on_phone("Next", day(subscription.next_billing_at))
+        else list_cells.named_on_phone(gettext("Next"), day(subscription.next_billing_at))
     )
 
 
@@ -419,7 +441,7 @@ SUBSCRIPTIONS = listing(
         (
             Column(
                 "customer",
-                "Customer",
+                _("Customer"),
                 lambda subscription: list_cells.name(
                     "subscription",
                     subscription.pk,
@@ -434,7 +456,7 @@ SUBSCRIPTIONS = listing(
             ),
             Column(
                 "amount",
-                "Per cycle",
+                _("Per cycle"),
                 _cycle,
                 {
                     "amount": lambda subscription: money.text_from_cents(cycle_cents(subscription)),
@@ -447,30 +469,30 @@ SUBSCRIPTIONS = listing(
             ),
             Column(
                 "status",
-                "Status",
+                _("Status"),
                 _subscription_status,
                 {"status": lambda subscription: subscription.status},
                 on_phone=True,
             ),
             Column(
                 "next",
-                "Next invoice",
+                _("Next invoice"),
                 _next,
                 {"next_billing_at": lambda subscription: clock.iso(subscription.next_billing_at)},
                 on_phone=True,
             ),
             number_column(
                 "failed",
-                "Failed in a row",
+                _("Failed in a row"),
                 lambda subscription: subscription.failed_cycle_count,
                 is_default=False,
             ),
-            _moment_of("created", "Created", "created_at"),
-            _moment_of("period_start", "Period from", "current_period_start"),
-            _moment_of("period_end", "Period to", "current_period_end"),
-            _moment_of("trial_end", "Trial until", "trial_end"),
-            _moment_of("cancel_at", "Cancels at", "cancel_at"),
-            _moment_of("canceled_at", "Canceled", "canceled_at"),
+            _moment_of("created", _("Created"), "created_at"),
+            _moment_of("period_start", _("Period from"), "current_period_start"),
+            _moment_of("period_end", _("Period to"), "current_period_end"),
+            _moment_of("trial_end", _("Trial until"), "trial_end"),
+            _moment_of("cancel_at", _("Cancels at"), "cancel_at"),
+            _moment_of("canceled_at", _("Canceled"), "canceled_at"),
             id_column(lambda subscription: subscription),
         ),
     )

@@ -6,23 +6,42 @@ from collections.abc import Mapping
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.utils.translation import gettext
 
 from apps.billing import selectors
-from apps.billing.models import Customer
+from apps.billing.models import Customer, VatCheck
 from apps.billing.requests import CustomerChanges, CustomerRequest
-from apps.billing.services import customers
+from apps.billing.services import customers, vat_checks
 from apps.billing.services.portal import portal_url
 from apps.billing.subscriptions.upcoming import cycle_cents
 from apps.core import searching
-from apps.core.countries import countries, country_code, country_name
-from apps.dashboard import form_keys
+from apps.core.text.countries import countries, country_code, country_name
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
 from apps.dashboard.billing.forms import BillingForm
-from apps.dashboard.paging import window
-from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, is_htmx, show
+from apps.dashboard.site import form_keys
+from apps.dashboard.site.views import (
+    Answer,
+    PageRequest,
+    Refusals,
+    find,
+    go,
+    is_htmx,
+    sentences,
+    show,
+)
+from apps.dashboard.tables.paging import window
 
 SHOWN = 10
-_FIELDS = ("email", "name", "phone")
+RATES_MAX = 200
+_FIELDS = (
+    "email",
+    "name",
+    "phone",
+    "vat_number",
+    "tax_rate_id",
+    "buyer_reference",
+    "electronic_address",
+)
 
 
 def index(request: PageRequest) -> HttpResponse:
@@ -76,6 +95,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             {"row": subscription, "cents": cycle_cents(subscription)}
             for subscription in subscriptions[:SHOWN]
         ],
+        "checks": selectors.vat_checks_of(access, customer, 5),
         "portal_url": portal_url(customer) if customer.deleted_at is None else "",
         "now": now,
     }
@@ -88,7 +108,7 @@ class CustomerForm(BillingForm):
 
     names = (*_FIELDS, *ADDRESS)
     hidden = (form_keys.NAME,)
-    inputs = {"address": "line1"}
+    inputs = {"address": "line1", "vat_number": "vat_number"}
 
     def __init__(
         self, typed: Mapping[str, str], before: Mapping[str, object] | None = None
@@ -112,7 +132,7 @@ class CustomerForm(BillingForm):
 
     @property
     def countries(self) -> list[tuple[str, str]]:
-        """What to choose from, and what an API wrote that is none of them."""
+        """Countries to choose from, and an API's value that is none of them."""
         written = self.values["country"]
         choices = countries()
         return (
@@ -121,7 +141,7 @@ class CustomerForm(BillingForm):
 
     @property
     def address(self) -> list[tuple[str, str, str]]:
-        return [(name, label, self.values[name]) for name, label in ADDRESS.items()]
+        return [(name, gettext(label), self.values[name]) for name, label in ADDRESS.items()]
 
 
 def create(request: PageRequest) -> HttpResponse:
@@ -142,14 +162,34 @@ def create(request: PageRequest) -> HttpResponse:
 def edit(request: PageRequest, id: str) -> HttpResponse:
     customer: Customer = find(_customers(request).filter(deleted_at=None), id)
     if request.method == "GET":
-        fields = {name: getattr(customer, name) or "" for name in _FIELDS}
+        fields = {name: str(getattr(customer, name) or "") for name in _FIELDS}
+        if customer.country and not (customer.address or {}).get("country"):
+            fields["country"] = customer.country
         return _form(request, CustomerForm({**fields, **_shown(customer.address or {})}), customer)
+    if "check" in request.POST:
+        return _check(request, customer)
     form = CustomerForm(request.POST.dict(), customer.address)
     try:
         customers.update_customer(request.access, customer, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), customer)
-    messages.success(request, "Saved. Open invoices show the change too.")
+    messages.success(request, gettext("Saved. Open invoices show the change too."))
+    return go("customer", customer.pk)
+
+
+def _check(request: PageRequest, customer: Customer) -> HttpResponse:
+    """Ask the registry about the customer's VAT number."""
+    try:
+        result = vat_checks.check_number(request.access, customer).result
+    except Refusals as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+        return go("customer", customer.pk)
+    if result == VatCheck.Result.VALID:
+        messages.success(request, gettext("The VAT number is valid."))
+    elif result == VatCheck.Result.INVALID:
+        messages.error(request, gettext("The registry says that this VAT number isn’t valid."))
+    else:
+        messages.error(request, gettext("The registry didn’t answer. Try again later."))
     return go("customer", customer.pk)
 
 
@@ -158,7 +198,7 @@ def _lines(address: Mapping[str, object]) -> list[tuple[str, object]]:
     parts = {**address}
     if isinstance(country := address.get("country"), str):
         parts["country"] = country_name(country)
-    pairs = [(label, parts[name]) for name, label in ADDRESS.items() if name in parts]
+    pairs = [(gettext(label), parts[name]) for name, label in ADDRESS.items() if name in parts]
     return pairs + [(name, value) for name, value in address.items() if name not in ADDRESS]
 
 
@@ -177,6 +217,11 @@ def _form(
         "form": form,
         "errors": form.common_errors,
         "customer": customer,
+        "rates": [
+            (str(rate.pk), str(rate))
+            for rate in selectors.tax_rates_visible_to(request.access)[:RATES_MAX]
+            if rate.active or str(rate.pk) == form.values["tax_rate_id"]
+        ],
     }
     return show(request, "dashboard/customers/form.html", context, status=form.status)
 
@@ -193,5 +238,6 @@ def delete(request: PageRequest, id: str) -> HttpResponse:
             {"customer": customer, "running": running, "open": waiting},
         )
     customers.delete_customer(request.access, customer)
-    messages.success(request, f"{customer.email} deleted. Their invoices are kept.")
+    done = gettext("{customer} deleted. Their invoices are kept.").format(customer=customer.email)
+    messages.success(request, done)
     return go("customers")

@@ -1,9 +1,11 @@
-"""What the forms of billing share: amounts and dates as people type them, a customer by email
-address, refusals in people's words."""
+"""Shared parts of billing's forms: typed amounts and dates, a customer by email address, refusals
+in people's words."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, tzinfo
 from typing import Self
+
+from django.utils.translation import gettext, gettext_noop
 
 from apps.access.access import Access
 from apps.billing.models import Customer
@@ -12,38 +14,64 @@ from apps.billing.selectors import customer_with_email, customers_visible_to
 from apps.billing.services.customers import create_customer
 from apps.core import money
 from apps.core.errors import Failure
-from apps.core.messages.fields import FiatAmount, is_uuid, parse_date
+from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.messages.invalid import SENTENCES, Invalid
+from apps.core.text.days import end_of_day
+from apps.core.typed_amounts import percent_typed
 from apps.core.web.forms import Form, figures_of
 
 ADD = "add_customer"  # the button that adds somebody new
 TEXT_MAX = 6000  # more than any text may hold, so that the service says so
-_AMOUNT = FiatAmount(zero=True)
 # What people call a field of a request; others are called by their own name.
 _LABELS = {
-    "unit_amount_cents": "the price",
-    "discount_value": "the discount",
-    "discount_type": "the kind of discount",
-    "tax_rate_bps": "the tax",
-    "custom_number": "the number",
-    "po_number": "the order number",
-    "line_items": "the lines",
-    "interval_count": "the number of intervals",
-    "trial_period_days": "the trial",
-    "grace_cycles": "the number of failed payments",
-    "due": "due day",
+    "unit_amount_cents": gettext_noop("the price"),
+    "discount_value": gettext_noop("the discount"),
+    "discount_type": gettext_noop("the kind of discount"),
+    "tax_rate_bps": gettext_noop("the tax"),
+    "tax_rate_id": gettext_noop("the tax"),
+    "rate_bps": gettext_noop("the tax"),
+    "rate": gettext_noop("tax"),
+    "vat_number": gettext_noop("VAT number"),
+    "supplied_from": gettext_noop("Supplied from"),
+    "supplied_until": gettext_noop("Supplied until"),
+    "reason": gettext_noop("Reason"),
+    "reason_code": gettext_noop("Reason code"),
+    "category": gettext_noop("Category"),
+    "custom_number": gettext_noop("the number"),
+    "po_number": gettext_noop("the order number"),
+    "buyer_reference": gettext_noop("the buyer’s reference"),
+    "electronic_address": gettext_noop("the electronic address"),
+    "line_items": gettext_noop("the lines"),
+    "interval_count": gettext_noop("the number of intervals"),
+    "trial_period_days": gettext_noop("the trial"),
+    "grace_cycles": gettext_noop("the number of failed payments"),
+    "due": gettext_noop("due day"),
+    "email": gettext_noop("email"),
+    "name": gettext_noop("name"),
+    "phone": gettext_noop("phone"),
+    "country": gettext_noop("country"),
+    "currency": gettext_noop("currency"),
+    "amount": gettext_noop("amount"),
+    "interval": gettext_noop("interval"),
+    "description": gettext_noop("description"),
+    "notes": gettext_noop("notes"),
+    "footer": gettext_noop("footer"),
+    "quantity": gettext_noop("quantity"),
+    "discount": gettext_noop("discount"),
+    "tax": gettext_noop("tax"),
+    "price": gettext_noop("price"),
 }
 # What people are told of a rule whose sentence in the API speaks of fields and cents.
 _WORDS = {
-    "multiple": "{field} must be a whole number of {currency}",
-    "no_items": "choose a price",
-    "one_cycle": "all prices must be billed equally often and in one currency",
-    "price_once": "choose each price once and raise its quantity instead",
+    "multiple": gettext_noop("{field} must be a whole number of {currency}"),
+    "no_items": gettext_noop("choose a price"),
+    "one_cycle": gettext_noop("all prices must be billed equally often and in one currency"),
+    "price_once": gettext_noop("choose each price once and raise its quantity instead"),
 }
 
 
 class InWords(Invalid):
-    """A broken rule as people are told it."""
+    """A broken rule as people are told it, in their language."""
 
     @property
     def text(self) -> str:
@@ -51,15 +79,18 @@ class InWords(Invalid):
         params = figures_of(self)
         if "other" in params:
             params["other"] = _label_of(str(params["other"]))
-        return words.format(field=_label_of(self.field), **params)
+        return gettext(words).format(field=_label_of(self.field), **params)
 
 
 def _label_of(field: str) -> str:
     name, position, inner = parts_of(field)
     if not inner:
-        return _LABELS.get(name, name)
-    own = "price" if inner == "unit_amount_cents" else inner
-    return f"line {position + 1}: {own}" if name == "line_items" else own
+        return gettext(_LABELS.get(name, name))
+    label = "price" if inner == "unit_amount_cents" else inner
+    own = gettext(label)
+    if name != "line_items":
+        return own
+    return gettext("line {number}: {field}").format(number=position + 1, field=own)
 
 
 def parts_of(field: str) -> tuple[str, int, str]:
@@ -88,16 +119,7 @@ class BillingForm(Form):
 
 class NoSuchCustomer(Failure):
     field = "email"
-    message = "No customer has this email address; add the customer, or correct it"
-
-
-def cents(text: str, name: str) -> int:
-    """`12.50` or `12,50` -> 1250. Raises Invalid."""
-    plain = text.replace(",", ".") if text.count(",") == 1 and "." not in text else text
-    try:
-        return money.cents_from_text(_AMOUNT.check(plain, name))
-    except Invalid:
-        raise Invalid(name, "number") from None
+    message = gettext_noop("No customer has this email address; add the customer, or correct it")
 
 
 def whole(text: str, name: str) -> int:
@@ -110,22 +132,22 @@ def whole(text: str, name: str) -> int:
 def percent_bps(text: str, name: str) -> int:
     """`7.7` percent -> 770 basis points: hundredths of a percent are what cents are to an amount.
     Raises Invalid."""
-    bps = cents(text.removesuffix("%").strip(), name)
+    bps = percent_typed(text, name)
     if bps > money.BASIS_POINTS:
         raise Invalid(name, "percent")
     return bps
 
 
-def end_of_day(text: str, name: str) -> str:
-    """The last second of a day, UTC, as requests have it. Raises Invalid."""
+def last_second(text: str, name: str, zone: tzinfo) -> str:
+    """The last second of a day of a zone, as requests have it. Raises Invalid."""
     day = parse_date(text)
     if day is None:
         raise Invalid(name, "date")
-    return (
-        datetime(day.year, day.month, day.day, 23, 59, 59, tzinfo=UTC)
-        .isoformat()
-        .replace("+00:00", "Z")
-    )
+    try:
+        end = end_of_day(day, zone).astimezone(UTC)
+    except OverflowError:
+        raise Invalid(name, "date") from None
+    return end.isoformat().replace("+00:00", "Z")
 
 
 def customer_named(access: Access, form: BillingForm, *, is_adding: bool) -> Customer:
@@ -142,7 +164,7 @@ def customer_named(access: Access, form: BillingForm, *, is_adding: bool) -> Cus
 
 
 def may_add(access: Access, email: str, refusal: Exception) -> bool:
-    """Whether a form that was refused offers to add the customer."""
+    """True if a form that was refused offers to add the customer."""
     return (
         isinstance(refusal, NoSuchCustomer)
         and bool(email)

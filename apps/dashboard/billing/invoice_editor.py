@@ -2,54 +2,67 @@
 counts, live or at a press of a button."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta, tzinfo
+from itertools import zip_longest
 from typing import Self
 
 from django.contrib import messages
 from django.http import HttpResponse
+from django.utils.translation import gettext
 
+from apps.billing import selectors
+from apps.billing.invoices.charged import Charged, taxes_of
 from apps.billing.invoices.drafts import (
     OnlyDraftsEdited,
     create_invoice,
-    preview_totals,
+    preview,
     update_invoice,
 )
-from apps.billing.invoices.totals import Totals
-from apps.billing.models import Customer, Invoice, InvoiceSettings
+from apps.billing.models import Customer, Invoice, InvoiceSettings, InvoiceTax
 from apps.billing.requests import LINES_MAX, InvoiceChanges, InvoiceRequest
-from apps.billing.selectors import active_customers
+from apps.billing.selectors import active_customers, customer_with_email
 from apps.billing.states import DRAFT
+from apps.billing.taxes.counting import Totals
 from apps.core import money
-from apps.dashboard import form_keys
+from apps.core.text.days import zone_named
+from apps.core.typed_amounts import cents_typed
 from apps.dashboard.billing.forms import (
     ADD,
     BillingForm,
-    cents,
     customer_named,
     email_of,
-    end_of_day,
+    last_second,
     may_add,
     parts_of,
     percent_bps,
     whole,
 )
 from apps.dashboard.billing.invoices import find_invoice
-from apps.dashboard.plumbing import PageRequest, Refusals, go, is_htmx, sentences, show
+from apps.dashboard.billing.tax_words import case_words
+from apps.dashboard.site import form_keys
+from apps.dashboard.site.views import PageRequest, Refusals, go, is_htmx, sentences, show
 from apps.stores.models import Currency
 
 ROWS = 3
 EMAILS_MAX = 500
-_TEXTS = ("custom_number", "po_number", "description", "notes", "footer")
-_NEW_LINE = {"what": "", "many": "1", "each": ""}
+RATES_MAX = 200
+_TEXTS = ("custom_number", "po_number", "buyer_reference", "description", "notes", "footer")
+_NEW_LINE = {"what": "", "many": "1", "each": "", "rate": ""}
 # Which input of a line a field of it is typed into.
-_INPUTS = {"description": "what", "quantity": "many", "unit_amount_cents": "each"}
+_INPUTS = {
+    "description": "what",
+    "quantity": "many",
+    "unit_amount_cents": "each",
+    "tax_rate_id": "rate",
+}
 Lines = list[dict[str, str]]
 
 
 class InvoiceForm(BillingForm):
     """`lines` as they were typed; the inputs of the first are `what-1`, `many-1` and `each-1`.
 
-    A due day that is the one `due_at` falls on keeps its hour.
+    A due day is one of `zone`; the one that `due_at` falls on keeps its hour.
     """
 
     hidden = (form_keys.NAME,)
@@ -59,15 +72,21 @@ class InvoiceForm(BillingForm):
         "due_at": "due",
         "discount_value": "discount",
         "tax_rate_bps": "tax",
+        "tax_rate_id": "tax_rate",
     }
 
     def __init__(
-        self, typed: Mapping[str, str], lines: Lines, due_at: datetime | None = None
+        self,
+        typed: Mapping[str, str],
+        lines: Lines,
+        zone: tzinfo,
+        due_at: datetime | None = None,
     ) -> None:
         self.lines = lines
+        self.zone = zone
         self.due_at = due_at
         inputs = [f"{name}-{n}" for n in range(1, len(lines) + 1) for name in _NEW_LINE]
-        more = ("description", "notes", "footer", "po_number", "custom_number")
+        more = ("description", "notes", "footer", "po_number", "custom_number", "buyer_reference")
         self.names = (
             "email",
             "customer_name",
@@ -78,24 +97,28 @@ class InvoiceForm(BillingForm):
             "discount",
             "discount_type",
             "tax",
+            "tax_rate",
+            "supplied_from",
+            "supplied_until",
         )
         super().__init__(typed)
 
     @classmethod
     def posted(cls, request: PageRequest, invoice: Invoice | None = None) -> Self:
-        """What came in, with lines more or one less as a button said. Lines in which nothing was
-        typed are left out."""
+        """Posted values, with lines added or one removed as a button said. Lines in which nothing
+        was typed are left out."""
         columns = [
             request.POST.getlist(name)
-            for name in ("line_description", "line_quantity", "line_amount")
+            for name in ("line_description", "line_quantity", "line_amount", "line_rate")
         ]
         typed = [
             {
                 "what": description.strip()[:600],
                 "many": many.strip()[:20],
                 "each": each.strip()[:20],
+                "rate": rate.strip()[:100],
             }
-            for description, many, each in zip(*columns, strict=False)
+            for description, many, each, rate in zip_longest(*columns, fillvalue="")
         ]
         lines = [line for line in typed[: LINES_MAX + 1] if line["what"] or line["each"]]
         less = request.POST.get("less", "")
@@ -103,7 +126,10 @@ class InvoiceForm(BillingForm):
             lines = [line for n, line in enumerate(lines) if n != int(less)]
         more = ROWS if "more" in request.POST else 0
         return cls(
-            request.POST.dict(), _padded(lines, more), None if invoice is None else invoice.due_at
+            request.POST.dict(),
+            _padded(lines, more),
+            zone_named(request.access.store.time_zone) if invoice is None else invoice.zone,
+            None if invoice is None else invoice.due_at,
         )
 
     @classmethod
@@ -114,10 +140,11 @@ class InvoiceForm(BillingForm):
                 "what": line.description,
                 "many": str(line.quantity),
                 "each": money.text_from_cents(line.unit_amount_cents),
+                "rate": str(line.tax_rate_id or ""),
             }
             for line in invoice.lines.all()
         ]
-        return cls(_shown(invoice), _padded(lines, 0), invoice.due_at)
+        return cls(_shown(invoice), _padded(lines, 0), invoice.zone, invoice.due_at)
 
     def request(self, customer: Customer) -> InvoiceRequest:
         """Raises Invalid."""
@@ -131,14 +158,35 @@ class InvoiceForm(BillingForm):
         written = [line for line in self.lines if line["what"] or line["each"]]
         fields: dict[str, object] = {
             **self.filled(*_TEXTS, "currency"),
-            "line_items": [_line(line, n) for n, line in enumerate(written)],
+            "line_items": [self._line(line, n) for n, line in enumerate(written)],
             "tax_rate_bps": percent_bps(self.values["tax"], "tax") if self.values["tax"] else None,
+            **self.filled("supplied_from", "supplied_until"),
             **self._discount(),
         }
+        # One that is chosen counts, whatever was typed before.
+        fields["tax_rate_id"] = self.values["tax_rate"] or None
+        if fields["tax_rate_id"]:
+            fields["tax_rate_bps"] = None
         due = self.values["due"]
-        if self.due_at is None or due != self.due_at.date().isoformat():
-            fields["due_at"] = end_of_day(due, "due") if due else None
+        if self.due_at is None or due != self._due_day(self.due_at):
+            fields["due_at"] = last_second(due, "due", self.zone) if due else None
         return fields
+
+    def _cents(self, text: str, name: str) -> int:
+        currency = self.values["currency"]
+        return cents_typed(text, name, currency if currency in Currency.values else "")
+
+    def _line(self, typed: dict[str, str], position: int) -> dict[str, object]:
+        name = f"line_items[{position}]"
+        return {
+            "description": typed["what"],
+            "quantity": whole(typed["many"] or "1", f"{name}.quantity"),
+            "unit_amount_cents": self._cents(typed["each"], f"{name}.unit_amount_cents"),
+            "tax_rate_id": typed["rate"] or None,
+        }
+
+    def _due_day(self, at: datetime) -> str:
+        return at.astimezone(self.zone).date().isoformat()
 
     def _discount(self) -> dict[str, object]:
         kind = self.values["discount_type"]
@@ -150,7 +198,7 @@ class InvoiceForm(BillingForm):
                 "discount_type": kind,
                 "discount_value": whole(text.removesuffix("%").strip(), "discount"),
             }
-        return {"discount_type": kind or None, "discount_value": cents(text, "discount")}
+        return {"discount_type": kind or None, "discount_value": self._cents(text, "discount")}
 
     def input_of(self, field: str) -> str:
         name, position, inner = parts_of(field)
@@ -177,13 +225,14 @@ def create(request: PageRequest) -> HttpResponse:
     access = request.access
     if request.method == "GET":
         due = access.now() + timedelta(days=InvoiceSettings.of(access.store).invoice_due_days)
+        zone = zone_named(access.store.time_zone)
         usual = {
             "currency": access.store.settlement_currency,
-            "due": due.date().isoformat(),
+            "due": due.astimezone(zone).date().isoformat(),
             **form_keys.new(),
         }
         usual["email"] = email_of(access, request.GET.get("customer", ""))
-        return _form(request, InvoiceForm(usual, _padded([], 0)))
+        return _form(request, InvoiceForm(usual, _padded([], 0), zone))
     form = InvoiceForm.posted(request)
     if "save" not in request.POST and ADD not in request.POST:
         return _counted(request, form)
@@ -194,7 +243,9 @@ def create(request: PageRequest) -> HttpResponse:
     except Refusals as refusal:
         is_new = may_add(access, form.values["email"], refusal)
         return _form(request, form.refuse(refusal), is_new=is_new)
-    messages.success(request, "Draft saved. Your customer can’t see it until you finalize it.")
+    messages.success(
+        request, gettext("Draft saved. Your customer can’t see it until you finalize it.")
+    )
     return go("invoice", invoice.pk)
 
 
@@ -204,8 +255,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         messages.error(request, " ".join(sentences(OnlyDraftsEdited())))
         return go("invoice", invoice.pk)
     if request.method == "GET":
-        totals = Totals(invoice.subtotal_cents, invoice.discount_cents, invoice.tax_cents)
-        return _form(request, InvoiceForm.of(invoice), totals, invoice=invoice)
+        return _form(request, InvoiceForm.of(invoice), _totals_of(invoice), invoice=invoice)
     form = InvoiceForm.posted(request, invoice)
     if "save" not in request.POST:
         return _counted(request, form, invoice)
@@ -213,8 +263,27 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         update_invoice(request.access, invoice, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), invoice=invoice)
-    messages.success(request, "Draft saved.")
+    messages.success(request, gettext("Draft saved."))
     return go("invoice", invoice.pk)
+
+
+@dataclass(frozen=True)
+class ShownTotals:
+    """The totals with what is charged by each rate, and the case that decided, in words."""
+
+    totals: Totals
+    taxes: list[InvoiceTax]
+    case: str
+
+
+def _totals_of(invoice: Invoice) -> ShownTotals:
+    totals = Totals(invoice.subtotal_cents, invoice.discount_cents, invoice.tax_cents)
+    return ShownTotals(totals, invoice.charged_taxes, case_words(invoice.tax_case))
+
+
+def _totals_of_draft(charged: Charged) -> ShownTotals:
+    taxes = taxes_of(Invoice(), charged.figures.groups)
+    return ShownTotals(charged.figures.totals, taxes, case_words(charged.choice.case))
 
 
 def _counted(
@@ -222,13 +291,22 @@ def _counted(
 ) -> HttpResponse:
     """The form again with its totals, nothing saved. A part for HTMX is the totals alone."""
     totals = None
+    email = form.values["email"]
+    customer = (
+        invoice.customer
+        if invoice is not None
+        else customer_with_email(request.access, email)
+        if email
+        else None
+    )
     try:
-        totals = preview_totals(form.changes())
+        totals = _totals_of_draft(preview(request.access, form.changes(), customer))
     except Refusals as refusal:
         form.refuse(refusal).status = 200
     if is_htmx(request):
         context = {
-            "totals": totals,
+            "calculation": totals,
+            "totals": totals and totals.totals,
             "currency": form.values["currency"],
             "errors": form.sentences,
             "is_counted": True,
@@ -242,13 +320,11 @@ def _padded(lines: Lines, more: int) -> Lines:
     return [*lines, *(_NEW_LINE for _ in range(max(more, ROWS - len(lines), 0)))]
 
 
-def _line(typed: dict[str, str], position: int) -> dict[str, object]:
-    name = f"line_items[{position}]"
-    return {
-        "description": typed["what"],
-        "quantity": whole(typed["many"] or "1", f"{name}.quantity"),
-        "unit_amount_cents": cents(typed["each"], f"{name}.unit_amount_cents"),
-    }
+def _rates(request: PageRequest, form: InvoiceForm) -> list[tuple[str, str]]:
+    """Active rates, and those that the draft has."""
+    used = {form.values["tax_rate"], *(line["rate"] for line in form.lines)}
+    rows = selectors.tax_rates_visible_to(request.access)[:RATES_MAX]
+    return [(str(rate.pk), str(rate)) for rate in rows if rate.active or str(rate.pk) in used]
 
 
 def _shown(invoice: Invoice) -> dict[str, str]:
@@ -267,7 +343,10 @@ def _shown(invoice: Invoice) -> dict[str, str]:
         "tax": ""
         if invoice.tax_rate_bps is None
         else money.percentage_from_bps(invoice.tax_rate_bps),
-        "due": invoice.due_at.date().isoformat() if invoice.due_at is not None else "",
+        "tax_rate": str(invoice.tax_rate_id or ""),
+        "supplied_from": invoice.supplied_from.isoformat() if invoice.supplied_from else "",
+        "supplied_until": invoice.supplied_until.isoformat() if invoice.supplied_until else "",
+        "due": invoice.due_day.isoformat() if invoice.due_day is not None else "",
         **{name: getattr(invoice, name) or "" for name in _TEXTS},
     }
 
@@ -275,14 +354,16 @@ def _shown(invoice: Invoice) -> dict[str, str]:
 def _form(
     request: PageRequest,
     form: InvoiceForm,
-    totals: Totals | None = None,
+    totals: ShownTotals | None = None,
     *,
     invoice: Invoice | None = None,
     is_new: bool = False,
 ) -> HttpResponse:
     context = {
         "form": form,
-        "totals": totals,
+        "calculation": totals,
+        "totals": totals and totals.totals,
+        "rates": _rates(request, form),
         "currency": form.values["currency"],
         "errors": form.common_errors,
         "is_new": is_new,

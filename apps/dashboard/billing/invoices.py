@@ -8,41 +8,46 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpResponse
+from django.utils.translation import gettext, gettext_noop
 
 from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number, hosted_url
-from apps.billing.invoices import confirming, drafts, e_invoice, files
+from apps.billing.e_invoices.formats import FACTUR_X, FORMATS
+from apps.billing.invoices import confirming, credit_notes, drafts, e_invoice, files
 from apps.billing.invoices import lifecycle as states
-from apps.billing.models import Invoice
+from apps.billing.models import CreditNote, Invoice
+from apps.billing.requests import CreditNoteRequest
 from apps.billing.states import DRAFT, OPEN, OVERPAID
-from apps.chain.addresses import checksummed
-from apps.core import money, searching
+from apps.chain.networks.families import shown_address
+from apps.core import searching
 from apps.core.db.outage import unavailable
 from apps.core.documents.drawings import NotDrawn
 from apps.core.messages.fields import is_uuid
+from apps.core.text.wording import translated
 from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import INVOICES
 from apps.dashboard.billing.forms import email_of
-from apps.dashboard.paging import window
-from apps.dashboard.plumbing import Answer, PageRequest, find, go, is_htmx, show
+from apps.dashboard.billing.tax_words import case_words
+from apps.dashboard.site.views import Answer, PageRequest, find, go, is_htmx, show
+from apps.dashboard.tables.paging import window
 from apps.payments.models import Payment
 from apps.payments.selectors import received_by
 
 _TABS = {
-    "": "All",
-    "draft": "Drafts",
-    "open": "Open",
-    "past_due": "Past due",
-    "paid": "Paid",
-    "void": "Void",
-    "uncollectible": "Written off",
+    "": gettext_noop("All"),
+    "draft": gettext_noop("Drafts"),
+    "open": gettext_noop("Open"),
+    "past_due": gettext_noop("Past due"),
+    "paid": gettext_noop("Paid"),
+    "void": gettext_noop("Void"),
+    "uncollectible": gettext_noop("Written off"),
 }
 
 
 @dataclass(frozen=True)
 class InvoiceListFilters:
-    """What the address of the list asks for. What it can't mean is left out."""
+    """Filters in the list's address. What it can't mean is left out."""
 
     status: str = ""
     q: str = ""
@@ -90,7 +95,7 @@ def index(request: PageRequest) -> HttpResponse:
         "of": email_of(request.access, filters.customer) if filters.customer else "",
         "tabs": [
             {
-                "name": name,
+                "name": gettext(name),
                 "query": urlencode(filters.parameters(status=value)),
                 "is_current": value == filters.status,
             }
@@ -131,12 +136,19 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "has_file": invoice.number is not None,
         "has_receipt": files.has_receipt(invoice),
         "has_data": not missing,
-        "missing": missing,
-        "tax_percentage": money.percentage_from_bps(invoice.tax_rate_bps or 0),
+        "missing": translated(missing),
+        "tax_case": case_words(invoice.tax_case),
+        "formats": [
+            (item, translated(lacks))
+            for item, lacks in e_invoice.formats_of(invoice, request.access.now())
+        ],
         "left_cents": invoice.left_cents,
         "paying": selectors.being_paid([invoice]),
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
         "payers": _payers(invoice) if invoice.needs_attention == OVERPAID else [],
+        "credit_notes": credit_notes.shown_of(invoice),
+        "has_credit_data": e_invoice.can_be_credit_note(invoice),
+        "credit_left_cents": credit_notes.left_cents(invoice),
         "changes": changes,
         "was_sent": any(item.change == "sent" for item in changes),
         "acts": [name for name, item in ACTS.items() if item.is_offered(invoice)],
@@ -155,7 +167,7 @@ class InvoicePayer:
 
 
 def _payers(invoice: Invoice) -> list[InvoicePayer]:
-    """Who paid it, the last one first."""
+    """Payers of the invoice, the last one first."""
     links = reversed(selectors.payments_received(invoice))
     return [
         InvoicePayer(link.payment, link.brought_cents, _senders(link.payment)) for link in links
@@ -165,7 +177,7 @@ def _payers(invoice: Invoice) -> list[InvoicePayer]:
 def _senders(payment: Payment) -> list[str]:
     deposits = [deposit for intake in received_by(payment) for deposit in intake.deposits]
     return sorted(
-        {checksummed(deposit.from_address) for deposit in deposits if deposit.from_address}
+        {shown_address(deposit.from_address) for deposit in deposits if deposit.from_address}
     )
 
 
@@ -180,11 +192,17 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     """The bill as PDF, the receipt, or the e-invoice as XML."""
     invoice = find_invoice(request, id)
     choice = request.GET.get("of", "")
+    if choice == "credit_note":
+        return _credit_note(request, invoice)
     make, kind, ending, content_type = _FILES.get(choice, _FILES[""])
     if invoice.number is None or (kind == "receipt" and not files.has_receipt(invoice)):
         raise Http404
+    key = request.GET.get("format", "")
     try:
-        content = make(invoice)
+        if kind == "invoice" and ending == "xml" and key in FORMATS:
+            content = e_invoice.e_invoice_xml(invoice, key)
+        else:
+            content = make(invoice)
     except NotDrawn as refusal:
         return unavailable(request, str(refusal.retry_after))
     if content is None:
@@ -193,6 +211,20 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     return HttpResponse(
         content,
         content_type=content_type,
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _credit_note(request: PageRequest, invoice: Invoice) -> HttpResponse:
+    """A credit note of the invoice as XML."""
+    rows = credit_notes.credit_notes_visible_to(request.access).filter(invoice=invoice)
+    note: CreditNote = find(rows, request.GET.get("note", ""))
+    if not e_invoice.can_be_credit_note(invoice):
+        raise Http404
+    name = files.credit_note_file_name(note)
+    return HttpResponse(
+        e_invoice.required_credit_note_xml(note, FACTUR_X.key),
+        content_type="application/xml",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
@@ -208,39 +240,52 @@ def _finalize(access: Access, invoice: Invoice, is_sent: bool) -> object:
 
 ACTS: dict[str, Act[Invoice]] = {
     "finalize": Act(
-        "Finalize",
-        "Finalize invoice",
+        gettext_noop("Finalize"),
+        gettext_noop("Finalize invoice"),
+        gettext_noop("Finalize invoice"),
         _offered_in(DRAFT),
         _finalize,
-        "Invoice finalized. It can now be paid.",
+        gettext_noop("Invoice finalized. It can now be paid."),
     ),
     "send": Act(
-        "Send",
-        "Send email",
+        gettext_noop("Send"),
+        gettext_noop("Send invoice"),
+        gettext_noop("Send email"),
         _offered_in(OPEN),
         lambda access, row, _: states.send_invoice(access, row),
-        "The email is on its way.",
+        gettext_noop("The email is on its way."),
     ),
     "void": Act(
-        "Void",
-        "Void invoice",
+        gettext_noop("Void invoice"),
+        gettext_noop("Void invoice"),
+        gettext_noop("Void invoice"),
         _offered_in(DRAFT, OPEN),
         lambda access, row, _: states.void_invoice(access, row),
-        "Invoice voided.",
+        gettext_noop("Invoice voided."),
     ),
     "write-off": Act(
-        "Write off",
-        "Write off invoice",
+        gettext_noop("Write off"),
+        gettext_noop("Write off invoice"),
+        gettext_noop("Write off invoice"),
         _offered_in(OPEN),
         lambda access, row, _: confirming.write_off(access, row),
-        "Invoice written off.",
+        gettext_noop("Invoice written off."),
+    ),
+    "credit": Act(
+        gettext_noop("Create credit note"),
+        gettext_noop("Create credit note"),
+        gettext_noop("Create credit note"),
+        lambda row: row.number is not None and row.status in credit_notes.CLOSED,
+        lambda access, row, _: credit_notes.create_credit_note(access, row, CreditNoteRequest()),
+        gettext_noop("Credit note created."),
     ),
     "delete": Act(
-        "Delete",
-        "Delete draft",
+        gettext_noop("Delete"),
+        gettext_noop("Delete invoice"),
+        gettext_noop("Delete draft"),
         _offered_in(DRAFT),
         lambda access, row, _: drafts.delete_invoice(row),
-        "Draft deleted.",
+        gettext_noop("Draft deleted."),
     ),
 }
 
@@ -254,7 +299,10 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
     if outcome.is_done:
         was_sent = act == "finalize" and invoice.total_cents and is_to_send
         messages.success(
-            request, f"{chosen.done} The email is on its way." if was_sent else chosen.done
+            request,
+            f"{gettext(chosen.done)} {gettext('The email is on its way.')}"
+            if was_sent
+            else gettext(chosen.done),
         )
         return go("invoices") if act == "delete" else go("invoice", invoice.pk)
     missing = e_invoice.missing_of_verified(invoice) if act == "finalize" else ""
@@ -262,9 +310,10 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         "invoice": invoice,
         "name": formatted_number(invoice),
         "act": act,
-        "chosen": chosen,
+        "chosen": chosen.translated,
         "is_danger": act not in ("finalize", "send"),
         "errors": outcome.errors,
-        "missing": missing,
+        "missing": translated(missing),
+        "credit_left_cents": credit_notes.left_cents(invoice) if act == "credit" else 0,
     }
     return show(request, "dashboard/invoices/act.html", context, status=outcome.status)

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext, gettext_noop
 
 from apps.billing import selectors
 from apps.billing.models import Interval, Price, Product
@@ -16,15 +17,20 @@ from apps.billing.search import products_beginning
 from apps.billing.services import catalog
 from apps.core import clock, money
 from apps.core.searching import LENGTH_MAX
-from apps.dashboard import form_keys
+from apps.core.typed_amounts import cents_typed
 from apps.dashboard.billing.columns import PRODUCTS
-from apps.dashboard.billing.forms import BillingForm, cents, whole
-from apps.dashboard.exports import csv_file
-from apps.dashboard.paging import window
-from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, is_htmx, show
+from apps.dashboard.billing.forms import BillingForm, whole
+from apps.dashboard.site import form_keys
+from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, is_htmx, show
+from apps.dashboard.tables.exports import csv_file
+from apps.dashboard.tables.paging import window
 from apps.stores.models import Currency
 
-_TABS = {"": "All", "active": "Active", "inactive": "Inactive"}
+_TABS = {
+    "": gettext_noop("All"),
+    "active": gettext_noop("Active"),
+    "inactive": gettext_noop("Inactive"),
+}
 _COLUMNS = (
     "product",
     "product_active",
@@ -41,7 +47,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class ProductListFilters:
-    """What the address of the list asks for. What it can't mean is left out."""
+    """Filters in the list's address. What it can't mean is left out."""
 
     status: str
     q: str
@@ -71,7 +77,7 @@ def index(request: PageRequest) -> HttpResponse:
         "length_max": LENGTH_MAX,
         "tabs": [
             {
-                "name": name,
+                "name": gettext(name),
                 "query": urlencode(filters.with_status(status)),
                 "is_current": status == filters.status,
             }
@@ -88,7 +94,7 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def _rows(request: PageRequest, filters: ProductListFilters) -> "QuerySet[Product]":
-    """What the address asks for."""
+    """Products that match the filters."""
     rows = products_beginning(_products(request), filters.q)
     return rows.filter(active=filters.status == "active") if filters.status else rows
 
@@ -138,9 +144,9 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         catalog.update_product(request.access, product, ProductChanges(active=is_on))
         messages.success(
             request,
-            "Product activated."
+            gettext("Product activated.")
             if is_on
-            else "Product deactivated. Existing subscriptions continue.",
+            else gettext("Product deactivated. Existing subscriptions continue."),
         )
         return go("product", product.pk)
     prices = list(selectors.prices_of(product))
@@ -174,7 +180,7 @@ def create(request: PageRequest) -> HttpResponse:
         product = catalog.create_product(request.access, form.request(), form_key=key)
     except Refusals as refusal:
         return _form(request, form.refuse(refusal))
-    messages.success(request, "Product created. Add a price next.")
+    messages.success(request, gettext("Product created. Add a price next."))
     return go("price_create", product.pk)
 
 
@@ -188,7 +194,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
         catalog.update_product(request.access, product, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), product)
-    messages.success(request, "Saved. New invoices will show this.")
+    messages.success(request, gettext("Saved. New invoices will show this."))
     return go("product", product.pk)
 
 
@@ -204,9 +210,11 @@ class PriceForm(BillingForm):
 
     def request(self) -> PriceRequest:
         """Raises Invalid."""
+        chosen = self.values["currency"]
+        currency = chosen if chosen in Currency.values else ""
         return PriceRequest.read(
             {
-                "unit_amount_cents": cents(self.values["unit_amount"], "amount"),
+                "unit_amount_cents": cents_typed(self.values["unit_amount"], "amount", currency),
                 "interval_count": whole(self.values["interval_count"] or "1", "interval_count"),
                 **self.filled("currency", "interval"),
             }
@@ -228,7 +236,7 @@ def create_price(request: PageRequest, id: str) -> HttpResponse:
         catalog.create_price(request.access, product, form.request(), form_key=key)
     except Refusals as refusal:
         return _price_form(request, product, form.refuse(refusal))
-    messages.success(request, "Price created.")
+    messages.success(request, gettext("Price created."))
     return go("product", product.pk)
 
 
@@ -238,17 +246,17 @@ def _price_form(request: PageRequest, product: Product, form: PriceForm) -> Http
         "form": form,
         "errors": form.common_errors,
         "currencies": Currency.choices,
-        "intervals": _INTERVALS,
+        "intervals": [(value, gettext(one), gettext(many)) for value, one, many in _INTERVALS],
     }
     return show(request, "dashboard/products/price.html", context, status=form.status)
 
 
 # value -> what one of them is called, and several
 _INTERVALS = (
-    ("daily", "day", "days"),
-    ("weekly", "week", "weeks"),
-    ("monthly", "month", "months"),
-    ("yearly", "year", "years"),
+    ("daily", gettext_noop("day"), gettext_noop("days")),
+    ("weekly", gettext_noop("week"), gettext_noop("weeks")),
+    ("monthly", gettext_noop("month"), gettext_noop("months")),
+    ("yearly", gettext_noop("year"), gettext_noop("years")),
 )
 
 
@@ -260,6 +268,8 @@ def switch_price(request: PageRequest, id: str, price_id: str) -> HttpResponse:
     catalog.set_price_active(request.access, price, is_on)
     messages.success(
         request,
-        "Price activated." if is_on else "Price archived. Existing subscriptions continue.",
+        gettext("Price activated.")
+        if is_on
+        else gettext("Price archived. Existing subscriptions continue."),
     )
     return go("product", product.pk)

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpResponse
+from django.utils.translation import gettext, gettext_noop
 
 from apps.billing import selectors
 from apps.billing.models import Customer, Price, Subscription
@@ -16,7 +17,6 @@ from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.billing.subscriptions import changes as services
 from apps.billing.subscriptions.upcoming import cycle_cents, upcoming_cycles
-from apps.dashboard import form_keys
 from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import SUBSCRIPTIONS
 from apps.dashboard.billing.forms import (
@@ -28,25 +28,26 @@ from apps.dashboard.billing.forms import (
     parts_of,
     whole,
 )
-from apps.dashboard.paging import window
-from apps.dashboard.plumbing import Answer, PageRequest, Refusals, find, go, show
+from apps.dashboard.site import form_keys
+from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, show
+from apps.dashboard.tables.paging import window
 
 SHOWN = 12
 PRICES_MAX = 500
 ROWS = 3
 ROWS_MAX = 21
 _TABS = {
-    "": "All",
-    "active": "Active",
-    "trialing": "On trial",
-    "past_due": "Past due",
-    "paused": "Paused",
-    "canceled": "Canceled",
+    "": gettext_noop("All"),
+    "active": gettext_noop("Active"),
+    "trialing": gettext_noop("On trial"),
+    "past_due": gettext_noop("Past due"),
+    "paused": gettext_noop("Paused"),
+    "canceled": gettext_noop("Canceled"),
 }
 
 
 def _rows(request: PageRequest) -> "tuple[QuerySet[Subscription], dict[str, str]]":
-    """What the address asks for, and the filters that its neighbours keep."""
+    """Subscriptions that match the address, and the filters that its neighbors keep."""
     filters = {
         "status": request.GET.get("status", ""),
         "customer": request.GET.get("customer", "")[:100],
@@ -71,7 +72,7 @@ def index(request: PageRequest) -> HttpResponse:
         "of": email_of(request.access, filters["customer"]) if filters["customer"] else "",
         "tabs": [
             {
-                "name": name,
+                "name": gettext(name),
                 "query": _query(filters, status),
                 "is_current": status == filters["status"],
             }
@@ -149,7 +150,7 @@ class SubscriptionForm(BillingForm):
 
     @classmethod
     def posted(cls, request: PageRequest) -> Self:
-        """What came in; rows in which no price was chosen are left out."""
+        """Posted values; rows without a chosen price are left out."""
         pairs = zip(request.POST.getlist("price"), request.POST.getlist("quantity"), strict=False)
         rows = [
             ItemRow(price[:100], quantity.strip()[:20])
@@ -216,9 +217,9 @@ def create(request: PageRequest) -> HttpResponse:
         return _form(request, form.refuse(refusal), is_new=is_new)
     messages.success(
         request,
-        "Subscription started."
+        gettext("Subscription started.")
         if subscription.status == ACTIVE
-        else "Subscription started with a free trial.",
+        else gettext("Subscription started with a free trial."),
     )
     return go("subscription", subscription.pk)
 
@@ -238,8 +239,12 @@ def change(request: PageRequest, id: str) -> HttpResponse:
         services.update_subscription(request.access, row, form.changes())
     except Refusals as refusal:
         return _form(request, form.refuse(refusal), subscription=row)
-    begins = "when you resume it" if row.status == PAUSED else "from the next cycle"
-    messages.success(request, f"Saved. Changes apply {begins}.")
+    messages.success(
+        request,
+        gettext("Saved. Changes apply when you resume it.")
+        if row.status == PAUSED
+        else gettext("Saved. Changes apply from the next cycle."),
+    )
     return go("subscription", row.pk)
 
 
@@ -293,32 +298,36 @@ def _archived(subscription: Subscription | None, ids: set[Any]) -> list[Price]:
 
 ACTS: dict[str, Act[Subscription]] = {
     "pause": Act(
-        "Pause",
-        "Pause subscription",
+        gettext_noop("Pause"),
+        gettext_noop("Pause subscription"),
+        gettext_noop("Pause subscription"),
         lambda row: row.status == ACTIVE,
         lambda access, row, _: services.pause_subscription(access, row),
-        "Subscription paused. Nothing is billed until you resume it.",
+        gettext_noop("Subscription paused. Nothing is billed until you resume it."),
     ),
     "resume": Act(
-        "Resume",
-        "Resume and bill now",
+        gettext_noop("Resume"),
+        gettext_noop("Resume subscription"),
+        gettext_noop("Resume and bill now"),
         lambda row: row.status == PAUSED,
         lambda access, row, _: services.resume_subscription(access, row),
-        "Subscription resumed. The new period has been billed.",
+        gettext_noop("Subscription resumed. The new period has been billed."),
     ),
     "uncancel": Act(
-        "Keep",
-        "Keep subscription",
+        gettext_noop("Keep"),
+        gettext_noop("Keep subscription"),
+        gettext_noop("Keep subscription"),
         lambda row: row.cancel_at_period_end,
         lambda access, row, _: services.uncancel_subscription(access, row),
-        "Subscription kept. It continues after this period.",
+        gettext_noop("Subscription kept. It continues after this period."),
     ),
     "cancel": Act(
-        "Cancel",
-        "Cancel subscription",
+        gettext_noop("Cancel subscription"),
+        gettext_noop("Cancel subscription"),
+        gettext_noop("Cancel subscription"),
         lambda row: True,
         lambda access, row, at_end: services.cancel_subscription(access, row, at_period_end=at_end),
-        "Cancellation saved.",
+        gettext_noop("Cancellation saved."),
     ),
 }
 
@@ -330,13 +339,13 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
     is_at_end = request.POST.get("when") == "period_end"
     outcome = attempt(request, chosen, row, has_option=is_at_end)
     if outcome.is_done:
-        messages.success(request, chosen.done)
+        messages.success(request, gettext(chosen.done))
         return go("subscription", row.pk)
     context = {
         "subscription": row,
         "cents": cycle_cents(row),
         "act": act,
-        "chosen": chosen,
+        "chosen": chosen.translated,
         "errors": outcome.errors,
         "paid_until": selectors.paid_ahead_until(row, request.access.now()),
         "may_end_later": row.status in (TRIALING, ACTIVE) and not row.cancel_at_period_end,

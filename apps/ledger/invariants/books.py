@@ -1,5 +1,5 @@
-"""What must always hold of the ledger itself: movements that balance, entries that fit their
-accounts, books that close, and checkpoints that are true."""
+"""Invariants of the ledger itself: movements that balance, entries that fit their accounts, books
+that close, and checkpoints that are true."""
 
 from apps.core.invariant import Invariant, written_since
 

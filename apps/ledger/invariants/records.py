@@ -1,5 +1,5 @@
-"""What must hold between a movement and what it serves: its date, and for a correction the line of
-the audit log that signs it."""
+"""Invariants between a movement and its subject: its date, and for a correction the line of the
+audit log that signs it."""
 
 from apps.core.invariant import Invariant
 from apps.ledger import keys
@@ -54,8 +54,7 @@ UNION ALL
     o.finished_at
 FROM ledger_movement m JOIN chain_outgoingtransaction o ON o.finished_at IS NOT NULL
     AND o.purpose IN ('sweep', 'sweep_gas')
- AND m.key = CASE o.purpose WHEN 'sweep' THEN {keys.SWEEP.sql("o.tx_hash")}
-     ELSE {keys.SWEEP_GAS.sql("o.tx_hash")} END
+ AND m.key = {keys.of_sweeper_sql("o")}
 WHERE m.at NOT BETWEEN o.finished_at - {_MARGIN} AND o.finished_at + {_MARGIN}
 """,  # noqa: S608  # our own text
         is_incremental=True,
@@ -72,7 +71,7 @@ WHERE m.at NOT BETWEEN o.finished_at - {_MARGIN} AND o.finished_at + {_MARGIN}
         "SELECT count(*) FROM ledger_movement WHERE kind = 'correction'",
         """
 WITH booked AS (
-    SELECT m.id, m.mode, coalesce(max(a.store_id::text), '') AS store,
+    SELECT m.id, m.mode, coalesce(max(stores_origin(a.store_id)::text), '') AS store,
            string_agg(concat_ws(' ', a.kind, e.asset_id, e.amount_atomic), ', ')
                FILTER (WHERE a.kind <> 'treasury') AS what
     FROM ledger_movement m LEFT JOIN ledger_entry e ON e.movement_id = m.id LEFT
@@ -119,6 +118,10 @@ UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transactio
     FROM ledger_movement m
 WHERE m.kind = 'cold_transfer_sent' AND NOT EXISTS (
     SELECT 1 FROM chain_outgoingtransaction o WHERE o.purpose = 'cold' AND o.id = m.reference)
+UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction'
+    FROM ledger_movement m
+WHERE m.kind = 'coins_joined' AND NOT EXISTS (
+    SELECT 1 FROM chain_outgoingtransaction o WHERE o.purpose = 'join' AND o.id = m.reference)
 UNION ALL SELECT 'movement ' || m.id, 'it is a ' || m.kind || ' of no transaction'
     FROM ledger_movement m
 WHERE m.kind = 'attempt_gas_paid' AND NOT EXISTS (

@@ -14,6 +14,7 @@ from apps.ledger.movements.draws import (
 )
 from apps.ledger.movements.own import (
     attempt_gas_paid,
+    coins_joined,
     cold_returned,
     cold_transfer_sent,
     correction,
@@ -30,6 +31,8 @@ from apps.ledger.movements.payments import (
     deposit_confirmed,
     late_deposit_accepted,
     overpayment_settled,
+    own_fees_collected,
+    own_fees_paid,
     payment_settled,
     simulated_deposit_changed,
 )
@@ -70,6 +73,8 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "payment_settled",
     "overpayment_settled",
     "late_deposit_accepted",
+    "own_fees_collected",
+    "own_fees_paid",
     # What a store sends back, sells or takes out: reserved first, then gone or given back.
     "refund_created",
     "refund_confirmed",
@@ -102,6 +107,7 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "sweep_confirmed",
     "sweep_gas_sent",
     "cold_transfer_sent",
+    "coins_joined",
     "cold_returned",
     "withdrawal_created",
     "withdrawal_confirmed",

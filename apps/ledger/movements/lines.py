@@ -1,4 +1,4 @@
-"""What the callers of movements say, and the posting that a row of the table makes of it."""
+"""Arguments of movements, and the posting that a row of the table makes of them."""
 
 import uuid
 from collections.abc import Collection, Iterator, Sequence
@@ -26,7 +26,7 @@ class ServiceMove(Occasion):
 
 
 class StoreMove(ServiceMove):
-    """The same out of or into the account of a store."""
+    """A move out of or into the account of a store."""
 
     store_id: uuid.UUID
 
@@ -39,7 +39,7 @@ class PaidMove(ServiceMove):
 
 
 class PaidStoreMove(StoreMove, PaidMove):
-    """The same out of or into the account of a store."""
+    """A move out of or into the account of a store, with a cost."""
 
 
 class GasCharge(Occasion):
@@ -52,7 +52,7 @@ class GasCharge(Occasion):
 
 @dataclass(frozen=True)
 class Owners:
-    """Whose accounts the legs of a store's and a platform's kind are."""
+    """Owners of the accounts of a store's and a platform's kind."""
 
     store_id: uuid.UUID | None = None
     platform_id: uuid.UUID | None = None
@@ -120,7 +120,7 @@ def moved(of: ServiceMove) -> Coins:
 
 
 def positive(asset_id: str, amount_atomic: int) -> Coins:
-    """What a store sets aside or gets back is more than nothing."""
+    """Refuses to reserve or return nothing."""
     if amount_atomic <= 0:
         raise ValueError("what is moved is more than nothing")
     return coins(asset_id, amount_atomic)

@@ -19,20 +19,33 @@ from apps.ledger.movements.lines import (
     posting_of,
 )
 from apps.ledger.posting import Posted, Posting, post
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 
-def sweep_confirmed(*, tx_hash: str, kept_atomic: int = 0, **of: Unpack[PaidMove]) -> Posted:
-    """`kept_atomic` is what the token itself has kept of the transfer."""
+def sweep_confirmed(
+    *,
+    tx_hash: str,
+    kept_atomic: int = 0,
+    coin_sweep_id: uuid.UUID | None = None,
+    **of: Unpack[PaidMove],
+) -> Posted:
+    """`kept_atomic` is what the token itself has kept of the transfer. A transaction that spends
+    coins brings those of several addresses, each by a sweep of its own (`coin_sweep_id`)."""
     token_fee = coins(of["asset_id"], kept_atomic)
-    return post(
-        posting_of("sweep_confirmed", [tx_hash], None, of, moved(of), gas_of(of), token_fee)
-    )
+    parts = [tx_hash] if coin_sweep_id is None else [tx_hash, coin_sweep_id]
+    return post(posting_of("sweep_confirmed", parts, None, of, moved(of), gas_of(of), token_fee))
 
 
 def sweep_gas_sent(*, tx_hash: str, gas_atomic: int, **of: Unpack[ServiceMove]) -> Posted:
     gas = coins(of["asset_id"], gas_atomic)
     return post(posting_of("sweep_gas_sent", [tx_hash], None, of, moved(of), gas))
+
+
+def coins_joined(
+    *, outgoing_id: uuid.UUID, gas_asset_id: str, gas_atomic: int, **occasion: Unpack[Occasion]
+) -> Posted:
+    gas = coins(gas_asset_id, gas_atomic)
+    return post(posting_of("coins_joined", [outgoing_id], outgoing_id, occasion, gas))
 
 
 def cold_transfer_sent(*, outgoing_id: uuid.UUID, **of: Unpack[PaidMove]) -> Posted:

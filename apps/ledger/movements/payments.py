@@ -5,8 +5,23 @@ import uuid
 from datetime import datetime
 from typing import NotRequired, TypedDict, Unpack
 
-from apps.ledger.chart import CUSTODY_DEPOSITS, CUSTODY_SIMULATED
-from apps.ledger.movements.lines import Occasion, Owners, StoreMove, coins, moved, posting_of
+from apps.ledger.chart import (
+    CUSTODY_DEPOSITS,
+    CUSTODY_SIMULATED,
+    OWN_FEES_DUE,
+    OWN_PENDING,
+    OWN_RECEIVED,
+    OWN_WALLETS,
+)
+from apps.ledger.movements.lines import (
+    Occasion,
+    Owners,
+    StoreMove,
+    coins,
+    moved,
+    positive_of,
+    posting_of,
+)
 from apps.ledger.posting import Posted, Posting, post
 
 
@@ -15,8 +30,11 @@ def deposit_confirmed(
     deposit_id: uuid.UUID,
     payment_id: uuid.UUID,
     is_simulated: bool,
+    is_own: bool = False,
     **of: Unpack[StoreMove],
 ) -> Posted:
+    """`is_own` is what came to the merchant's own wallet, simulated or not."""
+    custody = CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS
     return post(
         posting_of(
             "deposit_confirmed",
@@ -25,7 +43,7 @@ def deposit_confirmed(
             of,
             moved(of),
             owners=Owners(of["store_id"]),
-            using=[CUSTODY_SIMULATED if is_simulated else CUSTODY_DEPOSITS],
+            using=[OWN_WALLETS, OWN_PENDING] if is_own else [custody],
         )
     )
 
@@ -37,6 +55,7 @@ def simulated_deposit_changed(
     deposit_id: uuid.UUID,
     payment_id: uuid.UUID,
     grown_atomic: int,
+    is_own: bool = False,
     **occasion: Unpack[Occasion],
 ) -> Posted:
     return post(
@@ -47,12 +66,13 @@ def simulated_deposit_changed(
             occasion,
             coins(asset_id, grown_atomic),
             owners=Owners(store_id),
+            using=[OWN_WALLETS, OWN_PENDING] if is_own else [],
         )
     )
 
 
 class Settled(TypedDict):
-    """What a payment received in one asset, and the two fees in it; the rest is the merchant's."""
+    """A payment's income in one asset, and the two fees in it; the rest is the merchant's."""
 
     store_id: uuid.UUID
     mode: str
@@ -62,6 +82,7 @@ class Settled(TypedDict):
     service_fee_atomic: int
     platform_fee_atomic: int
     platform_id: NotRequired[uuid.UUID | None]
+    is_own: NotRequired[bool]
 
 
 def payment_settled(*, at: datetime, **of: Unpack[Settled]) -> Posted:
@@ -94,4 +115,38 @@ def _settled(name: str, key_parts: list[object], of: Settled, at: datetime) -> P
         {"mode": of["mode"], "at": at},
         coins(of["asset_id"], net, service_fee, platform_fee),
         owners=Owners(of["store_id"], platform_id),
+        using=[OWN_PENDING, OWN_RECEIVED, OWN_FEES_DUE] if of.get("is_own") else [],
+    )
+
+
+def own_fees_collected(*, number: int, **of: Unpack[StoreMove]) -> Posted:
+    """`number` counts those of a store's asset; the coins are what the store has here."""
+    return post(
+        posting_of(
+            "own_fees_collected",
+            [of["store_id"], of["asset_id"], number],
+            None,
+            of,
+            positive_of(of),
+            positive_of(of),
+            owners=Owners(of["store_id"]),
+        )
+    )
+
+
+def own_fees_paid(
+    *, invoice: str, staff_id: uuid.UUID, reason: str, **of: Unpack[StoreMove]
+) -> Posted:
+    """By an invoice, once."""
+    return post(
+        posting_of(
+            "own_fees_paid",
+            [of["store_id"], of["asset_id"], invoice],
+            None,
+            of,
+            positive_of(of),
+            owners=Owners(of["store_id"]),
+            reason=reason,
+            staff_id=staff_id,
+        )
     )

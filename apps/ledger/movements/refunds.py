@@ -18,7 +18,7 @@ from apps.ledger.movements.lines import (
     positive_of,
     posting_of,
 )
-from apps.ledger.posting import Posted, Posting, locked_balance, post
+from apps.ledger.posting import Posted, Posting, locked_balance, platform_share, post
 
 
 def refund_created(
@@ -84,7 +84,7 @@ class Returned(StoreMove):
 
 
 class PaidReturn(Returned, PaidStoreMove):
-    """The same on a chain, with its gas."""
+    """A return on a chain, with its gas."""
 
 
 def transfer_return_created(**of: Unpack[Returned]) -> Posted:
@@ -145,9 +145,10 @@ def platform_fee_returned(
     share_atomic: int,
     **occasion: Unpack[Occasion],
 ) -> int:
-    """The amount that this call gave back of the platform's share."""
+    """The amount that this call gave back of the platform's share: no more than the books say that
+    it has of this payment, whatever the payment's row says."""
     balance = locked_balance(platform_id, occasion["mode"], asset_id, AVAILABLE)
-    amount = min(share_atomic, balance)
+    amount = min(share_atomic, balance, platform_share(payment_id, platform_id, asset_id))
     if amount <= 0:
         return 0
     posting = posting_of(

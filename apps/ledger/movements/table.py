@@ -17,8 +17,13 @@ from apps.ledger.chart import (
     CUSTODY_HOT,
     CUSTODY_SIMULATED,
     HELD,
+    MEMO_KINDS,
     NETWORK_FEES,
     OFFRAMP_CLEARING,
+    OWN_FEES_DUE,
+    OWN_PENDING,
+    OWN_RECEIVED,
+    OWN_WALLETS,
     RESERVED,
     SERVICE_FEES,
     SWAP_CLEARING,
@@ -31,7 +36,7 @@ from apps.ledger.keys import Key
 
 @dataclass(frozen=True)
 class Leg:
-    """One side of a flow: the accounts that it may be, and its role in reports."""
+    """A side of a flow: the accounts that it may be, and its role in reports."""
 
     kinds: tuple[str, ...]
     role: str = "principal"
@@ -55,7 +60,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class MovementKind:
-    """One event of the books: when it is posted, under which key, and what it moves."""
+    """An event of the books: when it is posted, under which key, and what it moves."""
 
     when: str
     key: Key
@@ -87,30 +92,32 @@ def _leg(account: Account) -> Leg:
 
 
 # Coins of a simulated deposit or transfer are in no wallet.
-_DEPOSITS = (CUSTODY_DEPOSITS, CUSTODY_SIMULATED)
+# What came to a merchant's own wallet goes through memo accounts alone: see ledger_check_entries.
+_DEPOSITS = (CUSTODY_DEPOSITS, CUSTODY_SIMULATED, OWN_WALLETS)
+_HELD = (HELD, OWN_PENDING)
 _HOT = (CUSTODY_HOT, CUSTODY_SIMULATED)
 # A completed payment's coins are available, any other's are held.
 _REFUNDED = (AVAILABLE, HELD)
 _THREE_SHARES = _flow(
-    Leg((HELD,), "gross"),
-    Leg((AVAILABLE,), "net"),
-    Leg((SERVICE_FEES,), "service_fee"),
+    Leg(_HELD, "gross"),
+    Leg((AVAILABLE, OWN_RECEIVED), "net"),
+    Leg((SERVICE_FEES, OWN_FEES_DUE), "service_fee"),
     Leg((AVAILABLE,), "platform_fee", is_platforms=True),
 )
 _GAS_OF_THE_STORE = _flow(Leg((AVAILABLE,), "network_fee"), Leg((NETWORK_FEES,), "network_fee"))
-_CORRECTED = tuple(kind for kind in CHART if kind != TREASURY)
+_CORRECTED = tuple(kind for kind in CHART if kind != TREASURY and kind not in MEMO_KINDS)
 
 MOVEMENTS: dict[str, MovementKind] = {
     # What came in, and whose it is.
     "deposit_confirmed": _row(
         "coins have arrived for good; they are held until their payment is settled",
         keys.DEPOSIT,
-        _flow(_DEPOSITS, HELD),
+        _flow(_DEPOSITS, _HELD),
     ),
     "simulated_deposit_changed": _row(
         "a simulated deposit that was booked is given another amount",
         keys.DEPOSIT,
-        _flow(CUSTODY_SIMULATED, HELD),
+        _flow((CUSTODY_SIMULATED, OWN_WALLETS), _HELD),
     ),
     "payment_settled": _row(
         "a payment is complete: what it received is the merchant's, less two fees",
@@ -124,6 +131,17 @@ MOVEMENTS: dict[str, MovementKind] = {
         "the merchant takes a deposit that came too late, as if a payment had completed",
         keys.SETTLE_LATE,
         _THREE_SHARES,
+    ),
+    "own_fees_collected": _row(
+        "fees on what came to a merchant’s own wallet are taken from what it has here of that coin",
+        keys.OWN_FEES,
+        _flow(AVAILABLE, SERVICE_FEES),
+        _flow(OWN_FEES_DUE, OWN_RECEIVED),
+    ),
+    "own_fees_paid": _row(
+        "the merchant has paid an invoice for such fees",
+        keys.OWN_FEES_PAID,
+        _flow(OWN_FEES_DUE, OWN_RECEIVED),
     ),
     # What a store sends back, sells or takes out: reserved first, then gone or given back.
     "refund_created": _row("a refund is under way", keys.REFUND, _flow(_REFUNDED, RESERVED)),
@@ -261,6 +279,11 @@ MOVEMENTS: dict[str, MovementKind] = {
         "the hot wallet has sent a deposit address the gas for its sweep",
         keys.SWEEP_GAS,
         _flow(CUSTODY_DEPOSITS, CUSTODY_HOT),
+        _gas(CUSTODY_HOT),
+    ),
+    "coins_joined": _row(
+        "coins of the hot wallet were made one, or a stuck transaction was lifted: its fee alone",
+        keys.JOIN,
         _gas(CUSTODY_HOT),
     ),
     "cold_transfer_sent": _row(

@@ -15,8 +15,9 @@ BEGIN
         END IF;
         RETURN NEW;
     END IF;
-    IF (NEW.id, NEW.store_id, NEW.mode, NEW.asset_id, NEW.kind, NEW.is_guarded)
-       IS DISTINCT FROM (OLD.id, OLD.store_id, OLD.mode, OLD.asset_id, OLD.kind, OLD.is_guarded) THEN
+    IF (NEW.id, NEW.mode, NEW.asset_id, NEW.kind, NEW.is_guarded)
+       IS DISTINCT FROM (OLD.id, OLD.mode, OLD.asset_id, OLD.kind, OLD.is_guarded)
+       OR NEW.store_id IS DISTINCT FROM OLD.store_id AND NOT stores_is_put_away(OLD.store_id, NEW.store_id, NEW.mode) THEN
         RAISE EXCEPTION 'an account is never changed' USING ERRCODE = '23001';
     END IF;
     IF (NEW.checkpoint_id, NEW.checkpoint_atomic) IS DISTINCT FROM (OLD.checkpoint_id, OLD.checkpoint_atomic) THEN

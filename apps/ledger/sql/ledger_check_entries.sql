@@ -1,5 +1,6 @@
 -- Refuses entries that don't sum to zero per asset, are of another asset, mode or transaction than
--- their account and movement, or take a guarded account or what a payment holds below zero.
+-- their account and movement, or take a guarded account, what a payment holds or what is set aside
+-- for a record below zero, or mix what is in merchants' own wallets with what the service holds.
 CREATE OR REPLACE FUNCTION ledger_check_entries()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -13,6 +14,9 @@ DECLARE
     going_down bigint[];
     last_id bigint;
     takes_held boolean;
+    ends boolean;
+    has_memo boolean;
+    unbacked text;
     short bigint;
     long bigint[];
     robbed uuid;
@@ -24,16 +28,22 @@ BEGIN
                WHEN bool_or(leg.movement_xid <> pg_current_xact_id() OR age(leg.movement_xmin) > 0) THEN 'the movement was written by an earlier transaction'
                WHEN NOT coalesce(min(leg.id) > drawn_after, count(*) = 0) OR bool_or(leg.id <= leg.checkpoint_id)
                    THEN 'an entry bears an id that was not drawn for it'
-               WHEN bool_or(leg.kind = 'held' AND leg.reference IS NULL) THEN 'what is held is held for a payment, and none is named'
+               WHEN bool_or(leg.kind IN ('held', 'own_pending') AND leg.reference IS NULL) THEN 'what is held is held for a payment, and none is named'
            END,
            array_agg(DISTINCT leg.account_id) FILTER (WHERE leg.is_guarded AND leg.amount_atomic < 0), max(leg.id),
-           bool_or(leg.kind = 'held' AND leg.amount_atomic < 0)
-    INTO wrong, going_down, last_id, takes_held
+           bool_or(leg.kind IN ('held', 'own_pending') AND leg.amount_atomic < 0),
+           bool_or(leg.kind IN ('reserved', 'offramp_clearing', 'x402_clearing', 'withdrawal_clearing') AND leg.amount_atomic < 0 AND leg.movement_kind <> 'correction'),
+           bool_or(leg.kind LIKE 'own\_%')
+    INTO wrong, going_down, last_id, takes_held, ends, has_memo
     FROM (SELECT e.*, a.asset_id AS account_asset, a.mode AS account_mode, a.is_guarded, a.kind, a.checkpoint_id, m.xmin AS movement_xmin,
-                 m.mode AS movement_mode, m.xid AS movement_xid, m.reference
+                 m.mode AS movement_mode, m.xid AS movement_xid, m.reference, m.kind AS movement_kind
           FROM added e LEFT JOIN ledger_account a ON a.id = e.account_id LEFT JOIN ledger_movement m ON m.id = e.movement_id) leg;
     IF wrong IS NULL AND EXISTS (SELECT 1 FROM added GROUP BY movement_id, asset_id HAVING sum(amount_atomic) <> 0) THEN
         wrong := 'a movement doesn''t sum to zero per asset';
+    END IF;
+    IF wrong IS NULL AND has_memo AND EXISTS (SELECT FROM added e JOIN ledger_account a ON a.id = e.account_id AND a.kind LIKE 'own\_%'
+            GROUP BY e.movement_id, e.asset_id HAVING sum(e.amount_atomic) <> 0) THEN
+        wrong := 'coins that the service has never held balance among themselves';
     END IF;
     IF wrong IS NOT NULL THEN
         RAISE EXCEPTION '%', wrong USING ERRCODE = '23514';
@@ -58,7 +68,7 @@ BEGIN
         IF takes_held THEN
             SELECT taken.reference INTO robbed
             FROM (SELECT DISTINCT e.account_id, m.reference FROM added e JOIN ledger_movement m ON m.id = e.movement_id
-                  JOIN ledger_account a ON a.id = e.account_id WHERE a.kind = 'held' AND e.amount_atomic < 0) taken
+                  JOIN ledger_account a ON a.id = e.account_id WHERE a.kind IN ('held', 'own_pending') AND e.amount_atomic < 0) taken
             WHERE (SELECT sum(e.amount_atomic) FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
                    WHERE m.reference = taken.reference AND e.account_id = taken.account_id) < 0 LIMIT 1;
             IF FOUND THEN
@@ -69,6 +79,19 @@ BEGIN
         -- debit after this one reads that much less while others wait for it.
         IF long IS NOT NULL THEN
             PERFORM ledger_checkpoint(one) FROM unnest(long) AS one;
+        END IF;
+    END IF;
+    IF ends THEN
+        SELECT taken.key INTO unbacked
+        FROM (SELECT DISTINCT e.account_id, m.reference, m.key FROM added e JOIN ledger_movement m ON m.id = e.movement_id
+              JOIN ledger_account a ON a.id = e.account_id
+              WHERE a.kind IN ('reserved', 'offramp_clearing', 'x402_clearing', 'withdrawal_clearing') AND e.amount_atomic < 0 AND m.kind <> 'correction') taken
+        WHERE coalesce((
+            SELECT sum(e.amount_atomic) FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+            WHERE m.reference = taken.reference AND e.account_id = taken.account_id
+                AND (split_part(split_part(m.key, ':', 1), '-', 1), split_part(m.key, ':', 2)) = (split_part(split_part(taken.key, ':', 1), '-', 1), split_part(taken.key, ':', 2))), -1) < 0 LIMIT 1;
+        IF FOUND THEN
+            RAISE EXCEPTION 'less than that is set aside for %', unbacked USING ERRCODE = 'TG001';
         END IF;
     END IF;
     RETURN NULL;

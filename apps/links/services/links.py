@@ -13,7 +13,7 @@ from apps.core.messages.fields import Invalid
 from apps.links.models import TOKEN_LENGTH, PaymentLink
 from apps.links.requests import LinkRequest
 from apps.links.services.stock import locked_link, taken
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 # Without the letters and digits that people take for each other when they read a link aloud.
 _LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"

@@ -1,5 +1,5 @@
-"""How many pieces of a link are sold or held. Counted under the lock of the link's row, so that no
-two buyers get the last one."""
+"""Sold and held pieces of a link. Counted under the lock of the link's row, so that no two buyers
+get the last one."""
 
 import uuid
 from datetime import datetime

@@ -1,52 +1,18 @@
-"""The till: a payment for somebody who stands at the counter, with a tip if they give one, and what
-the store's till offers."""
+"""What a store's till offers: currency, tips, VAT rates, names of devices, and items."""
 
 from django.db import transaction
 
 from apps.access.access import Access
-from apps.core.money import BASIS_POINTS, Bps, text_from_cents
-from apps.links.models import Till
-from apps.links.requests import SaleRequest, TillRequest, smallest_cents
-from apps.links.selectors import POINT_OF_SALE, SALE_KEY
-from apps.payments.models import Payment
-from apps.payments.requests import LineItem, PaymentRequest
-from apps.payments.services.create import create_payment
-from apps.stores import audit
-
-SALE = "Sale"
-TIP = "Tip"
-# Somebody is waiting at the counter, and the rate is the store's risk.
-EXPIRES_IN = 900
+from apps.core.errors import Failure
+from apps.links.models import Till, TillItem
+from apps.links.till_requests import ItemRequest, TillRequest
+from apps.links.till_selectors import ITEMS_MAX, items_of
+from apps.stores.auditing import audit
+from apps.stores.models import Store
 
 
-def tip_cents(amount_cents: int, share_bps: Bps, currency: str) -> int:
-    """A share of an amount, rounded half up to the currency's smallest unit."""
-    step = smallest_cents(currency)
-    return (2 * amount_cents * share_bps + BASIS_POINTS * step) // (2 * BASIS_POINTS * step) * step
-
-
-def start_sale(access: Access, request: SaleRequest) -> Payment:
-    """The payment of this form, made once. Raises Invalid, or what creating a payment raises."""
-    request.check()
-    lines = [
-        LineItem(
-            description=request.note or SALE, quantity=1, unit_amount_cents=request.amount_cents
-        )
-    ]
-    metadata = {"source": POINT_OF_SALE}
-    if request.tip_cents:
-        lines.append(LineItem(description=TIP, quantity=1, unit_amount_cents=request.tip_cents))
-        metadata["tip"] = text_from_cents(request.tip_cents)
-    order = PaymentRequest(
-        amount=text_from_cents(request.amount_cents + request.tip_cents),
-        currency=request.currency,
-        title=request.note or None,
-        expires_in=EXPIRES_IN,
-        metadata=metadata,
-        line_items=lines,
-    )
-    payment, _ = create_payment(access, order, f"{SALE_KEY}{request.form_key}")
-    return payment
+class TooManyItems(Failure):
+    message = f"A till has at most {ITEMS_MAX} items"
 
 
 @transaction.atomic
@@ -56,6 +22,8 @@ def change_till(access: Access, request: TillRequest) -> Till:
     fields = {
         "currency": request.currency,
         "tip_bps": sorted(set(request.tip_bps)),
+        "vat_bps": list(dict.fromkeys(request.vat_bps)),
+        "names": list(dict.fromkeys(request.names)),
         "updated_at": access.now(),
     }
     till, _ = Till.objects.update_or_create(store=access.store, defaults=fields)
@@ -64,6 +32,44 @@ def change_till(access: Access, request: TillRequest) -> Till:
         store=access.store_id,
         mode=access.mode,
         target=till,
-        details={"tip_bps": fields["tip_bps"]},
+        details={name: fields[name] for name in ("tip_bps", "vat_bps", "names")},
     )
     return till
+
+
+@transaction.atomic
+def add_item(access: Access, request: ItemRequest) -> TillItem:
+    """Raises Invalid or TooManyItems."""
+    request.check()
+    Store.objects.select_for_update().get(pk=access.store_id)
+    if items_of(access.store).count() >= ITEMS_MAX:
+        raise TooManyItems
+    at = access.now()
+    return TillItem.objects.create(
+        store=access.store, created_at=at, updated_at=at, **_columns(request)
+    )
+
+
+def change_item(access: Access, item: TillItem, request: ItemRequest) -> TillItem:
+    """Sales that were made keep what they were made of. Raises Invalid."""
+    request.check()
+    for name, value in _columns(request).items():
+        setattr(item, name, value)
+    item.updated_at = access.now()
+    item.save(update_fields=[*_columns(request), "updated_at"])
+    return item
+
+
+def remove_item(access: Access, item: TillItem) -> None:
+    """It isn't sold any more."""
+    at = access.now()
+    TillItem.objects.filter(pk=item.pk, removed_at=None).update(removed_at=at, updated_at=at)
+
+
+def _columns(request: ItemRequest) -> dict[str, object]:
+    return {
+        "name": request.name,
+        "price_cents": request.price_cents,
+        "currency": request.currency,
+        "vat_bps": request.vat_bps,
+    }

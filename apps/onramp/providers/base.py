@@ -1,5 +1,5 @@
-"""What a network of card providers can do: name methods, quote them, open a payment, and tell how
-far it is.
+"""Interface of a network of card providers: naming methods, quoting, opening a payment, and
+reporting its progress.
 
 A quote and a report are claims of an outsider; services decide what is believed. Adapters keep
 nothing and never touch the database.
@@ -48,7 +48,7 @@ class BadSignature(Exception):
 
 @dataclass(frozen=True)
 class CustomerPlace:
-    """Where the customer is: ISO 3166-1 alpha-2, and a region of the country or nothing."""
+    """The customer's place: ISO 3166-1 alpha-2, and a region of the country or nothing."""
 
     country: str
     region: str = ""
@@ -56,7 +56,7 @@ class CustomerPlace:
 
 @dataclass(frozen=True)
 class OnrampCoin:
-    """What is to be delivered."""
+    """Coins to be delivered."""
 
     asset_id: str
     network: str
@@ -90,8 +90,7 @@ class QuoteRequest:
 
 @dataclass(frozen=True)
 class OnrampOffer:
-    """What one provider of the network would do: charge the card, turn a part of it into coins,
-    deliver them."""
+    """A provider's offer: charge the card, turn a part of it into coins, deliver them."""
 
     service_id: str
     service_name: str
@@ -123,7 +122,7 @@ class OnrampOrder:
 
 @dataclass(frozen=True)
 class Opened:
-    """Where the customer goes, and the network's own name of the payment when it has one
+    """The customer's next page, and the network's own name of the payment when it has one
     already."""
 
     url: str
@@ -132,7 +131,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class ProviderReport:
-    """How far a payment is, with what the network says about it; None where it says nothing."""
+    """Progress of a payment, with the network's remarks; None where it says nothing."""
 
     status: str
     order_id: str = ""
@@ -158,7 +157,7 @@ class OnrampProvider(Protocol):
         """The mode that a key is for; None when the key doesn't tell."""
 
     def assets(self) -> tuple[str, ...]:
-        """What it delivers in its mode, best first."""
+        """Delivered assets in its mode, best first."""
 
     def methods(self, place: CustomerPlace, currency: str, coin: OnrampCoin) -> list[Method]:
         """Raises ProviderError."""
@@ -170,7 +169,7 @@ class OnrampProvider(Protocol):
         """Raises NotOffered or ProviderError. Not inside a transaction."""
 
     def status(self, order_id: uuid.UUID, txid: str | None) -> ProviderReport | None:
-        """How far it is; None when the network can't be asked. Raises ProviderError."""
+        """Progress of the payment; None when the network can't be asked. Raises ProviderError."""
 
     def read_callback(self, headers: Mapping[str, str], body: bytes) -> ProviderReport:
         """Raises BadSignature."""

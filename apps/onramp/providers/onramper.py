@@ -15,9 +15,11 @@ from typing import Any
 
 import orjson
 
-from apps.core import money, net
+from apps.chain.networks.families import stored
+from apps.core import money
 from apps.core.errors import ErrorCode
 from apps.core.messages.fields import is_deeper
+from apps.core.outbound import net
 from apps.onramp.providers.base import (
     EXPIRED,
     FAILED,
@@ -279,5 +281,5 @@ def _report(transaction: Row) -> ProviderReport | None:
         txid=_word(transaction.get("transactionId")) or None,
         amount_cents=None if amount is None else money.read_cents(amount),
         currency=currency.upper() if isinstance(currency, str) else None,
-        address=address.lower() if isinstance(address, str) else None,
+        address=stored(address) if isinstance(address, str) else None,
     )

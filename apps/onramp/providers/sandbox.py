@@ -15,7 +15,7 @@ from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.secp256k1 import SigningKey
 from apps.core import local_chain, money
 from apps.core.errors import ErrorCode
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from apps.onramp.providers.base import (
     BadSignature,
     CustomerPlace,

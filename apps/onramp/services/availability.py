@@ -1,4 +1,4 @@
-"""Whether an intent can be paid by card at all, through which networks, and if not, why.
+"""Availability of card payments for an intent: the networks, or the reason.
 
 What the card would be charged at least is the order's total; where the customer bears the fees,
 what the whole delivery is worth.
@@ -7,6 +7,7 @@ what the whole delivery is worth.
 from dataclasses import dataclass
 
 from django.conf import settings
+from django.utils.translation import gettext_noop
 
 from apps.core import money
 from apps.onramp.documents import CardUnavailableDocument
@@ -17,16 +18,16 @@ from apps.payments.selectors import addresses_of
 
 # In the order of how near a network came; the nearest one's reason is told.
 MESSAGES = {
-    "feature_disabled": "Card payments are not enabled for this store",
-    "provider_unconfigured": "No card provider is configured",
-    "live_credentials_in_test": "The card provider has live credentials in test mode",
-    "live_credentials_in_live": "The card provider has test credentials in live mode",
-    "unsupported_currency": "The card provider does not take this currency",
+    "feature_disabled": gettext_noop("Card payments are not enabled for this store"),
+    "provider_unconfigured": gettext_noop("No card provider is configured"),
+    "live_credentials_in_test": gettext_noop("The card provider has live credentials in test mode"),
+    "live_credentials_in_live": gettext_noop("The card provider has test credentials in live mode"),
+    "unsupported_currency": gettext_noop("The card provider does not take this currency"),
     "no_settlement_asset": (
-        "The payment has no address for an asset that the card provider delivers"
+        gettext_noop("The payment has no address for an asset that the card provider delivers")
     ),
-    "below_min_amount": "The amount is below the card provider's minimum",
-    "above_max_amount": "The amount is above the card provider's maximum",
+    "below_min_amount": gettext_noop("The amount is below the card provider's minimum"),
+    "above_max_amount": gettext_noop("The amount is above the card provider's maximum"),
 }
 _NEARNESS = {reason: number for number, reason in enumerate(MESSAGES)}
 AMOUNT_REASONS = ("below_min_amount", "above_max_amount")
@@ -42,8 +43,7 @@ class Usable:
 
 @dataclass(frozen=True)
 class CardLimits:
-    """What the card would be charged, and between which amounts the network takes it; without a
-    maximum it takes any."""
+    """The card's charge, and the network's limits; without a maximum it takes any."""
 
     charge_cents: int
     least_cents: int
@@ -78,7 +78,7 @@ class Availability:
 
 
 def target_atomic(payment: Payment, entry: PaymentAddress) -> int | None:
-    """What must be delivered when the customer bears the fees; None when the store does.
+    """Amount to be delivered when the customer bears the fees; None when the store does.
 
     A little more than is required, for rates move until the coins arrive; never so much that it
     would be an overpayment.

@@ -25,8 +25,8 @@ class NotSigned(Failure):
 
 
 def take_callback(credential_id: str, headers: Mapping[str, str], body: bytes) -> str:
-    """What came of it (a Callback.Verdict). Raises NotFound for no such address, NotSigned for one
-    that isn't the network's."""
+    """Result of a callback (a Callback.Verdict). Raises NotFound for no such address, NotSigned for
+    one that isn't the network's."""
     with tenancy.everyone("a network's callback names its credential"):
         credential = (
             Credential.objects.filter(pk=credential_id, is_active=True).first()

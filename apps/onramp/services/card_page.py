@@ -22,7 +22,8 @@ JOB = Job("onramp.deliver", limit=20, in_transaction=False)
 
 @transaction.atomic
 def finish(session: FundingSession, outcome: str) -> None:
-    """What a network would have told by a callback. A session that has ended stays as it is."""
+    """Reports the outcome that a network would send as a callback. A session that has ended stays
+    as it is."""
     at: datetime = clock.now(session.payment.store, session.mode)
     verdict = progress.apply_report(
         session.pk,

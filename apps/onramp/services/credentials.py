@@ -13,12 +13,14 @@ from django.db import transaction
 from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure
-from apps.core.words import code_words
+from apps.core.text.words import code_words
 from apps.onramp.models import Credential
 from apps.onramp.services.networks import credential_networks
-from apps.stores import audit, four_eyes, staff_roles
-from apps.stores.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.models import StaffRequest, Store, User
+from apps.stores.staff import four_eyes
+from apps.stores.staff.four_eyes import Facts, Proposal, RequestKind, StaffRequestRefused
 
 _SHOWN = 8
 
@@ -29,7 +31,7 @@ class CredentialRefused(Failure):
 
 @dataclass(frozen=True)
 class CredentialChange:
-    """What a network's credential is to be; `row` is None for a new one. An empty secret leaves the
+    """Changes of a network's credential; `row` is None for a new one. An empty secret leaves the
     one that is stored."""
 
     row: Credential | None
@@ -56,7 +58,7 @@ def request_change(
         )
     if row is not None and not secrets and change.is_active == row.is_active:
         raise StaffRequestRefused("Nothing of it would change")
-    if row is not None and not secrets and not change.is_active:
+    if row is not None and is_switched_off(change):
         staff_roles.check(staff, staff_roles.CARD_NETWORK_OFF)
         row.is_active = False
         keep_secrets(row, reason=reason)
@@ -82,6 +84,17 @@ def request_change(
         staff,
         at,
     )
+
+
+def is_switched_off(change: CredentialChange) -> bool:
+    """Whether it only stops a network, which one member of staff does."""
+    return change.row is not None and not _secrets(change) and not change.is_active
+
+
+def lines_of(change: CredentialChange) -> list[tuple[str, str, str]]:
+    """What would change, as (what, before, after)."""
+    lines = _lines(change, _secrets(change))
+    return [line for line in lines if line[1] != line[2]]
 
 
 def _secrets(change: CredentialChange) -> dict[str, str]:
@@ -180,7 +193,7 @@ def keep_secrets(
 
 
 def hint_of(api_key: str) -> str:
-    """What people may see of a key."""
+    """Visible part of a key."""
     return f"{api_key[:_SHOWN]}…" if len(api_key) > 2 * _SHOWN else "…"
 
 

@@ -1,5 +1,4 @@
-"""Where a customer is: what the edge says, else what was asked for, else the store's own
-country."""
+"""A customer's place: the edge's answer, else the request's, else the store's own country."""
 
 import re
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""What each way to pay by card costs: real quotes of every method, asked side by side until a
-deadline, kept briefly per intent.
+"""Prices of card payments: real quotes of every method, asked side by side until a deadline, cached
+briefly per intent.
 
 A network that hangs costs only itself. An offer that can't be right (more delivered than charged
 for, another charge) is left out.
@@ -260,7 +260,7 @@ def _submit(name: str, call: Callable[..., Any], *arguments: Any) -> Future[Any]
 
 
 def _answer(future: Future[Any], provider: Usable, search: _QuoteSearch) -> Any:
-    """What a network said; one that fails, in whatever way, offers nothing."""
+    """A network's answer; one that fails, in any way, offers nothing."""
     try:
         return future.result()
     except Exception as error:
@@ -278,7 +278,7 @@ def _coin(entry: PaymentAddress) -> OnrampCoin:
 
 
 def _rate(payment: Payment, entry: PaymentAddress, real: datetime) -> Decimal:
-    """What a coin is worth now; the locked rate stands in for a missing one."""
+    """Present price of a coin; the locked rate stands in for a missing one."""
     row = current_rate(entry.asset_id, payment.settlement_currency, real)
     return row.rate if row is not None else entry.exchange_rate
 
@@ -326,7 +326,7 @@ def is_worth_offering(
     rate: Decimal,
     adapter: OnrampProvider,
 ) -> bool:
-    """Whether an offer can be believed, keeps to the network's bounds, and brings the store what it
+    """True if an offer can be believed, keeps to the network's bounds, and brings the store what it
     must."""
     decimals = entry.asset.atomic_decimals
     target = target_atomic(payment, entry)

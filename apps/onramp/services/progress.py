@@ -1,5 +1,5 @@
-"""How far card payments are: what a callback, a poll, the card page or the clock says is weighed,
-and moves a session once.
+"""Progress of card payments: callbacks, polls, the card page and the clock are weighed, and move a
+session once.
 
 A card that was charged is not a paid intent: the intent waits for the coins, and only the chain
 settles it.
@@ -66,8 +66,8 @@ def apply_report(session_id: uuid.UUID, report: ProviderReport, source: str, at:
 
 
 def _mismatch(session: FundingSession, report: ProviderReport) -> str:
-    """What in a report isn't this session's. A network that says nothing about a thing is not held
-    to it."""
+    """Part of a report that contradicts this session. A network that says nothing about a thing is
+    not held to it."""
     if report.order_id and report.order_id != str(session.pk):
         return "order"
     if report.txid and session.provider_txid and report.txid != session.provider_txid:
@@ -172,7 +172,7 @@ def _follow(session: FundingSession) -> None:
 
 
 def next_due(store_id: uuid.UUID, after: datetime | None) -> datetime | None:
-    """When the store's next test session ends."""
+    """End of the store's next test session."""
     rows = FundingSession.objects.filter(
         store_id=store_id, mode="test", status=_Status.PENDING
     ).exclude(url="")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from msgspec import UNSET, UnsetType
 
 from apps.assets.models import Asset
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
@@ -190,7 +190,7 @@ def _address(intake: Received, rest: dict[str, int]) -> CheckoutAddress:
     outstanding_atomic = rest[entry.asset_id]
     return CheckoutAddress(
         id=str(entry.pk),
-        address=checksummed(entry.address_id),
+        address=shown_address(entry.address_id),
         crypto_amount_atomic=str(entry.required_atomic),
         crypto_amount=money.decimal_from_atomic(entry.required_atomic, entry.asset.atomic_decimals),
         outstanding_atomic=str(outstanding_atomic),

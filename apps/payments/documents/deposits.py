@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from apps.chain.addresses import checksummed
-from apps.chain.models import Deposit, Head
+from apps.chain.models import Deposit, Head, UnmatchedTransfer
+from apps.chain.networks.families import shown_address, stored
 from apps.core.clock import iso
 from apps.core.messages.documents import Digits, Document, Time
 from apps.payments.documents.values import DepositStatus
@@ -49,7 +49,7 @@ class TransactionDocument(Document, frozen=True, kw_only=True):
 class Arrival:
     """A deposit at an address of an intent, or accepted for it. `address_symbol` is the coin that
     its address is for, empty where that is another payment's. One that `is_returned` has gone back
-    or is on its way."""
+    or is on its way; one that `is_back` couldn't be returned, and waits again."""
 
     deposit: Deposit
     is_late: bool
@@ -57,6 +57,7 @@ class Arrival:
     accepted_at: datetime | None = None
     address_symbol: str = ""
     is_returned: bool = False
+    is_back: bool = False
 
     @property
     def is_undecided(self) -> bool:
@@ -66,7 +67,7 @@ class Arrival:
         if self.deposit.status == Deposit.Status.FAILED:
             return False
         if self.is_unexpected:  # one that goes back counts as confirmed
-            return self.deposit.status != Deposit.Status.CONFIRMED
+            return self.is_back or self.deposit.status != Deposit.Status.CONFIRMED
         return self.is_late and not self.is_returned
 
 
@@ -91,10 +92,37 @@ def arrivals(
     ]
     every = sorted([*own, *accepted], key=lambda arrival: arrival.deposit.detected_at)
     returned_ids = _returned_ids(payment, every)
+    back_ids = _back_ids(every)
     return [
-        replace(arrival, is_returned=True) if arrival.deposit.pk in returned_ids else arrival
+        replace(
+            arrival,
+            is_returned=arrival.is_returned or arrival.deposit.pk in returned_ids,
+            is_back=arrival.deposit.pk in back_ids,
+        )
         for arrival in every
     ]
+
+
+def _back_ids(every: list[Arrival]) -> set[object]:
+    """Which of those in another coin were to go back and couldn't."""
+    by_place = {
+        (arrival.deposit.chain_id, arrival.deposit.tx_hash, arrival.deposit.log_index): (
+            arrival.deposit.pk
+        )
+        for arrival in every
+        if arrival.is_unexpected
+        and arrival.accepted_at is None
+        and arrival.deposit.status == Deposit.Status.CONFIRMED
+    }
+    if not by_place:
+        return set()
+    waiting = UnmatchedTransfer.objects.filter(
+        chain__in={chain for chain, _, _ in by_place},
+        tx_hash__in={tx_hash for _, tx_hash, _ in by_place},
+        resolved_at=None,
+    )
+    places = waiting.values_list("chain_id", "tx_hash", "log_index")
+    return {by_place[place] for place in places if place in by_place}
 
 
 def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
@@ -114,7 +142,7 @@ def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
             arrival.deposit
             for arrival in held
             if arrival.deposit.asset_id == asset_id
-            and arrival.deposit.from_address.lower() == (payer or destination)
+            and stored(arrival.deposit.from_address) == (payer or destination)
         ]
         rest = _cover(open_atomic, of_sender, amount)
         elsewhere[asset_id] = elsewhere.get(asset_id, 0) + rest
@@ -176,8 +204,8 @@ def transaction_document(arrival: Arrival, heads: dict[str, Head]) -> Transactio
     asset = deposit.asset
     return TransactionDocument(
         tx_hash=deposit.tx_hash,
-        from_address=checksummed(deposit.from_address),
-        deposit_address=checksummed(deposit.address_id),
+        from_address=shown_address(deposit.from_address),
+        deposit_address=shown_address(deposit.address_id),
         confirmations=confirmations_of(deposit, heads),
         required_confirmations=deposit.required_confirmations,
         status=_status(deposit),

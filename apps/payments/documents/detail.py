@@ -7,8 +7,8 @@ from uuid import UUID
 from django.conf import settings
 from msgspec.structs import asdict
 
-from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit
+from apps.chain.networks.families import shown_address
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
@@ -112,7 +112,7 @@ def detail(snapshot: PaymentSnapshot) -> PaymentFacts:
         paid_at=iso(_paid_at(payment, history)),
         financials=financials(payment, received, splits),
         transaction=_main_transaction(arrived),
-        overpayment=overpayment(received),
+        overpayment=overpayment(payment, received),
         fee=fee(payment, received, splits),
         merchant=_merchant(snapshot),
         needs_attention=payment.needs_attention or None,
@@ -132,7 +132,7 @@ def _held_refund(share: HeldShare) -> HeldRefundDocument:
         asset_id=share.asset_id,
         coin_symbol=share.coin_symbol,
         network=share.network,
-        from_address=checksummed(share.payer_address),
+        from_address=shown_address(share.payer_address),
         amount_atomic=str(share.amount_atomic),
         amount=money.decimal_from_atomic(share.amount_atomic, share.atomic_decimals),
         status=share.status,

@@ -8,6 +8,7 @@ from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, Time
 from apps.ledger.selectors import Split
+from apps.payments.documents.progress import due_cents, worth
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, display_step
 
@@ -70,13 +71,6 @@ def accepted_cents(received: list[Received]) -> int:
     return sum(worth(intake, intake.accepted_atomic) for intake in received)
 
 
-def worth(intake: Received, amount_atomic: int) -> int:
-    """Cents at the address's locked rate."""
-    return money.cents_for_atomic(
-        amount_atomic, intake.address.exchange_rate, intake.address.asset.atomic_decimals
-    )
-
-
 def main_asset(received: list[Received]) -> Received | None:
     """The asset received; of several, the one worth most."""
     counted = [intake for intake in received if intake.received_atomic or intake.deposits]
@@ -134,9 +128,10 @@ def financials(
     )
 
 
-def overpayment(received: list[Received]) -> OverpaymentDocument | None:
+def overpayment(payment: Payment, received: list[Received]) -> OverpaymentDocument | None:
     """Present once an address is confirmed; `excess_atomic` is 0 unless more than required came in
-    all. Less than a step of what is shown of each coin is no excess."""
+    all. Less than a step of what is shown of each coin is no excess. `excess_cents` is what is paid
+    less what is due."""
     confirmed = [intake for intake in received if intake.confirmed_atomic]
     if not confirmed:
         return None
@@ -154,7 +149,7 @@ def overpayment(received: list[Received]) -> OverpaymentDocument | None:
         required_atomic=str(entry.required_atomic),
         received_atomic=str(main.confirmed_atomic),
         excess_atomic=str(excess),
-        excess_cents=worth(main, excess),
+        excess_cents=max(0, paid_cents(received) - due_cents(payment, received)) if excess else 0,
         asset_id=asset.pk,
         coin_symbol=asset.coin_symbol,
         atomic_decimals=asset.atomic_decimals,

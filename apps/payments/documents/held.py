@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from apps.assets.models import Asset
-from apps.chain.addresses import checksummed
 from apps.chain.models import Deposit
+from apps.chain.networks.families import shown_address, stored
 from apps.payments.models import HeldRefund, Payment, Refund, RefundAddress
 from apps.payments.selectors import is_shortfall_accepted
 
@@ -83,7 +83,7 @@ def outlook(payment: Payment) -> Outlook:
 
 def _is_elsewhere(payment: Payment, refunds: Iterable[Refund]) -> bool:
     deposits = Deposit.objects.filter(address__in=payment.addresses.values("address_id"))
-    senders = {sender.lower() for sender in deposits.values_list("from_address", flat=True)}
+    senders = {stored(sender) for sender in deposits.values_list("from_address", flat=True)}
     return any(refund.destination_address not in senders for refund in refunds)
 
 
@@ -96,7 +96,7 @@ def held_rows(payment: Payment) -> list[HeldRefund]:
 def entered_addresses(payment: Payment) -> list[str]:
     """Addresses entered on the payment's page without proof, oldest first."""
     rows = RefundAddress.objects.filter(payment=payment).order_by("created_at", "pk")
-    return [checksummed(address) for address in rows.values_list("address", flat=True)]
+    return [shown_address(address) for address in rows.values_list("address", flat=True)]
 
 
 def _rows(payment: Payment, status: str) -> list[HeldRefund]:
@@ -113,7 +113,7 @@ def _by_asset(rows: Iterable[HeldRefund]) -> list[HeldCoins]:
 
 
 def _of_refund(refund: Refund) -> HeldCoins:
-    return _coins(refund.asset, refund.amount_atomic, checksummed(refund.destination_address))
+    return _coins(refund.asset, refund.amount_atomic, shown_address(refund.destination_address))
 
 
 def _coins(asset: Asset, amount_atomic: int, address: str = "") -> HeldCoins:

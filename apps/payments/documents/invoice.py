@@ -14,13 +14,14 @@ from django.template.loader import render_to_string
 from django.utils import timezone, translation
 from django.utils.translation import gettext, gettext_noop
 
-from apps.core import money, regions
-from apps.core.countries import country_name
+from apps.core import money
 from apps.core.documents import drawings
 from apps.core.rows import Job
+from apps.core.text import regions
+from apps.core.text.countries import country_name
 from apps.payments.documents.detail import detail
-from apps.payments.documents.financials import paid_cents
 from apps.payments.documents.order import order_of
+from apps.payments.documents.progress import progress_of
 from apps.payments.models import Payment
 from apps.payments.selectors import Received
 from apps.payments.snapshot import snapshot_of
@@ -81,7 +82,7 @@ def _context(payment: Payment) -> dict[str, object]:
         "colour": colour(store.primary_color) or "#0a6b4c",
         "is_service_shown": not store.remove_service_branding,
         "order": order_of(payment),
-        "paid_cents": paid_cents(received),
+        "paid_cents": progress_of(payment, received, _confirmed).received_cents,
         "refunded_cents": money.cents_from_text(refunded),
         "addresses": document.payment_addresses,
         "transactions": [
@@ -90,6 +91,10 @@ def _context(payment: Payment) -> dict[str, object]:
             if transaction.accepted_at or not transaction.unexpected_asset
         ],
     }
+
+
+def _confirmed(intake: Received) -> int:
+    return intake.confirmed_atomic
 
 
 def _logo(payment: Payment) -> str:

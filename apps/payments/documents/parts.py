@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 from msgspec.structs import asdict
 
 from apps.assets.documents import SupportedAsset, supported_asset
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import links_of, shown_address
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, FreeForm, Id, Time
@@ -19,6 +19,7 @@ from apps.payments.documents.values import (
     ReconciliationStatus,
     RefundState,
     SettlementStatus,
+    WalletOwner,
 )
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import Received, received_by
@@ -37,6 +38,11 @@ def hosted_url(payment: Payment) -> str:
     return f"{checkout_base(payment)}/{payment.reference}"
 
 
+def x402_url(payment: Payment) -> str:
+    """Where an agent pays it with a signature (x402)."""
+    return f"{hosted_url(payment)}/x402"
+
+
 class LineItemDocument(Document, frozen=True, kw_only=True):
     """As it is stored with the intent."""
 
@@ -52,6 +58,7 @@ class PaymentIntentRow(Document, frozen=True, kw_only=True):
     id: Id
     reference: str
     hosted_url: str
+    x402_url: str
     status: IntentStatus
     state_reason: str | None
     terminal: bool
@@ -84,6 +91,7 @@ class PaymentAddressDocument(Document, frozen=True, kw_only=True):
 
     id: Id
     address: str
+    wallet: WalletOwner
     status: AddressStatus
     crypto_amount_atomic: Digits
     crypto_amount: Decimals
@@ -110,6 +118,7 @@ def row(payment: Payment) -> PaymentIntentRow:
         id=str(payment.pk),
         reference=payment.reference,
         hosted_url=hosted_url(payment),
+        x402_url=x402_url(payment),
         status=payment.status,
         state_reason=payment.state_reason,
         terminal=payment.status in states.TERMINAL,
@@ -156,7 +165,8 @@ def address(intake: Received, payment: Payment) -> PaymentAddressDocument:
     asset = intake.address.asset
     return PaymentAddressDocument(
         id=str(entry.pk),
-        address=checksummed(entry.address_id),
+        address=shown_address(entry.address_id),
+        wallet="service" if entry.own_wallet_id is None else "own",
         status="confirmed" if intake.confirmed_atomic else "pending",
         crypto_amount_atomic=str(entry.required_atomic),
         crypto_amount=money.decimal_from_atomic(entry.required_atomic, asset.atomic_decimals),
@@ -183,18 +193,12 @@ def fee_on_top(entry: PaymentAddress) -> dict[str, str]:
 
 
 def payment_uri(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
-    """The EIP-681 link of an address, for the whole amount unless told another."""
-    asset = entry.asset
-    to = checksummed(entry.address_id)
+    """The link of an address that opens a wallet, for the whole amount unless told another."""
     amount = entry.required_atomic if amount_atomic is None else amount_atomic
-    if asset.is_native or not asset.contract_address:
-        return f"ethereum:{to}@{asset.chain.chain_id}?value={amount}"
-    contract = checksummed(asset.contract_address)
-    return f"ethereum:{contract}@{asset.chain.chain_id}/transfer?address={to}&uint256={amount}"
+    return links_of(entry.asset).payment_link(entry.asset, entry.address_id, amount)
 
 
 def qr_text(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
-    """The content of a QR code: of a token the address alone."""
-    if not entry.asset.is_native:
-        return checksummed(entry.address_id)
-    return payment_uri(entry, amount_atomic)
+    """The content of a QR code."""
+    amount = entry.required_atomic if amount_atomic is None else amount_atomic
+    return links_of(entry.asset).code_text(entry.asset, entry.address_id, amount)

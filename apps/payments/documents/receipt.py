@@ -4,10 +4,9 @@ came back. Nothing that the public page may not show."""
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.core.countries import country_name
 from apps.core.money import Amount, CoinPrice, Fiat
+from apps.core.text.countries import country_name
 from apps.ledger.selectors import payment_split
-from apps.payments.documents import financials
 from apps.payments.documents.deposits import (
     TransactionDocument,
     arrival_of,
@@ -16,6 +15,7 @@ from apps.payments.documents.deposits import (
 )
 from apps.payments.documents.order import PaymentOrder, order_of
 from apps.payments.documents.parts import hosted_url
+from apps.payments.documents.progress import worth
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 from apps.stores.models import Store
@@ -127,10 +127,10 @@ def _coins(payment: Payment, intake: Received, transaction: TransactionDocument)
         intake.address.asset, intake.address.exchange_rate, payment.settlement_currency
     )
     coins = 0
-    worth = 0
+    cents = 0
     for coins in (1, 1_000, 1_000_000):
-        worth = price.worth(Amount(asset, coins * 10**asset.atomic_decimals)).cents
-        if worth >= _LEAST_CENTS:
+        cents = price.worth(Amount(asset, coins * 10**asset.atomic_decimals)).cents
+        if cents >= _LEAST_CENTS:
             break
     return CoinsPaid(
         amount_atomic=int(transaction.amount_atomic),
@@ -138,7 +138,7 @@ def _coins(payment: Payment, intake: Received, transaction: TransactionDocument)
         coin_symbol=transaction.coin_symbol,
         chain_name=transaction.chain_name,
         rate_coins=coins,
-        rate_cents=worth,
+        rate_cents=cents,
         tx_hash=transaction.tx_hash,
         explorer_url=transaction.explorer_url,
     )
@@ -157,7 +157,7 @@ def refunded_of(payment: Payment, received: list[Received]) -> Refunded | None:
     if not rows:
         return None
     return Refunded(
-        total=Fiat(sum(financials.worth(*row) for row in rows), payment.settlement_currency),
+        total=Fiat(sum(worth(*coins) for coins in rows), payment.settlement_currency),
         is_partial=payment.refund_state == Payment.RefundState.PARTIAL,
         coins=[_refund(*row) for row in rows],
     )

@@ -2,7 +2,7 @@
 
 from msgspec import UNSET, UnsetType
 
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
@@ -40,7 +40,7 @@ def refund_document(refund: Refund, *, is_other: bool = False) -> RefundDocument
         payment_intent_id=str(refund.payment_id),
         status=refund.status,
         reason=refund.reason,
-        destination_address=checksummed(refund.destination_address),
+        destination_address=shown_address(refund.destination_address),
         amount_atomic=str(refund.amount_atomic),
         amount=money.decimal_from_atomic(refund.amount_atomic, asset.atomic_decimals),
         tx_hash=refund.tx_hash,

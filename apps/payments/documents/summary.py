@@ -1,15 +1,17 @@
 """GET /payments/summary: what a range of days brought, per settlement currency, never converted."""
 
 from collections import Counter, defaultdict
+from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NamedTuple
 
-from apps.core.days import Days
 from apps.core.db.replica import reads_may_lag
 from apps.core.db.sql import Statement
 from apps.core.messages.documents import Day, Document
 from apps.core.messages.fields import parse_date
 from apps.core.models import Mode, Viewer
+from apps.core.text.days import Days
+from apps.payments import states
 from apps.payments.hourly_sums import parts
 from apps.payments.models import Payment
 
@@ -91,17 +93,40 @@ def summary(
     return summary_of(viewer, Days(*date_range(first_text, last_text, at.date())))
 
 
-@reads_may_lag("figures of days")
 def summary_of(viewer: Viewer, days: Days) -> PaymentSummaryDocument:
     """The same of the days of any zone."""
+    return sales_of(viewer, days).summary
+
+
+@dataclass(frozen=True)
+class Sales:
+    """The summary, and by currency how many of the intents can no longer change and how many of
+    these completed."""
+
+    summary: PaymentSummaryDocument
+    ended: Counter[str]
+    completed: Counter[str]
+
+
+@reads_may_lag("figures of days")
+def sales_of(viewer: Viewer, days: Days) -> Sales:
+    """Of the intents created on days of any zone."""
     rows = _SUMMARY.rows(
         store_id=viewer.store_id,
         mode=viewer.mode,
         begin=days.begin,
         end=days.end,
-        begins=days.begins,
+        begins=[begin for begin in days.begins if begin <= days.end],
     )
-    return _document([_Group(*row) for row in rows], days, is_live=viewer.mode == Mode.LIVE)
+    groups = [_Group(*row) for row in rows]
+    ended: Counter[str] = Counter()
+    completed: Counter[str] = Counter()
+    for group in groups:
+        if group.status in states.TERMINAL:
+            ended[group.currency] += group.orders
+            completed[group.currency] += group.done
+    document = _document(groups, days, is_live=viewer.mode == Mode.LIVE)
+    return Sales(document, ended, completed)
 
 
 def _document(rows: list[_Group], days: Days, *, is_live: bool) -> PaymentSummaryDocument:

@@ -19,6 +19,8 @@ _DEPOSIT_STATUSES = [
 DepositStatus = Annotated[str, Meta(extra_json_schema={"enum": _DEPOSIT_STATUSES})]
 HeldRefundStatus = Annotated[str, Meta(extra_json_schema={"enum": ["checking", "waiting"]})]
 HeldRefundReason = Annotated[str, Meta(extra_json_schema={"enum": HeldRefund.Why.values})]
+# Where its coins are: with the service, or in the merchant's own wallet.
+WalletOwner = Annotated[str, Meta(extra_json_schema={"enum": ["service", "own"]})]
 AddressStatus = Annotated[str, Meta(extra_json_schema={"enum": ["pending", "confirmed"]})]
 SettlementStatus = Annotated[
     str, Meta(extra_json_schema={"enum": ["pending", "processing", "completed", "failed"]})

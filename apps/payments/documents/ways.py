@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
-from apps.assets.networks import STABLECOINS, network_of
-from apps.chain.addresses import checksummed
-from apps.chain.sending.calls import transfer
+from apps.assets.networks import STEADY_COINS
+from apps.chain.networks.families import links_of
 from apps.core import money
 from apps.payments.documents.checkout import CheckoutAddress, CheckoutFacts
 from apps.payments.selectors import Received
@@ -68,16 +67,16 @@ def grouped(ways: list[Way]) -> list[tuple[bool, list[Way]]]:
 
 
 def _way(address: CheckoutAddress, intake: Received) -> Way:
-    network = network_of(address.asset.chain_id)
+    chain = intake.address.asset.chain
     return Way(
         address=address,
         rate=money.short_rate(intake.address.exchange_rate),
-        is_stable=address.asset.coin_symbol in STABLECOINS,
-        wait_milliseconds=network.block_milliseconds * address.required_confirmations
-        if network
-        else 0,
+        is_stable=address.asset.coin_symbol in STEADY_COINS,
+        wait_milliseconds=0
+        if chain.is_local
+        else chain.block_milliseconds * address.required_confirmations,
         transaction=_transaction(address, intake),
-        network=_network(address, intake),
+        network=_network(intake),
     )
 
 
@@ -86,35 +85,14 @@ def _transaction(address: CheckoutAddress, intake: Received) -> str:
     this network."""
     asset = intake.address.asset
     amount_atomic = int(address.outstanding_atomic)
-    if not amount_atomic or not (asset.is_native or asset.contract_address):
-        return ""
-    to, value, data = transfer(asset, address.address, amount_atomic)
-    fields = {
-        "chainId": hex(asset.chain.chain_id),
-        "to": checksummed(to),
-        "value": hex(value),
-        "data": data,
-    }
-    return _compact(fields | {"amount": hex(amount_atomic)})
+    return _compact(links_of(asset).wallet_request(asset, intake.address.address_id, amount_atomic))
 
 
 def _compact(fields: Mapping[str, object]) -> str:
-    return json.dumps(fields, separators=(",", ":"))
+    return json.dumps(fields, separators=(",", ":")) if fields else ""
 
 
-def _network(address: CheckoutAddress, intake: Received) -> str:
+def _network(intake: Received) -> str:
     """What a wallet that doesn't know the network is asked to add (EIP-3085)."""
-    chain = intake.address.asset.chain
-    network = network_of(address.asset.chain_id)
-    if network is None or not network.rpc_url:
-        return ""  # every wallet has Ethereum
-    coin = {"name": network.coin_symbol, "symbol": network.coin_symbol, "decimals": 18}
-    added = {
-        "chainId": hex(chain.chain_id),
-        "chainName": chain.name,
-        "nativeCurrency": coin,
-        "rpcUrls": [network.rpc_url],
-    }
-    return _compact(
-        added | ({"blockExplorerUrls": [chain.explorer_url]} if chain.explorer_url else {})
-    )
+    asset = intake.address.asset
+    return _compact(links_of(asset).wallet_network(asset))

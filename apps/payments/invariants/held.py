@@ -1,5 +1,5 @@
-"""What must always hold of coins that are held: each stands for a payment of its store, and none
-has given more than it brought."""
+"""Invariants of coins that are held: each stands for a payment of its store, and none has given
+more than it brought."""
 
 from apps.chain.sending.attempts import references_sql
 from apps.chain.simulated import other_hash_sql
@@ -18,7 +18,7 @@ WITH held AS (
     SELECT m.id, m.reference, m.kind, m.mode, a.store_id, e.asset_id, e.amount_atomic,
         e.id AS entry_id
     FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id
-        JOIN ledger_movement m ON m.id = e.movement_id WHERE a.kind = 'held'
+        JOIN ledger_movement m ON m.id = e.movement_id WHERE a.kind IN ('held', 'own_pending')
 ), steps AS (
     SELECT store_id, asset_id, reference, sum(amount_atomic) OVER (
         PARTITION BY store_id, mode, asset_id, reference ORDER BY entry_id) AS balance

@@ -1,5 +1,5 @@
-"""What must always hold of refunds that are held: each is what its sender is still owed, and goes
-only where something proves that it may."""
+"""Invariants of refunds that are held: each is what its sender is still owed, and goes only where
+something proves that it may."""
 
 from apps.core.invariant import Invariant
 

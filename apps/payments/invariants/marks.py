@@ -1,5 +1,5 @@
-"""What must always hold of what a payment says of its refunds and its coins, and of where refunds
-go: as the refunds, the deposits, the history and the audit log say."""
+"""Invariants of what a payment says of its refunds and its coins, and of where refunds go: as the
+refunds, the deposits, the history and the audit log say."""
 
 from apps.core.invariant import Invariant
 from apps.ledger import keys

@@ -1,5 +1,5 @@
-"""What must always hold of payments: each deposit booked once, each payment settled once, refunds
-sent once, and a history without gaps."""
+"""Invariants of payments: each deposit booked once, each payment settled once, refunds sent once,
+and a history without gaps."""
 
 from apps.chain.sending.attempts import references_sql
 from apps.chain.simulated import other_hash_sql
@@ -18,7 +18,8 @@ WITH booked AS (
     SELECT {keys.subject_sql("m.key")} AS deposit_id, max(m.mode) AS mode,
         max(m.reference::text) AS reference,
            sum(e.amount_atomic)
-               FILTER (WHERE a.kind = 'held') AS amount, max(e.asset_id) AS asset_id,
+               FILTER (WHERE a.kind IN ('held', 'own_pending')) AS amount,
+           max(e.asset_id) AS asset_id,
            max(a.store_id::text) AS store_id, max(a.kind)
                FILTER (WHERE a.store_id IS NULL) AS custody
     FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
@@ -46,7 +47,9 @@ WITH booked AS (
                    AND l.accepted_at IS NOT NULL AND q.id::text = b.reference
                        AND q.store_id = p.store_id AND q.mode = p.mode))
              THEN 'it is booked for another store, payment, mode or asset'
-        WHEN (b.custody = 'custody_simulated') <> d.is_simulated
+        WHEN b.custody IS DISTINCT FROM CASE WHEN EXISTS (SELECT FROM chain_address o
+                WHERE o.address = d.address_id AND o.purpose = 'own') THEN 'own_wallets'
+            WHEN d.is_simulated THEN 'custody_simulated' ELSE 'custody_deposits' END
             THEN 'it is booked against ' || b.custody
     END AS why
     FROM chain_deposit d FULL JOIN booked b ON b.deposit_id = d.id::text
@@ -109,9 +112,12 @@ WITH split AS (
            coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'net'), 0) AS net,
            coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'service_fee'), 0) AS service_fee,
            coalesce(sum(e.amount_atomic) FILTER (WHERE e.role = 'platform_fee'), 0) AS platform_fee,
-           bool_or(CASE e.role WHEN 'gross' THEN a.kind <> 'held' OR a.store_id <> p.store_id
-                               WHEN 'net' THEN a.kind <> 'available' OR a.store_id <> p.store_id
-                               WHEN 'service_fee' THEN a.kind <> 'service_fees'
+           bool_or(CASE e.role WHEN 'gross' THEN a.kind NOT IN ('held', 'own_pending')
+                                   OR a.store_id <> p.store_id
+                               WHEN 'net' THEN a.kind NOT IN ('available', 'own_received')
+                                   OR a.store_id <> p.store_id
+                               WHEN 'service_fee' THEN a.kind NOT IN ('service_fees',
+                                   'own_fees_due')
                                WHEN 'platform_fee' THEN a.kind <> 'available'
                                    OR a.store_id IS DISTINCT FROM p.platform_id
                                ELSE true END) AS is_misplaced

@@ -1,5 +1,5 @@
-"""What must always hold of what was locked when a payment was made: price, rate, fees and what is
-asked for in each asset."""
+"""Invariants of what was locked when a payment was made: price, rate, fees and what is asked for in
+each asset."""
 
 from apps.core.invariant import Invariant, written_since
 from apps.payments.seals import FIRST, SEAL_SQL

@@ -1,4 +1,4 @@
-"""What must always hold of sums that are kept: each is what its rows come to."""
+"""Invariants of sums that are kept: each is what its rows come to."""
 
 from apps.core.invariant import Invariant
 from apps.payments.daily_sums import PLACE

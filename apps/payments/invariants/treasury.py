@@ -1,5 +1,4 @@
-"""What must always hold of the service's own coins that leave: cold storage and the operator's
-withdrawals."""
+"""Invariants of the service's own coins that leave: cold storage and the operator's withdrawals."""
 
 from apps.chain.sending.attempts import references_sql
 from apps.core.invariant import Invariant
@@ -61,6 +60,32 @@ WHERE w.status = 'confirmed' AND NOT EXISTS (
     WHERE o.purpose = 'withdrawal' AND o.reference = ANY ({references_sql("w.id")})
         AND o.handled_status = 'confirmed')
 """,  # noqa: S608  # our own text
+    ),
+    Invariant(
+        "joins_booked",
+        "Coins are joined in a hot wallet of their network, and booked once for their fee",
+        "SELECT count(*) FROM chain_outgoingtransaction WHERE purpose = 'join'",
+        """
+WITH booked AS (
+    SELECT m.reference AS id, max(m.mode) AS mode, max(e.asset_id) AS asset_id,
+        coalesce(sum(e.amount_atomic) FILTER (WHERE a.kind = 'custody_hot'), 0) AS amount
+    FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+    JOIN ledger_account a ON a.id = e.account_id
+    WHERE m.kind = 'coins_joined' GROUP BY 1
+), sent AS (
+    SELECT id, mode, asset_id,
+        CASE undone_count WHEN 0 THEN network_fee_atomic ELSE handled_fee_atomic END AS amount
+    FROM chain_outgoingtransaction WHERE purpose = 'join' AND handled_status = 'confirmed'
+)
+SELECT 'joining ' || coalesce(s.id, b.id), 'it cost ' || coalesce(s.amount, 0) || ', booked ' ||
+    coalesce(b.amount, 0)
+FROM sent s FULL JOIN booked b ON b.id = s.id
+WHERE (s.amount, s.asset_id, s.mode) IS DISTINCT FROM (b.amount, b.asset_id, b.mode)
+UNION ALL SELECT 'joining ' || o.id, 'it went to ' || o.to_address FROM chain_outgoingtransaction o
+WHERE o.purpose = 'join' AND o.status <> 'failed'
+  AND NOT EXISTS (SELECT 1 FROM chain_hotwallet w WHERE w.chain_id = o.chain_id
+      AND w.address = o.to_address)
+""",
     ),
     Invariant(
         "cold_booked",

@@ -17,8 +17,10 @@ from apps.payments.models.payments import (
     TestPayment,
 )
 from apps.payments.models.sums import HourlySum, PaymentChange, PlatformSum, SoldSpan, SoldSum
+from apps.payments.models.views import CheckoutView
 
 __all__ = [
+    "CheckoutView",
     "DailySum",
     "DailySumPlace",
     "HeldRefund",

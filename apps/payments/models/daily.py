@@ -6,8 +6,8 @@ from apps.core.models import AtomicField
 
 
 class DailySum(models.Model):
-    """What the entries of a store's account sum to over a UTC day, by the currency of the payments
-    that they serve; empty for none. Of the entries up to the account's place.
+    """Sum of the entries of a store's account over a UTC day, by the currency of the payments that
+    they serve; empty for none. Of the entries up to the account's place.
 
     The day's entries stand between the first and the last, beside those of other days.
     """

@@ -2,9 +2,10 @@
 known where they can go."""
 
 from django.db import models
+from django.utils.translation import gettext_noop
 
 from apps.core.ids import IdField
-from apps.core.models import AtomicField, Owned
+from apps.core.models import ADDRESS_LENGTH, AtomicField, Owned
 from apps.payments.models.outgoing import Refund
 from apps.payments.models.payments import Payment
 
@@ -14,32 +15,32 @@ class HeldRefund(Owned):
     there is one, names it (`Refund.held`)."""
 
     class Status(models.TextChoices):
-        CHECKING = "checking", "The sender is being checked"
-        WAITING = "waiting", "Waits for an address"
-        SENT = "sent", "A refund was created"
-        CLOSED = "closed", "Dealt with by the merchant"
+        CHECKING = "checking", gettext_noop("The sender is being checked")
+        WAITING = "waiting", gettext_noop("Waits for an address")
+        SENT = "sent", gettext_noop("A refund was created")
+        CLOSED = "closed", gettext_noop("Dealt with by the merchant")
 
     class Why(models.TextChoices):
-        CONTRACT = "contract", "A smart contract sent it"
-        UNPROVEN = "unproven", "Nothing shows whose address sent it"
-        NOBODY = "nobody", "Its sender can’t be traced"
-        OURS = "ours", "It came from an address of this service"
-        SHARED = "shared", "A wallet that pays for many people sent it"
-        REFUSED = "refused", "The address that paid doesn’t accept it"
+        CONTRACT = "contract", gettext_noop("A smart contract sent it")
+        UNPROVEN = "unproven", gettext_noop("Nothing shows whose address sent it")
+        NOBODY = "nobody", gettext_noop("Its sender can’t be traced")
+        OURS = "ours", gettext_noop("It came from an address of this service")
+        SHARED = "shared", gettext_noop("A wallet that pays for many people sent it")
+        REFUSED = "refused", gettext_noop("The address that paid doesn’t accept it")
 
     class Proof(models.TextChoices):
-        PAYER = "payer", "The sender has a key"
-        EMAIL = "email", "The link that was emailed to the customer"
-        SIGNATURE = "signature", "A message signed by the sender"
+        PAYER = "payer", gettext_noop("The sender has a key")
+        EMAIL = "email", gettext_noop("The link that was emailed to the customer")
+        SIGNATURE = "signature", gettext_noop("A message signed by the sender")
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+", db_index=False)
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
-    payer_address = models.CharField(max_length=42, db_collation="C")
+    payer_address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     amount_atomic = AtomicField()
     reason = models.CharField(max_length=18, choices=Refund.Reason.choices)
     status = models.CharField(max_length=8, choices=Status.choices, default=Status.CHECKING)
     why = models.CharField(max_length=8, choices=Why.choices, blank=True, default="")
-    destination_address = models.CharField(max_length=42, null=True, db_collation="C")
+    destination_address = models.CharField(max_length=ADDRESS_LENGTH, null=True, db_collation="C")
     proof = models.CharField(max_length=9, choices=Proof.choices, blank=True, default="")
     updated_at = models.DateTimeField()
 
@@ -104,7 +105,7 @@ class RefundAddress(Owned):
     unless the merchant confirms it."""
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+", db_index=False)
-    address = models.CharField(max_length=42, db_collation="C")
+    address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
 
     class Meta:
         constraints = [

@@ -1,12 +1,13 @@
-"""What goes back or leaves because of payments: refunds, returned transfers and withdrawals."""
+"""Outgoing coins of payments: refunds, returned transfers and withdrawals."""
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_noop
 
 from apps.core.ids import IdField
-from apps.core.models import AtomicField, Owned
+from apps.core.models import ADDRESS_LENGTH, AtomicField, Owned
 from apps.payments.models.payments import Payment
-from apps.stores.person_fields import optional_person
+from apps.stores.models.person_fields import optional_person
 
 
 class Refund(Owned):
@@ -20,15 +21,15 @@ class Refund(Owned):
         FAILED = "failed"
 
     class Reason(models.TextChoices):
-        MERCHANT_REQUESTED = "merchant_requested", "Requested by the merchant"
-        FAILED_UNDERPAID = "failed_underpaid", "Failed, underpaid"
-        FAILED_OVERPAID = "failed_overpaid", "Failed, overpaid"
+        MERCHANT_REQUESTED = "merchant_requested", gettext_noop("Requested by the merchant")
+        FAILED_UNDERPAID = "failed_underpaid", gettext_noop("Failed, underpaid")
+        FAILED_OVERPAID = "failed_overpaid", gettext_noop("Failed, overpaid")
 
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+", db_index=False)
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.PENDING)
     reason = models.CharField(max_length=18, choices=Reason.choices)
-    destination_address = models.CharField(max_length=42, db_collation="C")
+    destination_address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     amount_atomic = AtomicField()
     is_from_held = models.BooleanField()
     is_simulated = models.BooleanField()
@@ -110,7 +111,7 @@ class TransferReturn(Owned):
     )
     payment = models.ForeignKey(Payment, on_delete=models.PROTECT, related_name="+")
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
-    destination_address = models.CharField(max_length=42, db_collation="C")
+    destination_address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     amount_atomic = AtomicField()
     is_simulated = models.BooleanField()
     status = models.CharField(
@@ -161,7 +162,7 @@ class Withdrawal(models.Model):
     mode = models.CharField(max_length=4)
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     amount_atomic = AtomicField()
-    to_address = models.CharField(max_length=42, db_collation="C")
+    to_address = models.CharField(max_length=ADDRESS_LENGTH, db_collation="C")
     reason = models.CharField(max_length=200)
     status = models.CharField(max_length=9, choices=Status.choices, default=Status.REQUESTED)
     requested_by = models.ForeignKey(

@@ -11,6 +11,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models.functions import Substr
+from django.utils.translation import gettext_noop
 
 from apps.core.ids import IdField
 from apps.core.models import AtomicField, OptionalAtomicField, Owned
@@ -35,15 +36,15 @@ class Payment(Owned):
         REFUNDED = "refunded"
 
     class Origin(models.TextChoices):
-        """What a payment was created with."""
+        """The credential or page that created a payment."""
 
-        SECRET_KEY = "secret_key", "Secret key"
-        PUBLISHABLE_KEY = "publishable_key", "Publishable key"
-        SIGNED_AMOUNT = "signed_amount", "Publishable key, with a signed amount"
-        APP = "app", "OAuth app"
-        AGENT = "agent", "Agent"
-        DASHBOARD = "dashboard", "Dashboard"
-        HOSTED_PAGE = "hosted_page", "Payment link or invoice"
+        SECRET_KEY = "secret_key", gettext_noop("Secret key")
+        PUBLISHABLE_KEY = "publishable_key", gettext_noop("Publishable key")
+        SIGNED_AMOUNT = "signed_amount", gettext_noop("Publishable key, with a signed amount")
+        APP = "app", gettext_noop("OAuth app")
+        AGENT = "agent", gettext_noop("Agent")
+        DASHBOARD = "dashboard", gettext_noop("Dashboard")
+        HOSTED_PAGE = "hosted_page", gettext_noop("Payment link or invoice")
 
     class RefundState(models.TextChoices):
         NONE = "none"
@@ -106,7 +107,8 @@ class Payment(Owned):
 
     @property
     def deadline(self) -> datetime:
-        """When an open intent is judged: its own deadline, or later while it is held open."""
+        """Time at which an open intent is judged: its own deadline, or later while it is held
+        open."""
         return max(self.expires_at, self.held_open_until or self.expires_at)
 
     @property
@@ -211,7 +213,8 @@ class Payment(Owned):
             ),
             models.Index(
                 fields=["store", "mode", "settlement_amount_cents", "-created_at"],
-                name="payment_of_amount",
+                include=["platform"],
+                name="payment_at_amount",
             ),
             # What support is told, of a store that nobody knows.
             models.Index(
@@ -311,7 +314,7 @@ class PaymentReference(models.Model):
 
 
 class PaymentAddress(models.Model):
-    """Where one asset pays an intent. `required_atomic` is the total the customer sends, fee
+    """Address for one asset of an intent. `required_atomic` is the total the customer sends, fee
     included."""
 
     id = IdField()
@@ -321,6 +324,15 @@ class PaymentAddress(models.Model):
     asset = models.ForeignKey("assets.Asset", on_delete=models.PROTECT, related_name="+")
     address = models.OneToOneField("chain.Address", on_delete=models.PROTECT, related_name="+")
     position = models.PositiveSmallIntegerField()
+    # The merchant's wallet that the address is of; null where the service holds what comes.
+    own_wallet = models.ForeignKey(
+        "chain.OwnWallet",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        db_constraint=False,  # a trigger asks for more than that it is there
+    )
     required_atomic = AtomicField()
     base_atomic = OptionalAtomicField(null=True)
     fee_atomic = OptionalAtomicField(null=True)
@@ -341,7 +353,7 @@ class PaymentAddress(models.Model):
 
 
 class PaymentEvent(models.Model):
-    """One line of an intent's history, in order of `sequence`."""
+    """A line of an intent's history, in order of `sequence`."""
 
     # No unique rule: nobody looks a line up by it.
     id = models.UUIDField(default=uuid.uuid4, editable=False)
@@ -410,8 +422,8 @@ class Renewal(models.Model):
 
 
 class PaymentNet(models.Model):
-    """What a completed payment has left after fees and refunds, as its last reconciliation found
-    it; told while none is due.
+    """Net of a completed payment after fees and refunds, as of its last reconciliation; shown while
+    none is due.
 
     Store, mode and time are the payment's, so that an index alone adds a range up.
     """

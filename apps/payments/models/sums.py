@@ -7,7 +7,7 @@ from django.db import models
 
 
 def _store(**options: Any) -> "models.ForeignKey[Any, Any]":
-    """Whose figures they are; what they are made of has the reference that the database keeps."""
+    """Store of the figures; their sources have the reference that the database keeps."""
     return models.ForeignKey(
         "stores.Store",
         on_delete=models.DO_NOTHING,
@@ -19,8 +19,8 @@ def _store(**options: Any) -> "models.ForeignKey[Any, Any]":
 
 
 class PaymentChange(models.Model):
-    """What a payment, or its net, has added to its sums or taken from them, until a job has put it
-    there. Written by triggers of the database, in the transaction of each change."""
+    """Change that a payment, or its net, makes to its sums, until a job has added it. Written by
+    triggers of the database, in the transaction of each change."""
 
     store = _store()
     mode = models.CharField(max_length=4)
@@ -143,7 +143,7 @@ class SoldSpan(models.Model):
 
 
 class PlatformSum(models.Model):
-    """What all merchants of a platform sold on a UTC day, by currency. Written by the same
+    """Sales of all merchants of a platform on a UTC day, by currency. Written by the same
     trigger."""
 
     platform = _store()

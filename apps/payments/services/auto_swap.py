@@ -1,4 +1,4 @@
-"""What an automatic swap means for its payment: the app of swaps decides, the payment shows it."""
+"""Effect of an automatic swap on its payment: the app of swaps decides, the payment shows it."""
 
 from datetime import datetime
 

@@ -10,7 +10,7 @@ from apps.payments.models import Payment
 from apps.payments.services.change_status import change_status, locked_payment
 from apps.payments.services.looks import Untold, look_now
 from apps.payments.services.settle import settle_locked
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 CANCELED = "payment.canceled"
 

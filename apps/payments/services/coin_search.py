@@ -11,16 +11,19 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.assets.models import Asset, Chain
+from apps.chain.networks import families
 from apps.chain.watching import again, look_up
 from apps.core.errors import Failure
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.services.transaction_lookup import (
+    TEXT_MAX,
     LookupResult,
     NoHash,
     find_transaction,
     hash_in,
 )
-from apps.stores import audit, staff_roles
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.staff_roles import StaffMember
 
 BLOCKS_MAX = 100
@@ -33,7 +36,7 @@ class SearchRefused(Failure):
 
 @dataclass(frozen=True)
 class Found:
-    """What a transaction is to a payment whose address it reached."""
+    """Relation of a transaction to a payment whose address it reached."""
 
     payment: Payment
     result: LookupResult
@@ -41,8 +44,8 @@ class Found:
 
 @dataclass(frozen=True)
 class TransactionSearch:
-    """What became of a transaction: where it is, and each payment that it reached. Without a chain
-    none of the `networks` has it."""
+    """Result of a search for a transaction: its place, and each payment that it reached. Without a
+    chain none of the `networks` has it."""
 
     tx_hash: str
     chain: Chain | None
@@ -90,9 +93,16 @@ def find(text: str, reason: str, staff: StaffMember) -> TransactionSearch:
     chains = [
         row for row in Chain.objects.order_by("mode", "pk") if settings.CHAIN_URLS.get(row.pk)
     ]
-    result = look_up.search(chains, tx_hash, None, {})
-    networks = tuple(chain.name for chain in result.searched_chains)
-    match = result.match
+    networks: tuple[str, ...] = ()
+    match = None
+    for each in families.hashes_in(text.strip()[:TEXT_MAX]):  # as each family spells it
+        like = [chain for chain in chains if families.has_hashes_like(chain, each)]
+        result = look_up.search(like, each, None, {})
+        networks += tuple(chain.name for chain in result.searched_chains)
+        match = result.match
+        if match is not None:
+            tx_hash = each
+            break
     if match is None:
         return TransactionSearch(tx_hash, None, networks)
     tokens = Asset.objects.filter(

@@ -57,8 +57,7 @@ def _move(asset: Asset) -> None:
 
 
 def _promised(asset: Asset) -> int:
-    """What stores have under way, wherever it has got to, and what of the service's own is asked
-    for and not signed."""
+    """Stores' coins under way, at any stage, and the service's own requested and unsigned ones."""
     own = OutgoingTransaction.objects.filter(
         asset=asset, status=_Sent.REQUESTED, purpose__in=_UNRESERVED
     )

@@ -9,6 +9,9 @@ import json
 import secrets
 import string
 import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
@@ -18,8 +21,11 @@ from msgspec.structs import asdict
 from psycopg.types.json import Jsonb
 
 from apps.access.access import PUBLISHABLE, Access
-from apps.assets.selectors import PricedAsset, accepted_priced, accepts_any
+from apps.assets.models import Asset
+from apps.assets.selectors import accepts_any, current_rate
 from apps.chain import addresses
+from apps.chain.models import Address
+from apps.chain.own.wallets import given_addresses
 from apps.chain.selectors import offered_chains
 from apps.core import clock, jobs
 from apps.core.db import sql
@@ -34,9 +40,16 @@ from apps.payments.models.payments import REFERENCE_LENGTH
 from apps.payments.requests import PaymentRequest
 from apps.payments.services.origin import origin_of
 from apps.payments.services.prices import amount_cents
-from apps.payments.services.pricing import AssetPrice, price
+from apps.payments.services.pricing import (
+    AssetPrice,
+    FixedPrice,
+    PricedAsset,
+    accepted_priced,
+    price,
+)
 from apps.payments.states import CREATED_EVENT, PENDING, PaymentDecision
 from apps.stores.platform_fees import fees_of
+from apps.stores.staff.suspensions import PaymentsSuspended, Suspension, is_suspended
 from apps.webhooks import events as webhooks
 
 _CHARACTERS = string.ascii_uppercase + string.digits
@@ -83,15 +96,20 @@ def create_payment(
     *,
     id: uuid.UUID | None = None,
     renews: Payment | None = None,
+    fixed: FixedPrice | None = None,
 ) -> tuple[Payment, bool]:
     """The intent with its addresses, and whether this call made it; `renews` is the one whose place
-    it takes.
+    it takes, and `fixed` what `fixed_prices` has promised.
 
-    Raises Invalid, UnsupportedCurrency, KycRequired, SignatureRequired, SignatureInvalid,
-    FeesTakeAll, NoRate, NoAcceptedAsset or AccountClosed.
+    Raises Invalid, UnsupportedCurrency, KycRequired, PaymentsSuspended, SignatureRequired,
+    SignatureInvalid, FeesTakeAll, NoRate, NoAcceptedAsset or AccountClosed.
     """
     try:
-        payment = _priced_payment(access, request, key, id, renews)
+        payment = (
+            _priced_payment(access, request, key, id, renews)
+            if fixed is None
+            else _promised_payment(access, request, key, fixed)
+        )
     except (Failure, Invalid) as refusal:
         return answer_refused(access, refusal, key), False
     fresh = payment.fresh_addresses or []
@@ -100,18 +118,68 @@ def create_payment(
     )
 
 
+def fixed_prices(
+    access: Access, request: PaymentRequest, assets: Sequence[Asset]
+) -> list[FixedPrice]:
+    """What a payment would ask for in each of these assets that has a rate, at addresses that
+    nobody has. Nothing is recorded. Raises as `create_payment`, without AccountClosed."""
+    payment = _checked_payment(access, request, None, None, None)
+    real = _machine_time(access, payment.created_at)
+    rates = [(asset, current_rate(asset.pk, request.currency, real)) for asset in assets]
+    priced = [PricedAsset(asset, rate.rate, rate.source) for asset, rate in rates if rate]
+    if not priced:
+        raise NoRate(retry_after=30)
+    indexes = addresses.unrecorded_indexes(access.mode, len(priced))
+    prices = [price(payment.settlement_amount_cents, asset, _on_top(payment)) for asset in priced]
+    return [
+        FixedPrice(
+            payment.pk,
+            payment.reference,
+            one.priced.asset,
+            index,
+            one.required_atomic,
+            one.base_atomic,
+            one.fee_atomic,
+        )
+        for one, index in zip(prices, indexes, strict=True)
+    ]
+
+
 def answer_refused(access: Access, refusal: Failure | Invalid, key: str | None) -> Payment:
-    """What is answered to a request that would be refused: the intent of a key that was used.
-    Raises the refusal when there is none, and to whoever isn't allowed.
+    """Answer to a request that would be refused: the intent of a used key. Raises the refusal when
+    there is none, and to whoever isn't allowed.
 
     A publishable key, which anybody can read, gets it only for an amount that it may name.
     """
+    is_suspended_now = isinstance(refusal, PaymentsSuspended)  # no matter of who asks
     may_not = isinstance(refusal, Failure) and refusal.kind == RefusalKind.FORBIDDEN
     is_named = access.kind != PUBLISHABLE or isinstance(refusal, (NoRate, NoAcceptedAsset))
-    earlier = _earlier(access, key) if is_named and not may_not else None
+    may_see = is_named and (is_suspended_now or not may_not)
+    earlier = _earlier(access, key) if may_see else None
     if earlier is None:
         raise refusal
     return earlier
+
+
+def _promised_payment(
+    access: Access, request: PaymentRequest, key: str | None, fixed: FixedPrice
+) -> Payment:
+    payment = _checked_payment(access, request, key, fixed.payment_id, None)
+    payment.reference = fixed.reference
+    at = payment.created_at
+    real = _machine_time(access, at)
+    rate = current_rate(fixed.asset.pk, payment.settlement_currency, real)
+    if rate is None:
+        raise NoRate(retry_after=30)
+    asset_price = AssetPrice(
+        PricedAsset(fixed.asset, rate.rate, rate.source),
+        fixed.required_atomic,
+        fixed.base_atomic,
+        fixed.fee_atomic,
+    )
+    place = _Place(fixed.index, addresses.derive_on(fixed.asset.chain, fixed.index))
+    payment.fresh_addresses = [_address(payment, asset_price, place, 0, at)]
+    return payment
 
 
 def _priced_payment(
@@ -121,16 +189,11 @@ def _priced_payment(
     id: uuid.UUID | None,
     renews: Payment | None,
 ) -> Payment:
-    store = access.store
-    cents = amount_cents(request)
-    if store.platform_id is not None and store.kyc_confirmed_at is None:
-        raise KycRequired
-    created_with = origin_of(access, request) if renews is None else renews.created_with
-    real, at = _times(access)
-    payment = _payment(access, request, cents, at, key, id)
-    payment.created_with = created_with
+    payment = _checked_payment(access, request, key, id, renews)
+    at = payment.created_at
+    real = _machine_time(access, at)
     priced = accepted_priced(
-        store.pk, access.mode, payment.settlement_currency, real, offered_chains(access.mode)
+        access.store_id, access.mode, payment.settlement_currency, real, offered_chains(access.mode)
     )
     if not priced:
         raise _unpriced(access)
@@ -138,10 +201,33 @@ def _priced_payment(
     return payment
 
 
-def _times(access: Access) -> tuple[datetime, datetime]:
-    """(machine time for rates, store time for everything else)."""
-    at = access.now()
-    return at - timedelta(seconds=0 if access.is_live else access.store.test_offset_seconds), at
+def _checked_payment(
+    access: Access,
+    request: PaymentRequest,
+    key: str | None,
+    id: uuid.UUID | None,
+    renews: Payment | None,
+) -> Payment:
+    """The intent without its addresses."""
+    store = access.store
+    cents = amount_cents(request)
+    # With its platform: a trigger asks last, which is too late for what a key has made before.
+    if store.payments_suspended_at is not None or (
+        key is not None and is_suspended(store, Suspension.PAYMENTS)
+    ):
+        raise PaymentsSuspended
+    if store.platform_id is not None and store.kyc_confirmed_at is None:
+        raise KycRequired
+    created_with = origin_of(access, request) if renews is None else renews.created_with
+    payment = _payment(access, request, cents, access.now(), key, id)
+    payment.created_with = created_with
+    return payment
+
+
+def _machine_time(access: Access, at: datetime) -> datetime:
+    """For rates; everything else goes by store time."""
+    offset = 0 if access.is_live else access.store.test_offset_seconds
+    return at - timedelta(seconds=offset)
 
 
 def _unpriced(access: Access) -> Failure:
@@ -202,27 +288,52 @@ def _reference() -> str:
 
 
 def _addresses(payment: Payment, priced: list[PricedAsset], at: datetime) -> list[PaymentAddress]:
-    on_top = (
-        payment.fee_fraction + (payment.platform_fee_fraction or Decimal(0))
-        if payment.customer_pays_fee
-        else None
-    )
-    indexes = addresses.next_indexes(len(priced))
+    on_top = _on_top(payment)
     return [
         _address(
-            payment, price(payment.settlement_amount_cents, asset, on_top), index, position, at
+            payment, price(payment.settlement_amount_cents, asset, on_top), place, position, at
         )
-        for position, (asset, index) in enumerate(zip(priced, indexes, strict=True))
+        for position, (asset, place) in enumerate(zip(priced, _places(priced), strict=True))
     ]
 
 
+def _on_top(payment: Payment) -> Decimal | None:
+    """The fraction that the customer pays on top; None when the merchant bears the fee."""
+    fees = payment.fee_fraction + (payment.platform_fee_fraction or Decimal(0))
+    return fees if payment.customer_pays_fee else None
+
+
+@dataclass(frozen=True)
+class _Place:
+    """An address and its index, of the merchant's wallet or of the service's account."""
+
+    index: int
+    address: str
+    own_wallet_id: uuid.UUID | None = None
+
+
+def _places(priced: list[PricedAsset]) -> Iterator[_Place]:
+    """One for each, of the wallet that its coins go to."""
+    wallets = [asset.own_wallet_id for asset in priced]
+    indexes = iter(addresses.next_indexes(wallets.count(None)))
+    counts = Counter(wallet_id for wallet_id in wallets if wallet_id is not None)
+    given = {pk: iter(given_addresses(pk, count)) for pk, count in counts.items()}
+    for asset, wallet_id in zip(priced, wallets, strict=True):
+        if wallet_id is None:
+            index = next(indexes)
+            yield _Place(index, addresses.derive_on(asset.asset.chain, index))
+        else:
+            yield _Place(*next(given[wallet_id]), wallet_id)
+
+
 def _address(
-    payment: Payment, price: AssetPrice, index: int, position: int, at: datetime
+    payment: Payment, price: AssetPrice, place: _Place, position: int, at: datetime
 ) -> PaymentAddress:
     row = PaymentAddress(
         payment=payment,
         asset=price.priced.asset,
-        address_id=addresses.derive(payment.mode, index),
+        address_id=place.address,
+        own_wallet_id=place.own_wallet_id,
         position=position,
         required_atomic=price.required_atomic,
         base_atomic=price.base_atomic,
@@ -232,7 +343,7 @@ def _address(
         required_confirmations=price.priced.asset.chain.required_confirmations,
         created_at=at,
     )
-    row.derivation_index = index
+    row.derivation_index = place.index
     return row
 
 
@@ -243,6 +354,7 @@ _ADDRESS_COLUMNS = {
     "id": "uuid",
     "asset_id": "text",
     "address_id": "text",
+    "own_wallet_id": "uuid",
     "position": "int",
     "required_atomic": "numeric",
     "base_atomic": "numeric",
@@ -253,6 +365,7 @@ _ADDRESS_COLUMNS = {
 }
 _ADDRESS_RECORD = ", ".join(f"{name} {kind}" for name, kind in _ADDRESS_COLUMNS.items())
 
+_OF_CONSTRAINT = {refusal.constraint: refusal for refusal in (AccountClosed, PaymentsSuspended)}
 _CREATED = PaymentDecision(PENDING, None)
 _INSERT = sql.Statement(f"""
 WITH made AS (
@@ -264,10 +377,10 @@ WITH made AS (
 ), ours AS (
     INSERT INTO chain_address (address, mode, index, purpose, native_chain_id, watch_balance_until,
         created_at)
-    SELECT one.address, %(mode)s, one.index, 'deposit', one.native_chain, %(watch_balance_until)s,
-        %(real_at)s
+    SELECT one.address, %(mode)s, one.index, one.purpose, one.native_chain,
+        %(watch_balance_until)s, %(real_at)s
     FROM made, jsonb_to_recordset(%(deposit_addresses)s) AS one(address text, index bigint,
-        native_chain text)
+        purpose text, native_chain text)
 ), ways AS (
     INSERT INTO payments_paymentaddress (payment_id, created_at, {", ".join(_ADDRESS_COLUMNS)})
     SELECT made.id, %(created_at)s, one.*
@@ -309,9 +422,10 @@ def _insert(payment: Payment, rows: list[PaymentAddress]) -> bool:
     try:
         ((is_made, deliveries),) = _INSERT.rows(**values)
     except IntegrityError as error:
-        if constraint_of(error) != AccountClosed.constraint:
+        refusal = _OF_CONSTRAINT.get(constraint_of(error))
+        if refusal is None:
             raise
-        raise AccountClosed from None
+        raise refusal from None
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)
     return bool(is_made)
@@ -323,7 +437,12 @@ _json = partial(json.dumps, default=str)
 
 def _deposit_address(row: PaymentAddress) -> dict[str, str | int | None]:
     native_chain = row.asset.chain_id if row.asset.is_native else None
-    return {"address": row.address_id, "index": row.derivation_index, "native_chain": native_chain}
+    return {
+        "address": row.address_id,
+        "index": row.derivation_index,
+        "purpose": Address.Purpose.DEPOSIT if row.own_wallet_id is None else Address.Purpose.OWN,
+        "native_chain": native_chain,
+    }
 
 
 def _earlier(access: Access, key: str | None) -> Payment | None:

@@ -32,7 +32,7 @@ def expire_due() -> int:
 
 
 def expire_if_due(payment: Payment) -> Payment:
-    """What reading a checkout does: an open intent whose time is past is settled first."""
+    """Settles an open intent whose time is past before its checkout is read."""
     if payment.status in OPEN and payment.deadline <= clock.now(payment.store, payment.mode):
         return settle_payment(payment.pk)
     return payment

@@ -3,6 +3,7 @@
 Never more than three days after it was made.
 """
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import transaction
@@ -15,9 +16,10 @@ from apps.core.errors import Failure
 from apps.payments import states
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.models.payments import EXTENDED_MAX
+from apps.payments.selectors import Received, received_by
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.settle import settle_locked
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 EXTENDED = "payment.extended"
 WATCHED_FOR = timedelta(days=1)
@@ -41,7 +43,7 @@ def extend_payment(payment: Payment, expires_in: int, *, by: Access) -> Payment:
         locked = locked_payment(payment.pk)
         at = clock.now(locked.store, locked.mode)
         locked = settle_locked(locked, at)
-        if not is_extendable(locked):
+        if not is_extendable(locked, received_by(locked)):
             raise NotExtendable
         expires_at = at + timedelta(seconds=expires_in)
         if expires_at > locked.created_at + EXTENDED_MAX:
@@ -78,10 +80,11 @@ def extend_payment(payment: Payment, expires_in: int, *, by: Access) -> Payment:
     return locked
 
 
-def is_extendable(payment: Payment) -> bool:
+def is_extendable(payment: Payment, received: Sequence[Received]) -> bool:
     """It is open, waits for more, and something has come for it, in whatever coin."""
     if payment.status == states.PROCESSING:
         return payment.state_reason == states.PROCESSING_UNDERPAID
-    addresses = payment.addresses.values("address_id")
-    arrived = Deposit.objects.filter(address_id__in=addresses).exclude(status="failed")
-    return payment.status == states.PENDING and arrived.exists()
+    arrived = (deposit for intake in received for deposit in (*intake.deposits, *intake.unexpected))
+    return payment.status == states.PENDING and any(
+        deposit.status != Deposit.Status.FAILED for deposit in arrived
+    )

@@ -11,9 +11,10 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.chain.models import Deposit
+from apps.chain.networks.base import Address
+from apps.chain.networks.families import stored
 from apps.chain.payers import check_payers
 from apps.core import clock
-from apps.core.evm import Address
 from apps.core.rows import Job
 from apps.payments.models import HeldRefund, Payment, Refund, RefundLink
 from apps.payments.selectors import received_by
@@ -22,7 +23,7 @@ from apps.payments.services.change_status import locked_payment
 from apps.payments.services.refund import make_refunds
 from apps.payments.services.refund_payers import standings
 from apps.payments.services.refund_shares import Share, owed_from_held
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 LOOKS_AT = (HeldRefund,)
 # A node that doesn't answer now does later: a share is never given up.
@@ -67,7 +68,7 @@ def _deposits_of(payment: Payment, row: HeldRefund) -> list[Deposit]:
         if intake.address.asset_id == row.asset_id
         for deposit in intake.deposits
         if deposit.status == Deposit.Status.CONFIRMED
-        and deposit.from_address.lower() == row.payer_address
+        and stored(deposit.from_address) == row.payer_address
     ]
 
 

@@ -1,4 +1,4 @@
-"""What a payment under way elsewhere means for its intent: the app above decides, the intent only
+"""Effect of a payment under way elsewhere on its intent: the app above decides, the intent only
 keeps it.
 
 An intent is held open past its deadline for a while, and only for the coins that are on their way:
@@ -18,6 +18,7 @@ from apps.payments.services import attention
 
 CARD_REFUND = "card_refund"
 DUST_REFUND = "dust_refund"
+OWN_REFUND = "own_refund"  # the coins are in the merchant's own wallet
 HELD_REFUND = "held_refund"  # something waits for an address (services.held_refunds)
 
 
@@ -64,9 +65,15 @@ def flag_card_refund(payment: Payment) -> None:
 
 
 def flag_dust_refund(payment: Payment) -> None:
-    """What would go back by itself is worth less than sending it: the merchant decides."""
+    """Flags a refund worth less than its cost: the merchant decides."""
     flag(payment, DUST_REFUND)
     attention.refund_by_hand(payment, DUST_REFUND)
+
+
+def flag_own_refund(payment: Payment) -> None:
+    """The coins are in the merchant's own wallet, so the merchant sends them back."""
+    flag(payment, OWN_REFUND)
+    attention.refund_by_hand(payment, OWN_REFUND)
 
 
 def flag(payment: Payment, why: str) -> None:

@@ -11,6 +11,7 @@ from django.db import transaction
 from apps.access import operations
 from apps.access.access import Access
 from apps.chain.models import Deposit
+from apps.chain.networks.families import stored
 from apps.core import jobs
 from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import is_uuid
@@ -22,7 +23,7 @@ from apps.payments.services import deposit_events, held_refunds
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.refund_shares import LIVE_STATUSES, owed_from_held
 from apps.payments.services.settle import settle_locked, shares
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 ACCEPTED_EVENT = "late_deposit.accepted"  # told in the payment's history only
 
@@ -54,8 +55,7 @@ def late_deposit_of(payment: Payment, deposit_id: str) -> LateDeposit:
 
 
 def held_atomic(payment: Payment, asset_id: str) -> int:
-    """What is held of an asset for an intent that has ended: what came in and was never settled,
-    less what goes or went back."""
+    """Amount of an asset held for an ended intent: income that was never settled, less returns."""
     intake = next(
         (intake for intake in received_by(payment) if intake.address.asset_id == asset_id), None
     )
@@ -76,6 +76,12 @@ def held_atomic(payment: Payment, asset_id: str) -> int:
     return late + unsettled - returned
 
 
+def _is_own(payment: Payment, deposit: Deposit) -> bool:
+    """Tell whether it came to the merchant's own wallet."""
+    rows = payment.addresses.filter(address=deposit.address_id, own_wallet__isnull=False)
+    return rows.exists()
+
+
 def accept_late_deposit(
     payment: Payment, deposit_id: str, at: datetime, *, by: Access | None = None
 ) -> LateDeposit:
@@ -90,12 +96,17 @@ def accept_late_deposit(
             raise NotConfirmed
         if held_atomic(payment, late.deposit.asset_id) < late.deposit.amount_atomic:
             raise SentBack
-        sender = (late.deposit.asset_id, late.deposit.from_address.lower())
+        sender = (late.deposit.asset_id, stored(late.deposit.from_address))
         if owed_from_held(payment).get(sender, 0) < late.deposit.amount_atomic:
             raise SentBack  # what is still held came from others
         movements.late_deposit_accepted(
             deposit_id=late.deposit_id,
-            **shares(payment, late.deposit.asset_id, late.deposit.amount_atomic),
+            **shares(
+                payment,
+                late.deposit.asset_id,
+                late.deposit.amount_atomic,
+                is_own=_is_own(payment, late.deposit),
+            ),
             at=at,
         )
         late.accepted_at = at

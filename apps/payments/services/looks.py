@@ -21,7 +21,13 @@ from apps.assets.models import Asset, Chain
 from apps.chain.models import AddressLook, Deposit, Head, UnexplainedBalance
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.selectors import are_looked_at, covered_until, is_caught_up, is_watched
+from apps.chain.selectors import (
+    are_looked_at,
+    are_on_their_way,
+    covered_until,
+    is_caught_up,
+    is_watched,
+)
 from apps.chain.watching import address_looks
 from apps.chain.watching.holdings import holders_now
 from apps.chain.watching.look_up import watch_again
@@ -74,6 +80,8 @@ def is_known(payment: Payment, addresses: Collection[PaymentAddress], moment: da
     if is_judged_by_clock(payment):
         return True
     if not all(is_caught_up(row.asset.chain_id, moment) for row in addresses):
+        return False
+    if are_on_their_way([row.address_id for row in addresses], moment):
         return False
     watched = [row.address_id for row in addresses if is_watched(row.asset.chain_id)]
     return are_looked_at(watched, moment)

@@ -4,7 +4,7 @@ so that nobody changes or removes it. Customers don't see it."""
 from apps.core.errors import Failure
 from apps.core.messages.fields import check_storable
 from apps.payments.models import Payment
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 NOTED = "payment.noted"
 NOTE_MAX = 500

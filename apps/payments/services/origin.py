@@ -33,8 +33,8 @@ class SignatureInvalid(Failure):
 
 
 def origin_of(access: Access, request: PaymentRequest) -> str:
-    """Who is asking. Raises SignatureRequired or SignatureInvalid when a page may not name this
-    amount."""
+    """The payment's creator. Raises SignatureRequired or SignatureInvalid when a page may not name
+    this amount."""
     if access.kind != PUBLISHABLE:
         return _ORIGINS.get(access.kind, _Origin.HOSTED_PAGE)
     if request.amount_signature is not None:

@@ -2,7 +2,7 @@
 payment doesn't keep the address.
 
 Strangers can cause these emails, so each payment and each mailbox has a limit
-(settings.LETTER_LIMITS).
+(settings.EMAIL_LIMITS).
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from apps.core.messages.fields import Invalid, check_storable
 from apps.core.models import OutgoingMail
 from apps.payments.documents.receipt import receipt_of
 from apps.payments.models import Payment
-from apps.stores import customer_mail
+from apps.stores.emailing import customer_mail
 
 TEMPLATE = "payment_receipt"
 MAILBOXES_MAX = 5
@@ -68,7 +68,7 @@ def email_receipt(payment: Payment, email: str, language: str = "") -> None:
 
 
 def key_start(payment: Payment) -> str:
-    """How the keys of a payment's receipts begin."""
+    """Beginning of the keys of a payment's receipts."""
     return f"{TEMPLATE}:{payment.pk}:"
 
 

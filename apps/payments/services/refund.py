@@ -14,6 +14,7 @@ import structlog
 
 from apps.access import operations, waiting_period
 from apps.access.access import Access
+from apps.chain.networks.families import stored
 from apps.chain.payers import check_payers
 from apps.chain.providers.base import RpcError
 from apps.chain.sending import costs
@@ -38,7 +39,8 @@ from apps.payments.services.refund_shares import (
     shares_to_send,
     unknown_shares,
 )
-from apps.stores import audit
+from apps.stores.auditing import audit
+from apps.stores.staff.suspensions import RefundsToPayers, Suspension, is_suspended
 
 log = structlog.get_logger(__name__)
 PATIENCE_SECONDS = 3.0  # somebody waits for the answer
@@ -53,9 +55,9 @@ class FiguresChanged(Failure):
 
 
 def plan_digest(shares: Sequence[Share | Refund]) -> str:
-    """What would be sent, as a short text that a person agrees to."""
+    """Digest of a plan, as a short text that a person agrees to."""
     figures = [
-        (share.asset.pk, share.to_address.lower(), share.amount_atomic)
+        (share.asset.pk, stored(share.to_address), share.amount_atomic)
         if isinstance(share, Share)
         else ("under way", share.pk)
         for share in shares
@@ -64,7 +66,7 @@ def plan_digest(shares: Sequence[Share | Refund]) -> str:
 
 
 class Requested(NamedTuple):
-    """What a request is answered with.
+    """Result of a refund request.
 
     `is_new` is false when the records are an earlier call's; `is_other` is true when they are that
     and something else was asked for.
@@ -96,8 +98,8 @@ def request_refund(
 
 
 def answer_unread(access: Access, payment: Payment, refusal: Invalid, key: str) -> Requested:
-    """What is answered to a body that is no RefundRequest: whether they may, then the refunds of a
-    key that was used. Raises what request_refund does, or the refusal."""
+    """Answer to a body that isn't a RefundRequest: permission, then the refunds of a used key.
+    Raises what request_refund does, or the refusal."""
     earlier = earlier_refunds(access, payment, key)
     if earlier is None:
         raise refusal
@@ -105,7 +107,7 @@ def answer_unread(access: Access, payment: Payment, refusal: Invalid, key: str) 
 
 
 def earlier_refunds(access: Access, payment: Payment, key: str) -> Requested | None:
-    """What the key has made. Raises what operations.check refuses with."""
+    """Refunds made with the key. Raises what operations.check refuses with."""
     operations.check(access, operations.REFUND)
     return _earlier(access, payment, key)
 
@@ -124,7 +126,7 @@ def look_at_payers(payment: Payment, request: RefundRequest) -> None:
 
 
 def _earlier(access: Access, payment: Payment, key: str) -> Requested | None:
-    """What the key has made, of whichever intent."""
+    """Refunds made with the key, of any intent."""
     identity = {
         "store_id": access.store_id,
         "mode": access.mode,
@@ -142,7 +144,7 @@ def _earlier(access: Access, payment: Payment, key: str) -> Requested | None:
 def _request(
     access: Access, payment: Payment, request: RefundRequest, key: str, agreed: str | None
 ) -> Requested:
-    """The same under the intent's lock, where no other request for it changes what is left."""
+    """Requests refunds under the intent's lock, where no other request for it changes the rest."""
     locked = locked_payment(payment.pk)
     earlier = _earlier(access, locked, key)
     if earlier is not None:
@@ -168,17 +170,20 @@ def _request(
 
 
 def _check_destination(access: Access, payment: Payment, request: RefundRequest) -> None:
-    """A new credential refunds only to an address that paid. Raises waiting_period.StillNew."""
+    """A new credential refunds only to the address that paid, and so does everybody while payouts
+    are suspended. Of several none may be named: a few coins sent after a customer's would claim
+    them all. Raises waiting_period.StillNew or RefundsToPayers."""
     until = access.new_until
-    if until is None or request.destination_address is None:
+    is_stopped = is_suspended(payment.store, Suspension.PAYOUTS)
+    if request.destination_address is None or not (until or is_stopped):
         return
     payers = {
-        deposit.from_address.lower()
+        stored(deposit.from_address)
         for intake in received_by(payment)
         for deposit in intake.deposits
     }
-    if request.destination_address.lower() not in payers:
-        raise waiting_period.StillNew(until)
+    if payers != {stored(request.destination_address)}:
+        raise RefundsToPayers if until is None else waiting_period.StillNew(until)
 
 
 def _note(payment: Payment, refunds: Sequence[Refund]) -> None:
@@ -208,11 +213,13 @@ def refund_automatically(payment: Payment, at: datetime) -> list[Refund]:
     whole = [
         divide(intake, intake.on_time, is_from_held=True)
         for intake in received_by(payment)
-        if intake.on_time
+        if intake.on_time and not intake.is_own
     ]
     division = _worth_it(payment, whole)
     refunds = make_refunds(payment, division.shares, reason, at)
     held_refunds.hold_back(payment, division.unknown, reason, at)
+    if any(intake.is_own and intake.on_time for intake in received_by(payment)):
+        hold.flag_own_refund(payment)
     return refunds
 
 
@@ -230,7 +237,7 @@ def _worth_it(payment: Payment, divisions: Sequence[RefundDivision]) -> RefundDi
 
 
 def _is_dust(payment: Payment, share: Share | UnknownShare) -> bool:
-    """Whether sending it costs more than it is worth, as far as anybody knows what it costs."""
+    """True if sending it costs more than it is worth, as far as anybody knows what it costs."""
     fee = costs.known_fee(share.asset) if payment.is_live else None
     return fee is not None and share.amount_atomic < fee
 
@@ -268,7 +275,7 @@ def make_refunds(
             payment=payment,
             asset=share.asset,
             reason=reason,
-            destination_address=share.to_address.lower(),
+            destination_address=stored(share.to_address),
             amount_atomic=share.amount_atomic,
             is_from_held=share.is_from_held,
             is_simulated=share.is_simulated,

@@ -1,5 +1,5 @@
-"""Where a customer wants a refund: the address is checked, then proved by a link in an email or by
-a signature of who sent the coins, or kept for the merchant to ask about.
+"""A customer's refund address: checked, then proved by a link in an email or by a signature of the
+sender, or kept for the merchant to confirm.
 
 Knowing the payment's page proves nothing: whoever has its link can only have the known mailbox
 written to, or leave an address that nothing is sent to (decision 532). Asks nodes: not inside a
@@ -16,16 +16,16 @@ from apps.chain.addresses import (
     BelongsToService,
     NotValidOn,
     check_recipient,
-    checksummed,
 )
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.base import Address
+from apps.chain.networks.families import has_coins, is_burn, shown_address, stored
 from apps.chain.nodes import nodes_of
-from apps.chain.payers import codes_at, is_burn, is_delegated
+from apps.chain.payers import codes_at, is_delegated
 from apps.chain.providers.base import RpcError
 from apps.chain.signed_messages import is_signed
 from apps.core import clock, money
 from apps.core.errors import Failure, RefusalKind
-from apps.core.evm import Address
 from apps.payments.models import HeldRefund, Payment, Refund, RefundAddress, RefundLink
 from apps.payments.services import attention
 from apps.payments.services.held_progress import send_held
@@ -83,7 +83,7 @@ def waiting_rows(payment: Payment) -> list[HeldRefund]:
 
 
 def signers(payment: Payment) -> list[str]:
-    """The senders who can be asked for a signature, in lower case."""
+    """The senders who can be asked for a signature, as they are stored."""
     shared = HeldRefund.Why.SHARED  # its keys are its operator's, not the customer's
     payers = {row.payer_address for row in waiting_rows(payment) if row.why != shared}
     return sorted(payer for payer in payers if not is_burn(payer))
@@ -98,7 +98,7 @@ def message_to_sign(payment: Payment, payer: str, address: str) -> str:
         if row.payer_address == payer
     ]
     return "\n".join(
-        [f"Refund of payment {payment.reference}", *coins, f"Send to {checksummed(address)}"]
+        [f"Refund of payment {payment.reference}", *coins, f"Send to {shown_address(address)}"]
     )
 
 
@@ -114,7 +114,7 @@ def checked_address(text: str, rows: Sequence[HeldRefund], *, own: str = "") -> 
         raise AddressMalformed from None
     except BelongsToService:
         raise NotTheirs from None
-    address = Address(typed.lower())
+    address = Address(stored(typed))
     if address != own:
         _refuse_contracts(address, assets.values())
     return address
@@ -124,6 +124,8 @@ def _refuse_contracts(address: Address, assets: Iterable[Asset]) -> None:
     chains: dict[str, Chain] = {asset.chain_id: asset.chain for asset in assets}
     try:
         for chain in chains.values():
+            if has_coins(chain):
+                continue  # no address of theirs has code
             with closing(nodes_of(chain, patience_seconds=PATIENCE_SECONDS)) as nodes:
                 [code] = codes_at(nodes, [address])
             if code and not is_delegated(code):
@@ -136,7 +138,7 @@ def checked_signing_address(payment: Payment, text: str, rows: Sequence[HeldRefu
     """For a message that a sender is going to sign: any good address, or the sender's own."""
     if not rows:
         raise NothingWaits
-    own = next((payer for payer in signers(payment) if payer == text.strip().lower()), "")
+    own = next((payer for payer in signers(payment) if payer == stored(text.strip())), "")
     return checked_address(text, rows, own=own)
 
 
@@ -156,22 +158,23 @@ def confirm_by_link(payment: Payment, link: RefundLink, text: str) -> list[Refun
 def confirm_by_signature(payment: Payment, payer: str, text: str, signature: str) -> list[Refund]:
     """Refund what this sender paid to this address, which may be its own. Raises SignatureMismatch,
     and what checked_address raises."""
-    rows = [row for row in waiting_rows(payment) if row.payer_address == payer.lower()]
-    if not rows or is_burn(payer.lower()):
+    payer = stored(payer)
+    rows = [row for row in waiting_rows(payment) if row.payer_address == payer]
+    if not rows or is_burn(payer):
         raise NothingWaits
-    address = checked_address(text, rows, own=payer.lower())
-    message = message_to_sign(payment, payer.lower(), address)
+    address = checked_address(text, rows, own=payer)
+    message = message_to_sign(payment, payer, address)
     chains: dict[str, Chain] = {row.asset.chain_id: row.asset.chain for row in rows}
     try:
         has_signed = all(
-            is_signed(chain, payer.lower(), message, signature, patience_seconds=PATIENCE_SECONDS)
+            is_signed(chain, payer, message, signature, patience_seconds=PATIENCE_SECONDS)
             for chain in chains.values()
         )
     except RpcError:
         raise AddressUnchecked from None
     if not has_signed:
         raise SignatureMismatch
-    return send_held(payment.pk, address, HeldRefund.Proof.SIGNATURE, payer=payer.lower())
+    return send_held(payment.pk, address, HeldRefund.Proof.SIGNATURE, payer=payer)
 
 
 def enter_unproven(payment: Payment, text: str) -> Address:

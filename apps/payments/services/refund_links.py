@@ -18,7 +18,7 @@ from django.core.validators import validate_email
 from apps.core import clock, emails, mail
 from apps.payments.documents.held import held_coins
 from apps.payments.models import Payment, RefundLink
-from apps.stores import customer_mail
+from apps.stores.emailing import customer_mail
 
 TEMPLATE = "refund_address"
 LINK_LIFETIME = timedelta(days=7)
@@ -94,7 +94,7 @@ def ask_customer(payment: Payment, language: str = "") -> bool:
 
 
 def key_start(payment: Payment) -> str:
-    """How the keys of these letters about a payment begin."""
+    """Beginning of the keys of these emails about a payment."""
     return f"{TEMPLATE}:{payment.pk}:"
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from apps.assets.models import Asset
 from apps.chain.models import Deposit, PayerRecord
+from apps.chain.networks.base import Address
+from apps.chain.networks.families import stored
 from apps.chain.payers import SenderAddress, kinds_of, source_of
-from apps.core.evm import Address
 from apps.payments.models import HeldRefund
 
 _WHY = {
@@ -41,7 +42,7 @@ def standings(deposits: Iterable[Deposit]) -> Mapping[str, PayerStanding]:
     """Of each sender. Who sent simulated coins alone has no key to show, and needs none."""
     by_payer: dict[str, list[Deposit]] = {}
     for deposit in deposits:
-        by_payer.setdefault(deposit.from_address.lower(), []).append(deposit)
+        by_payer.setdefault(stored(deposit.from_address), []).append(deposit)
     real = {
         payer: SenderAddress(rows[0].chain_id, payer)
         for payer, rows in by_payer.items()

@@ -18,7 +18,7 @@ from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
 from apps.payments.services import held_progress, held_refunds
 from apps.payments.services.change_status import change_status, locked_payment
-from apps.stores.notification_kinds import REFUND_FAILED
+from apps.stores.notices.kinds import REFUND_FAILED
 
 LOOKS_AT = (Refund,)
 
@@ -35,7 +35,7 @@ def book_gas(transfer: OutgoingTransaction, at: datetime) -> None:
 
 
 class BackFollower(TransferFollower[RowT]):
-    """What goes back: a refund, or a transfer that no payment expected."""
+    """Follower of returned coins: refunds, and returns of unmatched transfers."""
 
     purpose = OutgoingTransaction.Purpose.REFUND
     machine: Machine[Any, Step]
@@ -132,7 +132,7 @@ def advance_refunds(mode: str = "") -> int:
 
 
 class _Booking(TypedDict):
-    """What both movements of a refund name."""
+    """Shared arguments of both movements of a refund."""
 
     store_id: uuid.UUID
     mode: str

@@ -1,5 +1,4 @@
-"""What a completed payment can still give back, and what that is worth: at the rate that was locked
-for it, and today.
+"""Refundable part of a completed payment, and its value at the locked rate and today's.
 
 Read for people who choose an amount; nothing is kept or reserved.
 """
@@ -41,7 +40,7 @@ class Refundable:
         return None if self.current is None else Most(self.remaining, self.current)
 
     def at(self, rate: str) -> Most | None:
-        """The same by the name of the rate."""
+        """Maximum by the name of the rate."""
         return self.at_today if rate == TODAY else self.at_locked
 
 

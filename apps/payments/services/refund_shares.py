@@ -1,5 +1,4 @@
-"""What a refund sends: who may have how much back, from which balance, to which address. Nothing is
-written here.
+"""Shares of a refund: recipients, amounts, balances and addresses. Nothing is written here.
 
 The caller holds the intent's lock when the answer is to be acted upon.
 """
@@ -12,14 +11,20 @@ from django.db.models import Sum
 from apps.assets.models import Asset
 from apps.chain.addresses import check_recipient
 from apps.chain.models import Deposit
+from apps.chain.networks.base import Address
+from apps.chain.networks.families import stored
 from apps.core import money
 from apps.core.errors import Failure
-from apps.core.evm import Address
+from apps.core.messages.invalid import Invalid
+from apps.core.money import Amount, CoinPrice, Fiat
+from apps.core.text.wording import Worded
 from apps.payments import states
 from apps.payments.models import HeldRefund, LateDeposit, Payment, Refund
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import Received, received_by
 from apps.payments.services.refund_payers import UnknownShare, standing_of, standings
+from apps.payments.services.worth import Most
+from apps.payments.units import step_of
 
 LIVE_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED, Refund.Status.CONFIRMED)
 OPEN_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED)
@@ -40,6 +45,17 @@ class AmountExceeds(Failure):
     message = "Amount exceeds the refundable balance"
 
 
+class SettlementAmountExceeds(Failure):
+    field = "settlement_amount"
+
+    def __init__(self, most: Fiat) -> None:
+        super().__init__(
+            Worded(
+                "settlement_amount exceeds what can be refunded, which is worth {most}", most=most
+            )
+        )
+
+
 class AmountNotAllowed(Failure):
     field = "amount"
     message = "Amount is only valid for completed payments"
@@ -54,7 +70,9 @@ class TooManyDecimals(Failure):
     field = "amount"
 
     def __init__(self, asset: Asset) -> None:
-        super().__init__(f"amount has more decimals than {asset.coin_symbol}")
+        super().__init__(
+            Worded("amount has more decimals than {coin_symbol}", coin_symbol=asset.coin_symbol)
+        )
 
 
 class AssetRequired(Failure):
@@ -72,9 +90,19 @@ class PayerUnknown(Failure):
     message = "The paying address is unknown; send destination_address"
 
 
+class InOwnWallet(Failure):
+    """The service has no key of these coins, so it can't send them."""
+
+    field = "asset_id"
+    message = (
+        "These coins are in your own wallet. Send the refund from that wallet, with the payment’s"
+        " refund link, or pay it out of an asset that is held here"
+    )
+
+
 @dataclass(frozen=True)
 class Share:
-    """One transfer to make."""
+    """A transfer to make."""
 
     asset: Asset
     to_address: Address
@@ -94,7 +122,11 @@ class RefundDivision:
 def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share | Refund]:
     """Shares to send, or the records that are already under way. Of a payment that has ended
     without success, what came from senders who can't be known is not in it."""
-    received = [intake for intake in received_by(payment) if _confirmed(intake)]
+    confirmed = [intake for intake in received_by(payment) if _confirmed(intake)]
+    received = [intake for intake in confirmed if not intake.is_own]
+    own_assets = {intake.address.asset_id for intake in confirmed if intake.is_own}
+    if request.asset_id in own_assets or (own_assets and not received):
+        raise InOwnWallet
     has_late = any(_unaccepted_late(payment, intake) for intake in received)
     has_more = has_late or has_held(payment)
     if payment.status not in states.REFUNDABLE and not (
@@ -107,7 +139,7 @@ def shares_to_send(payment: Payment, request: RefundRequest) -> Sequence[Share |
         return _without_destination(payment, received)
     if payment.status == states.COMPLETED:
         return _from_completed(payment, received, request)
-    if request.amount is not None:
+    if request.names_amount:
         raise AmountNotAllowed
     if request.asset_id is not None and request.asset_id not in {
         intake.address.asset_id for intake in received
@@ -179,9 +211,7 @@ def _from_completed(
         received = [intake for intake in received if intake.address.asset_id == request.asset_id]
         if not received:
             raise AssetNotReceived
-    elif len(received) > 1 and (
-        request.amount is not None or request.destination_address is not None
-    ):
+    elif len(received) > 1 and (request.names_amount or request.destination_address is not None):
         raise AssetRequired
     if under_way := _under_way(payment, received):
         return under_way
@@ -194,14 +224,10 @@ def _from_completed(
 def _completed_shares(payment: Payment, intake: Received, request: RefundRequest) -> list[Share]:
     remaining = _remaining_atomic(payment, intake)
     if remaining <= 0:
-        if request.amount is not None or request.asset_id is not None:
+        if request.names_amount or request.asset_id is not None:
             raise NothingLeft
         return []
-    amount = (
-        remaining
-        if request.amount is None
-        else _amount_atomic(request.amount, intake.address.asset)
-    )
+    amount = requested_atomic(payment, intake, request, remaining)
     if amount > remaining:
         raise AmountExceeds
     to_address = _destination(request.destination_address, intake.address.asset) or _main_payer(
@@ -215,6 +241,37 @@ def _completed_shares(payment: Payment, intake: Received, request: RefundRequest
     ]
 
 
+def requested_atomic(
+    payment: Payment, intake: Received, request: RefundRequest, remaining: int
+) -> int:
+    """Atomic units that a request asks for, of so many that are left. Money becomes coins at the
+    rate that was locked, and the payment's whole amount means all that has come for it, if that is
+    worth less and in one coin. Raises Invalid or a Failure."""
+    asset = intake.address.asset
+    if request.amount is not None:
+        return _amount_atomic(request.amount, asset)
+    if request.settlement_amount is None:
+        return remaining
+    currency = payment.settlement_currency
+    asked = Fiat(money.cents_from_text(request.settlement_amount), currency)
+    if asked.cents % step_of(currency):
+        raise Invalid("settlement_amount", "whole_unit", currency=currency)
+    most = Most(Amount(asset, remaining), CoinPrice(asset, intake.address.exchange_rate, currency))
+    if asked > most.fiat:
+        is_whole = asked.cents == payment.settlement_amount_cents
+        if is_whole and remaining == intake.confirmed_atomic and _is_one_coin(payment):
+            return remaining
+        raise SettlementAmountExceeds(most.fiat)
+    try:
+        return most.coins_for(asked).atomic
+    except Invalid:
+        raise Invalid("settlement_amount", "positive") from None
+
+
+def _is_one_coin(payment: Payment) -> bool:
+    return len([intake for intake in received_by(payment) if _confirmed(intake)]) == 1
+
+
 def refundable_remainder(payment: Payment) -> dict[str, int]:
     """Per asset what a completed payment could still give back; its assets without anything left
     are not in it."""
@@ -222,8 +279,8 @@ def refundable_remainder(payment: Payment) -> dict[str, int]:
 
 
 def refundable_amounts(payment: Payment, received: Sequence[Received]) -> dict[str, int]:
-    """The same of what it received, which has been read already. One question, however many assets
-    there are."""
+    """Refundable amounts by received deposits that were read already. One question, however many
+    assets there are."""
     rows = (
         Refund.objects.filter(payment=payment, status__in=LIVE_STATUSES)
         .order_by()
@@ -235,6 +292,7 @@ def refundable_amounts(payment: Payment, received: Sequence[Received]) -> dict[s
     remaining = {
         intake.address.asset_id: intake.confirmed_atomic - refunded.get(intake.address.asset_id, 0)
         for intake in received
+        if not intake.is_own
     }
     return {asset_id: amount for asset_id, amount in remaining.items() if amount > 0}
 
@@ -285,6 +343,7 @@ def unknown_shares(payment: Payment) -> list[UnknownShare]:
     return [
         share
         for intake in received_by(payment)
+        if not intake.is_own
         for deposits, is_from_held in _sources(payment, intake)
         if is_from_held
         for share in divide(
@@ -327,11 +386,11 @@ def _sources(payment: Payment, intake: Received) -> list[tuple[list[Deposit], bo
 
 
 def _received_by_payer(deposits: list[Deposit]) -> dict[str, int]:
-    """What each paying address sent, oldest first."""
+    """Amount sent by each paying address, oldest first."""
     transfers: dict[str, int] = {}
     for deposit in deposits:
         if deposit.status == Deposit.Status.CONFIRMED:
-            payer = deposit.from_address.lower()
+            payer = stored(deposit.from_address)
             transfers[payer] = transfers.get(payer, 0) + deposit.amount_atomic
     return transfers
 
@@ -373,8 +432,8 @@ def divide(
     can't be paid there."""
     due = _received_by_payer(deposits) if owed is None else owed
     asset = intake.address.asset
-    payers = standings(deposit for deposit in deposits if deposit.from_address.lower() in due)
-    simulated = {deposit.from_address.lower() for deposit in deposits if deposit.is_simulated}
+    payers = standings(deposit for deposit in deposits if stored(deposit.from_address) in due)
+    simulated = {stored(deposit.from_address) for deposit in deposits if deposit.is_simulated}
     shares: list[Share] = []
     unknown: list[UnknownShare] = []
     for payer, amount in due.items():

@@ -23,6 +23,7 @@ from apps.payments.selectors import renewed_as
 from apps.payments.services.change_status import locked_payment
 from apps.payments.services.create import create_payment
 from apps.payments.services.looks import Untold, is_judged_by_clock, look_now
+from apps.stores.staff.suspensions import Suspension, is_suspended
 
 # An older order is the merchant's to price again.
 OFFERED_FOR = timedelta(days=7)
@@ -59,6 +60,7 @@ def is_renewable(payment: Payment) -> bool:
         payment.status != states.EXPIRED
         or not store.offers_new_quotes
         or store.deleted_at is not None
+        or is_suspended(store, Suspension.PAYMENTS)
     ):
         return False
     # An agent decides about the payments it asks for; a card that was charged sends its coins
@@ -73,7 +75,7 @@ def is_renewable(payment: Payment) -> bool:
 
 
 def _is_canceled(payment: Payment) -> bool:
-    """Who ended it before its time doesn't want it paid."""
+    """True if the payment was ended before its time, so that it isn't wanted any more."""
     if payment.state_reason != states.EXPIRED_TIMEOUT:
         return True
     ends = PaymentEvent.objects.filter(payment=payment, event_type=states.EVENTS[states.EXPIRED])

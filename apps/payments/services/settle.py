@@ -58,7 +58,7 @@ def settle_payment(payment_id: object) -> Payment:
 
 
 def settle_locked(payment: Payment, at: datetime) -> Payment:
-    """The same for an intent whose row the caller has locked:
+    """Settles an intent whose row the caller has locked:
 
     1. What arrived is read and locked; another asset than its address is for is set aside for
     staff.
@@ -142,7 +142,7 @@ def complete_short(payment: Payment, received: list[Received], at: datetime) -> 
 
 
 def _wake_for(payment: Payment) -> None:
-    """Who waits for a completed one."""
+    """Wakes the jobs that wait for a completed payment."""
     jobs.announce("payments.received_changed", payment.pk)
     if payment.is_live:
         jobs.enqueue("documents.prepare_payments", payment.pk)
@@ -204,20 +204,21 @@ def _book(
     """Post every newly confirmed deposit; one that is settled at once is in its three shares
     too."""
     late = {pk for intake in received for pk in intake.late}
-    for _, deposit in news:
+    for intake, deposit in news:
         if deposit.status != Deposit.Status.CONFIRMED:
             continue
-        take_into_custody(payment, deposit, at)
+        take_in(payment, deposit, at, is_own=intake.is_own)
         if is_settled_at_once and deposit.pk not in late:
             movements.overpayment_settled(
                 deposit_id=deposit.pk,
-                **shares(payment, deposit.asset_id, deposit.amount_atomic),
+                **shares(payment, deposit.asset_id, deposit.amount_atomic, is_own=intake.is_own),
                 at=at,
             )
 
 
-def take_into_custody(payment: Payment, deposit: Deposit, at: datetime) -> None:
-    """Post a confirmed deposit: into custody, and held for the payment."""
+def take_in(payment: Payment, deposit: Deposit, at: datetime, *, is_own: bool) -> None:
+    """Post a confirmed deposit: into custody and held for the payment, or as received in the
+    merchant's own wallet."""
     movements.deposit_confirmed(
         store_id=payment.store_id,
         mode=payment.mode,
@@ -226,6 +227,7 @@ def take_into_custody(payment: Payment, deposit: Deposit, at: datetime) -> None:
         payment_id=payment.pk,
         amount_atomic=deposit.amount_atomic,
         is_simulated=deposit.is_simulated,
+        is_own=is_own,
         at=at,
     )
 
@@ -235,11 +237,19 @@ def _post_settlement(payment: Payment, received: list[Received], at: datetime) -
     for intake in sorted(received, key=lambda intake: intake.address.asset_id):
         if intake.on_time_atomic:
             movements.payment_settled(
-                **shares(payment, intake.address.asset_id, intake.on_time_atomic), at=at
+                **shares(
+                    payment,
+                    intake.address.asset_id,
+                    intake.on_time_atomic,
+                    is_own=intake.is_own,
+                ),
+                at=at,
             )
 
 
-def shares(payment: Payment, asset_id: str, gross_atomic: int) -> movements.Settled:
+def shares(
+    payment: Payment, asset_id: str, gross_atomic: int, *, is_own: bool
+) -> movements.Settled:
     """A gross amount in its three shares at the locked fees, as the movements take them."""
     platform_fraction = (
         payment.platform_fee_fraction
@@ -258,11 +268,12 @@ def shares(payment: Payment, asset_id: str, gross_atomic: int) -> movements.Sett
         "service_fee_atomic": service,
         "platform_fee_atomic": platform,
         "platform_id": payment.platform_id if platform else None,
+        "is_own": is_own,
     }
 
 
 def facts_of(payment: Payment, received: list[Received], at: datetime) -> states.PaymentProgress:
-    """What `decide` looks at."""
+    """Arguments of `decide`."""
     store = payment.store
     return states.PaymentProgress(
         confirmed=sum(
@@ -350,7 +361,7 @@ def _tell_of_deposits(
 def _columns_after(
     payment: Payment, received: list[Received], after: states.PaymentDecision, at: datetime
 ) -> dict[str, datetime | str | None]:
-    """What goes with the status that the intent comes to."""
+    """Columns that change with the intent's status."""
     is_completed_now = after.status == states.COMPLETED and payment.completed_at is None
     completed_at = at if is_completed_now else payment.completed_at
     return {

@@ -23,7 +23,7 @@ from apps.payments.services.change_status import locked_payment
 from apps.payments.services.hold import flag
 from apps.payments.services.late import held_atomic, note_accepted
 from apps.payments.services.settle import complete_short, settle_locked, shares
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 
 class NotShort(Failure):
@@ -114,7 +114,7 @@ def _accept_held(payment: Payment, received: list[Received], at: datetime) -> No
                 is_late=False,
                 is_counted=True,
             )
-            details = shares(payment, deposit.asset_id, deposit.amount_atomic)
+            details = shares(payment, deposit.asset_id, deposit.amount_atomic, is_own=intake.is_own)
             movements.late_deposit_accepted(deposit_id=deposit.pk, **details, at=at)
             deposit.asset = intake.address.asset
             note_accepted(payment, deposit, at)

@@ -2,11 +2,13 @@
 outstanding."""
 
 import math
+import uuid
 from datetime import datetime
 
 from django.db import transaction
 
 from apps.access.access import Access
+from apps.assets.models import Asset
 from apps.chain import simulated
 from apps.chain.models import Deposit
 from apps.core import clock, money
@@ -76,7 +78,7 @@ _CODES: dict[str, type[Failure]] = {
 
 
 def refusal_of(refusal: Invalid) -> Failure:
-    """How a request that can't be read is refused."""
+    """Refusal of an unreadable request."""
     refused = _CODES.get(refusal.field)
     return Failure(refusal.text) if refused is None else refused()
 
@@ -97,6 +99,36 @@ def simulate_deposit(
         intake = _target(locked, request)
         deposit = _put(locked, intake, request, at)
         return settle_locked(locked, at), deposit
+
+
+def simulate_transfer(
+    payment_id: uuid.UUID,
+    asset: Asset,
+    address: str,
+    amount_atomic: int,
+    payer: str,
+    reference: str,
+) -> str:
+    """Credit what a payer has signed to an open intent and settle it, in the caller's transaction;
+    the hash of the transfer that no chain has."""
+    payment = locked_payment(payment_id)
+    if payment.is_live:
+        raise LiveMode
+    if payment.status in states.TERMINAL:
+        raise AlreadyFinalized
+    at = clock.now(payment.store, payment.mode)
+    deposit, _ = simulated.put(
+        address,
+        asset,
+        reference,
+        amount_atomic=amount_atomic,
+        confirmations=asset.chain.required_confirmations,
+        status=Deposit.Status.CONFIRMED,
+        at=at,
+        payer=payer,
+    )
+    settle_locked(payment, at)
+    return deposit.tx_hash
 
 
 def _target(payment: Payment, request: SimulationRequest) -> Received:
@@ -139,6 +171,7 @@ def _put(payment: Payment, intake: Received, request: SimulationRequest, at: dat
             deposit_id=deposit.pk,
             payment_id=payment.pk,
             grown_atomic=grown_atomic,
+            is_own=intake.is_own,
             at=at,
         )
     return deposit
@@ -161,7 +194,7 @@ def _amount(payment: Payment, intake: Received, request: SimulationRequest) -> i
 
 
 def _outstanding(intake: Received, request: SimulationRequest) -> int:
-    """What is still to pay, leaving out the deposit whose reference is sent again."""
+    """Outstanding amount, without the deposit whose reference is sent again."""
     amounts = [
         deposit
         for deposit in intake.on_time

@@ -1,5 +1,5 @@
-"""Books what the sweeper moved between our own addresses, the gas of it, and what anything cost
-otherwise when it was mined again."""
+"""Books what the sweeper moved between our own addresses, what that and the joining of coins cost,
+and what anything cost otherwise when it was mined again."""
 
 from datetime import datetime
 from typing import Any
@@ -59,19 +59,29 @@ def _native_id(row: OutgoingTransaction) -> str:
 
 
 class SweepFollower(Booking):
-    """Sweeps and the gas that is sent ahead for them. The sweeper asks again for what failed, and
-    nobody has to act."""
+    """Sweeps, the gas that is sent ahead for them, and coins that are joined. The sweeper asks
+    again for what failed, and nobody has to act."""
 
     purpose = _Purpose.SWEEP
-    purposes = (_Purpose.SWEEP, _Purpose.SWEEP_GAS)
+    purposes = (_Purpose.SWEEP, _Purpose.SWEEP_GAS, _Purpose.JOIN)
     job = Job("payments.book_sweeps", limit=100)
 
     def follow(self, row: Any, transfer: OutgoingTransaction, at: datetime) -> None:
         super().follow(row, transfer, at)
-        gas_left.note(transfer.chain_id, _address_of(transfer))
+        if transfer.purpose != _Purpose.JOIN:
+            gas_left.note(transfer.chain_id, _address_of(transfer))
 
     def book(self, transfer: OutgoingTransaction, moved_atomic: int, at: datetime) -> None:
         """Of a sweep, what didn't arrive is what the token has kept."""
+        if transfer.purpose == _Purpose.JOIN:
+            movements.coins_joined(
+                mode=transfer.mode,
+                outgoing_id=transfer.pk,
+                gas_asset_id=_native_id(transfer),
+                gas_atomic=transfer.network_fee_atomic,
+                at=at,
+            )
+            return
         if transfer.purpose == _Purpose.SWEEP_GAS:
             movements.sweep_gas_sent(
                 mode=transfer.mode,
@@ -87,6 +97,7 @@ class SweepFollower(Booking):
             mode=transfer.mode,
             asset_id=transfer.asset_id,
             tx_hash=transfer.tx_hash,
+            coin_sweep_id=transfer.pk if transfer.spend_id is not None else None,
             amount_atomic=moved_atomic - tax,
             kept_atomic=tax,
             gas_asset_id=_native_id(transfer),

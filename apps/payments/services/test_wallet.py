@@ -28,7 +28,7 @@ from apps.payments.models import Payment, PaymentAddress, TestPayment
 from apps.payments.requests import WalletPaymentRequest
 from apps.payments.selectors import addresses_of
 from apps.stores.models import Store
-from apps.stores.notification_kinds import PAYMENT_ATTENTION
+from apps.stores.notices.kinds import PAYMENT_ATTENTION
 from apps.stores.selectors import owned_together
 
 PER_PAYMENT_ATOMIC = 50_000_000_000_000_000
@@ -78,7 +78,7 @@ class Unfunded(Failure):
 
 
 class WalletPaymentDocument(Document, frozen=True, kw_only=True):
-    """What is sent, what the intent asks for, and what is left of the allowance."""
+    """The sent amount, the intent's amount, and the rest of the allowance."""
 
     amount_atomic: Digits
     required_atomic: Digits
@@ -117,7 +117,7 @@ def send_test_payment(
 
 
 def _entry(payment: Payment) -> PaymentAddress | None:
-    """Where the intent takes the chain's own coin."""
+    """The intent's address for the chain's own coin."""
     return next(
         (
             entry
@@ -166,7 +166,7 @@ def _family(store: Store) -> list[uuid.UUID]:
 
 
 def _left(stores: Sequence[uuid.UUID], daily_atomic: int, amount: int, at: datetime) -> int:
-    """What remains of a day for these stores after this one. Raises AllowanceExhausted."""
+    """Rest of a day for these stores after this one. Raises AllowanceExhausted."""
     recent = TestPayment.objects.filter(store__in=stores, created_at__gt=at - WINDOW)
     remaining = (
         daily_atomic - int(recent.aggregate(total=Sum("amount_atomic"))["total"] or 0) - amount

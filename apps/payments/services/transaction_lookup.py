@@ -5,30 +5,29 @@ The result describes only coins that reached this payment's own addresses; any o
 merely "pays another address". Nothing is booked here.
 """
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
 from django.db import transaction
 
 from apps.assets.models import Asset, Chain
-from apps.chain.models import Deposit, Head, UnmatchedTransfer
+from apps.chain.models import Deposit, Head, SightingRecord, UnmatchedTransfer
+from apps.chain.networks import families
 from apps.chain.watching import again, look_up
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.payments.documents.deposits import arrivals
 from apps.payments.lost_coins import LOST_EVENT
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
-from apps.payments.selectors import addresses_of, confirmations_of, known_heads
+from apps.payments.selectors import addresses_of, confirmations_of, known_heads, received_by
 from apps.payments.services import attention
 from apps.payments.services.change_status import locked_payment
 
-_HASH = re.compile(r"(?<![0-9a-f])(0x[0-9a-f]{64})(?![0-9a-f])", re.ASCII)
-_BARE_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 TEXT_MAX = 500
 
 
 class LookupResult(StrEnum):
-    """What can be said of it."""
+    """Answer about a transaction."""
 
     MALFORMED = "malformed"
     COUNTED = "counted"
@@ -37,7 +36,10 @@ class LookupResult(StrEnum):
     FAILED = "failed"
     # at this payment's address, in another coin or on another chain than asked for
     WRONG_COIN = "wrong_coin"
+    RETURNED = "returned"  # it has gone back, or is on its way
+    ELSEWHERE = "elsewhere"  # the merchant has accepted it for another payment
     NOT_FINAL = "not_final"
+    TAKEN_BACK = "taken_back"  # another transaction took its coins, or the network forgot it
     NOTED = "noted"  # it reached us and isn't booked: the watcher reads its block again
     OTHER_ADDRESS = "other_address"
     TOKEN_CONTRACT = "token_contract"  # noqa: S105  # it went to a token's own contract: for good
@@ -59,11 +61,7 @@ class TransactionLookup:
 def hash_in(text: str) -> str | None:
     """The transaction's hash in what was typed or pasted: itself, or an explorer's address with
     it."""
-    typed = text.strip().lower()[:TEXT_MAX]
-    if _BARE_HASH.fullmatch(typed):
-        return f"0x{typed}"
-    match = _HASH.search(typed)
-    return match[1] if match else None
+    return families.hash_in(text.strip()[:TEXT_MAX]) or None
 
 
 class NoHash(Failure):
@@ -112,14 +110,45 @@ def _note_lost(payment: Payment, answer: TransactionLookup) -> None:
 
 def find_transaction(payment: Payment, text: str) -> TransactionLookup:
     """Asks the chains when we don't know it ourselves: not inside a transaction."""
-    tx_hash = hash_in(text)
-    if tx_hash is None:
+    own = [entry.asset.chain for entry in addresses_of(payment)]
+    hashes = sorted(
+        families.hashes_in(text.strip()[:TEXT_MAX]),
+        key=lambda tx_hash: not any(families.has_hashes_like(chain, tx_hash) for chain in own),
+    )
+    if not hashes:
         return TransactionLookup(LookupResult.MALFORMED)
-    return booked_transaction(payment, tx_hash) or _answer_of_chains(payment, tx_hash)
+    for tx_hash in hashes:
+        if known := booked_transaction(payment, tx_hash) or _seen_waiting(payment, tx_hash):
+            return known
+    answers = [_answer_of_chains(payment, tx_hash) for tx_hash in hashes]
+    return next((answer for answer in answers if answer.result not in _UNANSWERED), answers[0])
+
+
+_UNANSWERED = (LookupResult.NOT_FOUND, LookupResult.NOT_ASKED)
+
+
+def _seen_waiting(payment: Payment, tx_hash: str) -> TransactionLookup | None:
+    """One that waits to be mined; or one that was mined under another hash, by that."""
+    row = (
+        SightingRecord.objects.filter(
+            address__in=[entry.address_id for entry in addresses_of(payment)], tx_hash=tx_hash
+        )
+        .select_related("chain")
+        .order_by("-seen_at")
+        .first()
+    )
+    if row is None:
+        return None
+    if row.ended_by and row.status == SightingRecord.Status.MINED:
+        return booked_transaction(payment, row.ended_by)
+    is_waiting = row.status == SightingRecord.Status.WAITING
+    result = LookupResult.NOT_FINAL if is_waiting else LookupResult.TAKEN_BACK
+    return TransactionLookup(result, tx_hash, (row.chain.name,))
 
 
 def booked_transaction(payment: Payment, tx_hash: str) -> TransactionLookup | None:
-    """What is booked or set aside of it at this payment's addresses; no chain is asked."""
+    """Booked or reserved coins of the transaction at this payment's addresses; no chain is
+    asked."""
     entries = {entry.address_id: entry for entry in addresses_of(payment)}
     rows = (
         Deposit.objects.filter(address_id__in=list(entries), tx_hash=tx_hash)
@@ -138,6 +167,8 @@ def booked_transaction(payment: Payment, tx_hash: str) -> TransactionLookup | No
             else None
         )
     deposit = min(deposits, key=lambda deposit: _ORDER.index(_Status(deposit.status)))
+    if deposit.status == _Status.FAILED and not deposit.is_simulated:
+        return None  # a reorg took it away: the chain knows whether it is on its way again
     has = min(confirmations_of(deposit, known_heads()), deposit.required_confirmations)
     return TransactionLookup(
         _result_of(payment, deposit),
@@ -155,11 +186,24 @@ _ORDER = [_Status.CONFIRMED, _Status.CONFIRMING, _Status.UNMATCHED, _Status.FAIL
 def _result_of(payment: Payment, deposit: Deposit) -> LookupResult:
     if deposit.status == _Status.FAILED:
         return LookupResult.FAILED
-    if deposit.status == _Status.UNMATCHED:
-        return LookupResult.WRONG_COIN
-    if payment.late_deposits.filter(deposit=deposit, accepted_at=None).exists():
-        return LookupResult.LATE
+    mark = payment.late_deposits.filter(deposit=deposit).first()
+    stray = UnmatchedTransfer.objects.filter(
+        chain=deposit.chain_id, tx_hash=deposit.tx_hash, log_index=deposit.log_index
+    ).first()
+    if stray is not None and stray.outcome == UnmatchedTransfer.Outcome.RETURNED:
+        return LookupResult.RETURNED
+    if deposit.status == _Status.UNMATCHED or (stray is not None and stray.resolved_at is None):
+        return LookupResult.WRONG_COIN  # a return that failed leaves it confirmed
+    if stray is not None and mark is None:
+        return LookupResult.ELSEWHERE
+    if mark is not None and mark.accepted_at is None:
+        return LookupResult.RETURNED if _is_returned(payment, deposit) else LookupResult.LATE
     return LookupResult.COUNTED if deposit.status == _Status.CONFIRMED else LookupResult.CONFIRMING
+
+
+def _is_returned(payment: Payment, deposit: Deposit) -> bool:
+    every = arrivals(payment, received_by(payment))
+    return any(arrival.is_returned for arrival in every if arrival.deposit.pk == deposit.pk)
 
 
 def _answer_of_chains(payment: Payment, tx_hash: str) -> TransactionLookup:
@@ -168,7 +212,12 @@ def _answer_of_chains(payment: Payment, tx_hash: str) -> TransactionLookup:
     entries = addresses_of(payment)
     own = {entry.asset.chain_id for entry in entries}
     chains = sorted(
-        Chain.objects.filter(mode=payment.mode), key=lambda chain: (chain.pk not in own, chain.pk)
+        (
+            chain
+            for chain in Chain.objects.filter(mode=payment.mode)
+            if families.has_hashes_like(chain, tx_hash)
+        ),
+        key=lambda chain: (chain.pk not in own, chain.pk),
     )
     native = {entry.asset.chain_id: entry.address_id for entry in entries if entry.asset.is_native}
     result = look_up.search(
@@ -188,9 +237,7 @@ def _contracts(chains: list[Chain]) -> frozenset[str]:
     """The tokens' own, which nobody can send anything back from."""
     tokens = Asset.objects.filter(chain__in=chains).exclude(contract_address=None)
     return frozenset(
-        contract.lower()
-        for contract in tokens.values_list("contract_address", flat=True)
-        if contract
+        contract for contract in tokens.values_list("contract_address", flat=True) if contract
     )
 
 
@@ -205,7 +252,7 @@ def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -
         result = LookupResult.TOKEN_CONTRACT if is_lost else LookupResult.OTHER_ADDRESS
         return TransactionLookup(result, tx_hash, where)
     expected = {
-        (entry.asset.chain_id, entry.address_id, (entry.asset.contract_address or "").lower())
+        (entry.asset.chain_id, entry.address_id, entry.asset.contract_address or "")
         for entry in entries
     }
     transfers = [

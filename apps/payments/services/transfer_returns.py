@@ -14,13 +14,13 @@ from apps.ledger import movements
 from apps.payments.models import TransferReturn
 from apps.payments.services.refund_progress import BackFollower
 from apps.payments.states import RETURN_MACHINE
-from apps.stores.notification_kinds import UNMATCHED_TRANSFER
+from apps.stores.notices.kinds import UNMATCHED_TRANSFER
 
 LOOKS_AT = (TransferReturn,)
 
 
 def booking_of(row: TransferReturn, at: datetime) -> movements.Returned:
-    """What every movement of it names."""
+    """Shared arguments of its movements."""
     return {
         "store_id": row.store_id,
         "mode": row.mode,

@@ -1,5 +1,4 @@
-"""What a store makes of coins that one of its addresses wasn't made for: they join a payment as a
-late deposit, or go back.
+"""A store's decisions about unmatched coins: they join a payment as a late deposit, or go back.
 
 Only what demonstrably came to an address of the store while it was the store's; the rest is for
 staff. Staff and store act once.
@@ -15,12 +14,14 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.chain.addresses import check_recipient
 from apps.chain.models import Deposit, UnmatchedTransfer
+from apps.chain.networks.base import Address
+from apps.chain.networks.families import stored
 from apps.chain.payers import check_payers
 from apps.chain.providers.base import RpcError
 from apps.chain.services import claim_unmatched
 from apps.core import clock, jobs
 from apps.core.errors import Failure, NotFound
-from apps.core.evm import Address
+from apps.core.text.wording import Worded
 from apps.ledger import movements
 from apps.payments import states
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, TransferReturn
@@ -29,9 +30,10 @@ from apps.payments.services.change_status import locked_payment
 from apps.payments.services.late import note_accepted
 from apps.payments.services.refund import PATIENCE_SECONDS
 from apps.payments.services.refund_payers import standing_of
-from apps.payments.services.settle import shares, take_into_custody
+from apps.payments.services.settle import shares, take_in
 from apps.payments.services.transfer_returns import booking_of
-from apps.stores import audit
+from apps.stores.auditing import audit
+from apps.stores.staff.suspensions import RefundsToPayers, Suspension, is_suspended
 
 
 class ForSupport(Failure):
@@ -49,7 +51,12 @@ class HeldElsewhere(Failure):
     field = "reference"
 
     def __init__(self, reference: str) -> None:
-        super().__init__(f"These coins are held for payment {reference}; accept them there")
+        super().__init__(
+            Worded(
+                "These coins are held for payment {reference}; accept them there",
+                reference=reference,
+            )
+        )
 
 
 class SenderUnknown(Failure):
@@ -59,6 +66,13 @@ class SenderUnknown(Failure):
     message = (
         "Nothing shows that somebody can use coins at the sending address. Ask your customer for an"
         " address"
+    )
+
+
+class InOwnWallet(Failure):
+    message = (
+        "These coins are in your own wallet, so nothing is booked or returned here. Send them back"
+        " from your wallet"
     )
 
 
@@ -72,7 +86,7 @@ class Claim:
 
 
 def transfer_of(access: Access, transfer_id: str) -> UnmatchedTransfer:
-    """One of the store's, whether or not the store may act upon it. Raises NotFound."""
+    """A transfer of the store, whether or not the store may act upon it. Raises NotFound."""
     rows = UnmatchedTransfer.objects.filter(
         store_id=access.store_id, chain__mode=access.mode
     ).select_related("chain", "asset")
@@ -98,7 +112,7 @@ def transfers_at(payment: Payment) -> list[UnmatchedTransfer]:
 
 
 def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:
-    """What shows that it is the store's. Raises ForSupport."""
+    """Claim of the store to the transfer. Raises ForSupport."""
     address = (
         PaymentAddress.objects.filter(address=transfer.address_id)
         .select_related("payment__store")
@@ -110,6 +124,8 @@ def claim_of(access: Access, transfer: UnmatchedTransfer) -> Claim:
     deposit = arrival.select_related("asset__chain").first()
     if address is None or deposit is None:
         raise ForSupport
+    if address.own_wallet_id is not None:
+        raise InOwnWallet
     payment = address.payment
     is_theirs = (payment.store_id, payment.mode) == (
         access.store_id,
@@ -160,7 +176,7 @@ def accept_transfer(access: Access, transfer_id: str, reference: str) -> Payment
             is_late=not is_on_time(payment, claim.deposit),
             is_counted=payment.status not in states.TERMINAL,
         )
-        details = shares(payment, claim.deposit.asset_id, claim.deposit.amount_atomic)
+        details = shares(payment, claim.deposit.asset_id, claim.deposit.amount_atomic, is_own=False)
         movements.late_deposit_accepted(deposit_id=claim.deposit.pk, **details, at=at)
         note_accepted(payment, claim.deposit, at)
         _record("unmatched_transfer.accepted", claim, payment)
@@ -180,7 +196,8 @@ def send_transfer_back(access: Access, transfer_id: str, address: str = "") -> T
     (`look_at_sender`), or to one that the merchant enters; with a record of its own that
     services.transfer_returns brings to its end.
 
-    Raises SenderUnknown, and what check_recipient refuses with.
+    Raises SenderUnknown, RefundsToPayers while payouts are suspended, and what check_recipient
+    refuses with.
     """
     operations.check(access, operations.TRANSFER_RETURN)
     claim = claim_of(access, transfer_of(access, transfer_id))
@@ -193,6 +210,9 @@ def send_transfer_back(access: Access, transfer_id: str, address: str = "") -> T
             if address.strip()
             else _sender_of(claim.deposit)
         )
+        is_elsewhere = destination != stored(claim.deposit.from_address)
+        if is_elsewhere and is_suspended(payment.store, Suspension.PAYOUTS):
+            raise RefundsToPayers
         transfer = TransferReturn.objects.create(
             store_id=payment.store_id,
             mode=payment.mode,
@@ -202,7 +222,7 @@ def send_transfer_back(access: Access, transfer_id: str, address: str = "") -> T
             payment=payment,
             asset=claim.deposit.asset,
             destination_address=destination,
-            is_elsewhere=destination != claim.deposit.from_address.lower(),
+            is_elsewhere=is_elsewhere,
             amount_atomic=claim.deposit.amount_atomic,
             is_simulated=claim.deposit.is_simulated,
         )
@@ -227,7 +247,7 @@ def _take_in(claim: Claim, payment: Payment, outcome: str, at: datetime) -> None
         if payment.pk != claim.payment.pk:
             raise HeldElsewhere(claim.payment.reference)
         return
-    take_into_custody(payment, deposit, at)
+    take_in(payment, deposit, at, is_own=False)
 
 
 def _record(action: str, claim: Claim, payment: Payment, destination: str = "") -> None:

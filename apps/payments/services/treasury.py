@@ -1,4 +1,4 @@
-"""What came to a hot wallet from outside, booked by staff against the treasury, and only with coins
+"""Funding of a hot wallet from outside, booked by staff against the treasury, and only with coins
 that the books don't hold already."""
 
 from collections import Counter
@@ -8,19 +8,19 @@ from django.db import transaction
 
 from apps.assets.models import Asset
 from apps.chain import selectors
-from apps.chain.models import Address, HotWallet, SignedTransaction
+from apps.chain.models import Address, HotWallet, SignedTransaction, SpendCandidate
+from apps.chain.networks.base import OtherBlock, Transfer
+from apps.chain.networks.readers import reader_of
 from apps.chain.providers.base import Nodes
 from apps.chain.sending import cold_storage
-from apps.chain.watching import blocks
-from apps.chain.watching.block_receipts import read_receipts
-from apps.chain.watching.block_transactions import check_transactions
 from apps.core.errors import Failure
 from apps.ledger import movements
 from apps.ledger.chart import CUSTODY_COLD, CUSTODY_HOT
 from apps.ledger.movements.own import cold_returned_key, correction_key
 from apps.ledger.posting import locked_balance
 from apps.ledger.selectors import is_posted
-from apps.stores import audit, staff_roles
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.models import User
 
 
@@ -33,7 +33,7 @@ class AlreadyBooked(Failure):
 
 
 def funding_key(tx_hash: str, asset_id: str) -> str:
-    """What makes sure that coins are booked once, whoever books them."""
+    """Key by which coins are booked once, by any member of staff."""
     return f"funding:{tx_hash}:{asset_id}"
 
 
@@ -119,39 +119,30 @@ def _is_on_chain(asset: Asset) -> bool:
 
 def _transfers_to(
     wallet: HotWallet, tx_hash: str, nodes: Nodes, contracts: list[str]
-) -> list[blocks.Transfer]:
-    """What the transaction, deep enough and not ours, moved to the wallets of the chain."""
-    [receipt] = nodes.anyone([("eth_getTransactionReceipt", [tx_hash])])
-    if not receipt or not receipt.get("blockNumber"):
-        raise NotFunding("The chain knows no such transaction, or no block has it yet")
-    number = int(receipt["blockNumber"], 16)
+) -> list[Transfer]:
+    """Transfers of the transaction to the wallets of the chain, deep enough and not ours."""
     required = wallet.chain.required_confirmations
-    tip = int(nodes.call("eth_blockNumber", []), 16)
-    confirmations = max(0, tip - number + 1)
-    if confirmations < required:
+    reader = reader_of(wallet.chain, nodes)
+    try:
+        read = reader.transaction(tx_hash, contracts, required)
+    except OtherBlock:
         raise NotFunding(
-            f"The transaction has {confirmations} of {required} confirmations: try again later"
+            "The nodes disagree about the block that has it: try again later"
+        ) from None
+    if read is None:
+        raise NotFunding("The chain knows no such transaction, or no block has it yet")
+    if read.confirmations < required:
+        raise NotFunding(
+            f"The transaction has {read.confirmations} of {required} confirmations: try again later"
         )
-    if int(receipt["status"], 16) != 1:
+    if not read.has_moved:
         raise NotFunding("The transaction was reverted")
     wallets = selectors.hot_addresses([wallet.chain_id])
-    [block] = blocks.read_blocks(nodes, [number], contracts)
-    if block.header.hash != str(receipt["blockHash"]).lower():
-        raise NotFunding("The nodes disagree about the block that has it: try again later")
-    check_transactions(wallet.chain_id, block.told, [tx_hash])
-    compared = read_receipts(nodes, wallet.chain_id, block.told)
-    if compared is not None:
-        blocks.check_transfers(block, compared, contracts)
-        if int(compared.get(tx_hash, receipt)["status"], 16) != 1:
-            raise NotFunding("The transaction was reverted")
-    transfers = [
-        transfer
-        for transfer in block.transfers
-        if transfer.tx_hash == tx_hash and transfer.to_address in wallets
-    ]
-    senders = {transfer.from_address for transfer in transfers} | {str(receipt["from"]).lower()}
+    transfers = [transfer for transfer in read.transfers if transfer.to_address in wallets]
+    senders = {transfer.from_address for transfer in transfers} | read.signers
     is_ours = (
         SignedTransaction.objects.filter(tx_hash=tx_hash).exists()
+        or SpendCandidate.objects.filter(tx_hash=tx_hash).exists()
         or Address.objects.filter(pk__in=senders).exists()
     )
     if is_ours or not senders.isdisjoint(wallets):

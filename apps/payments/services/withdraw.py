@@ -1,5 +1,5 @@
-"""What an intent was for is gone: it expires before its time, unless money has come or is on its
-way through a card provider."""
+"""Withdrawal of an intent whose purpose is gone: it expires before its time, unless money has come
+or is on its way through a card provider."""
 
 from datetime import datetime
 

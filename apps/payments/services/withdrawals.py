@@ -14,6 +14,7 @@ from django.db import transaction
 from apps.assets.models import Asset
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
+from apps.chain.networks.families import addresses_of, stored
 from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.sending.limits import is_listed_for_withdrawal, is_refused_destination
 from apps.core import clock, jobs
@@ -27,9 +28,10 @@ from apps.ledger.selectors import account_balance
 from apps.payments.models import Withdrawal
 from apps.payments.services.refund_progress import book_gas
 from apps.payments.states import WITHDRAWAL_MACHINE
-from apps.stores import audit, staff_roles
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
 from apps.stores.models import User
-from apps.stores.staff_letters import StaffLetter, tell, tell_deciders
+from apps.stores.staff.emails import StaffEmail, tell, tell_deciders
 
 _Status = Withdrawal.Status
 PURPOSE = OutgoingTransaction.Purpose.WITHDRAWAL
@@ -42,7 +44,7 @@ class WithdrawalRefused(Failure):
 
 @dataclass(frozen=True)
 class WithdrawalRequest:
-    """What somebody wants to take out, and what makes it happen once."""
+    """A request to withdraw earnings, and its idempotency key."""
 
     reference: str
     asset: Asset
@@ -52,8 +54,8 @@ class WithdrawalRequest:
 
 
 def withdrawable(asset: Asset) -> int:
-    """What the service has earned of an asset and still has: its fees, less gas, and no more than
-    all of its own together."""
+    """Withdrawable earnings of an asset: its fees, less gas, and no more than all of the service's
+    own together."""
     own = {kind: account_balance(None, asset.mode, asset.pk, kind) for kind in _OWN_KINDS}
     # Gas that stores have paid is no earning: what it was paid for has left in the chain's own
     # coin.
@@ -67,7 +69,7 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
     fields = {
         "asset_id": request.asset.pk,
         "amount_atomic": request.amount_atomic,
-        "to_address": request.to_address.lower(),
+        "to_address": stored(request.to_address),
         "reason": request.reason.strip(),
     }
     with transaction.atomic():
@@ -92,19 +94,21 @@ def request_withdrawal(request: WithdrawalRequest, staff: User, at: datetime) ->
             " it."
         )
         tell_deciders(
-            staff_roles.WITHDRAWAL, staff, _letter(created, "needs a second approval", text)
+            staff_roles.WITHDRAWAL, staff, _email(created, "needs a second approval", text)
         )
     return created
 
 
 def _refuse(request: WithdrawalRequest, staff: User) -> None:
-    to = request.to_address.lower()
+    to = stored(request.to_address)
     if not staff_roles.may(staff, staff_roles.WITHDRAWAL):
         raise WithdrawalRefused("Only finance staff withdraw earnings")
     if not request.reference or not request.reason.strip():
         raise WithdrawalRefused("A withdrawal has a reference and a reason")
     if not is_listed_for_withdrawal(to) or is_refused_destination(to, PURPOSE, request.asset.mode):
         raise WithdrawalRefused("WITHDRAWAL_ADDRESSES doesn't name this address")
+    if addresses_of(request.asset.chain).read(to) is None:
+        raise WithdrawalRefused(f"This is no address of {request.asset.chain.name}")
     if request.amount_atomic <= 0:
         raise WithdrawalRefused("A withdrawal is of more than nothing")
     _refuse_more_than_earned(request.asset, request.amount_atomic)
@@ -173,13 +177,13 @@ def _tell_asker(outcome: str, row: Withdrawal, staff: User) -> None:
     if row.requested_by != staff:
         tell(
             row.requested_by,
-            _letter(row, f"was {outcome}", f"{staff} {outcome} your request."),
+            _email(row, f"was {outcome}", f"{staff} {outcome} your request."),
         )
 
 
-def _letter(row: Withdrawal, outcome: str, text: str) -> StaffLetter:
+def _email(row: Withdrawal, outcome: str, text: str) -> StaffEmail:
     path = f"/admin/payments/withdrawal/{row.pk}/decide/"
-    return StaffLetter(
+    return StaffEmail(
         f"withdrawal:{row.pk}:{row.status}",
         f"A withdrawal of earnings {outcome}",
         text,
@@ -207,7 +211,8 @@ def _note(action: str, row: Withdrawal, staff: User) -> None:
 
 
 class WithdrawalFollower(TransferFollower[Withdrawal]):
-    """What staff have approved. Of one that failed both who asked and who approved are emailed."""
+    """Follower of approved withdrawals. Of one that failed both who asked and who approved are
+    emailed."""
 
     purpose = PURPOSE
     job = Job("payments.advance_withdrawals", limit=100)
@@ -229,9 +234,9 @@ class WithdrawalFollower(TransferFollower[Withdrawal]):
 
     def failed(self, row: Withdrawal, transfer: OutgoingTransaction, at: datetime) -> None:
         _end(row, _Status.FAILED, transfer, at, failure_reason=transfer.reason[:200])
-        letter = _letter(row, "failed", f"{transfer.reason}. The earnings can be withdrawn again.")
+        email = _email(row, "failed", f"{transfer.reason}. The earnings can be withdrawn again.")
         for person in filter(None, (row.requested_by, row.decided_by)):
-            tell(person, letter)
+            tell(person, email)
 
 
 def _end(

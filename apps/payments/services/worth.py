@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 from apps.assets.models import Asset
 from apps.core import money
-from apps.core.messages.fields import FiatAmount, Invalid
+from apps.core.messages.fields import Invalid
 from apps.core.money import BASIS_POINTS, CENTS, Amount, Bps, CoinPrice, Fiat
-from apps.payments.services.prices import WHOLE_UNIT_CURRENCIES
-
-_TYPED = FiatAmount()
+from apps.core.typed_amounts import cents_typed
+from apps.payments.units import step_of
 
 
 @dataclass(frozen=True)
@@ -25,13 +24,12 @@ class Most:
 
     @property
     def fiat(self) -> Fiat:
-        """What the whole is said to be worth: in whole units of a currency that has no smaller
-        ones."""
+        """Displayed value of the maximum: in whole units of a currency that has no smaller ones."""
         return in_units(self.price.worth(self.amount))
 
     def coins_for(self, amount: Fiat) -> Amount[Asset]:
-        """What an amount of money buys, rounded down; who names what the whole is said to be worth
-        gets all of it.
+        """Coins for an amount of money, rounded down; the displayed value of the maximum gets all
+        of it.
 
         Raises Invalid: of more than the whole, and of what buys nothing.
         """
@@ -76,11 +74,6 @@ def in_units(worth: Fiat) -> Fiat:
     return Fiat(worth.cents - worth.cents % step_of(worth.currency), worth.currency)
 
 
-def step_of(currency: str) -> int:
-    """The smallest amount of a currency, in cents."""
-    return CENTS if currency in WHOLE_UNIT_CURRENCIES else 1
-
-
 def fiat_text(worth: Fiat) -> str:
     """As somebody types it: `12.50`, and `1250` of a currency without cents."""
     text = money.text_from_cents(worth.cents)
@@ -88,8 +81,10 @@ def fiat_text(worth: Fiat) -> str:
 
 
 def fiat_typed(text: str, currency: str) -> Fiat:
-    """What somebody typed, in cents of a currency. Raises Invalid for the field `amount`."""
-    cents = money.cents_from_text(_TYPED.check(text, "amount"))
+    """A typed amount, in cents of a currency. Raises Invalid for the field `amount`."""
+    cents = cents_typed(text, "amount", currency)
+    if not cents:
+        raise Invalid("amount", "positive")
     if cents % step_of(currency):
         raise Invalid("amount", "whole_unit", currency=currency)
     return Fiat(cents, currency)

@@ -1,5 +1,5 @@
-"""What an off-ramp can do: say what an amount would bring, take an order once per reference, and
-say how far one is.
+"""Interface of an off-ramp: quoting an amount, taking an order once per reference, and reporting
+its progress.
 
 Every call goes over the network, so never inside a transaction. The same reference is the same
 order, however often it is sent.
@@ -34,8 +34,7 @@ FAILED = "failed"
 
 @dataclass(frozen=True)
 class OfframpQuote:
-    """What would land in the bank and what the off-ramp keeps, in minor units; `rate` is fiat per
-    coin."""
+    """Amount for the bank and the off-ramp's share, in minor units; `rate` is fiat per coin."""
 
     fiat_cents: int
     fee_cents: int
@@ -60,7 +59,7 @@ class OfframpOrder:
 
 @dataclass(frozen=True)
 class OfframpOutcome:
-    """How far an order is. An accepted one may name the address that the coins go to; a failed one
+    """Progress of an order. An accepted one may name the address that the coins go to; a failed one
     its category."""
 
     state: str

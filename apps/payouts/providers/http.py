@@ -5,14 +5,15 @@ docs/operators.md describes its requests and responses. An unreadable response n
 settlement.
 """
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from apps.assets.models import Asset
-from apps.core import money, net
+from apps.chain.networks.families import address_in
+from apps.core import money
 from apps.core.errors import ErrorCode, ProviderError
+from apps.core.outbound import net
 from apps.payouts.providers.base import (
     ACCEPTED,
     FAILED,
@@ -26,7 +27,6 @@ CODES = frozenset(
     {"insufficient_funds", "destination_invalid", "temporarily_unavailable", "unknown"}
 )
 _STATES = {"pending": ACCEPTED, "settled": SETTLED, "failed": FAILED}
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _TEXT_MAX = 100
 
 
@@ -116,7 +116,7 @@ class HttpOfframp:
         return OfframpOutcome(
             state,
             provider_id=_text(body, "id"),
-            deposit_address=address.lower() if _ADDRESS.fullmatch(address) else "",
+            deposit_address=address_in(address),
             fiat_cents=fiat,
             fee_cents=_cents(body, "fee_cents"),
             rate=money.read_rate(body.get("rate")),

@@ -1,5 +1,5 @@
-"""What a platform may name while it acts for a sub-merchant: saved destinations, and raw addresses
-only where nothing new is named."""
+"""Destinations that a platform may name for a sub-merchant: saved ones, and raw addresses only
+where nothing new is named."""
 
 from django.db.models import F
 
@@ -20,8 +20,8 @@ class PlatformMayNotNameIt(Failure):
 
 
 def check_named_by_platform(viewer: Viewer, address: str) -> None:
-    """A raw address in lower case is a saved wallet's that has cooled, or staff let this platform
-    pay out anywhere.
+    """A raw address in lower case is a saved wallet's whose waiting period is over, or staff let
+    this platform pay out anywhere.
 
     Raises PlatformMayNotNameIt or waiting_period.StillWaiting.
     """

@@ -22,7 +22,7 @@ from apps.core.rows import Job
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatchLine, PayoutTransition
 from apps.payouts.services import approval_rules, create, moves
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import User
 
 LOOKS_AT = (PayoutApproval,)
@@ -57,7 +57,7 @@ class RejectionReasonMissing(Failure):
 
 
 def are_shown(access: Access) -> bool:
-    """Whether the store has anything to do with approvals: payouts need them, or some still wait.
+    """True if the store has anything to do with approvals: payouts need them, or some still wait.
     Mostly one look."""
     rule = approval_rules.rule_of(access)
     if rule is None:
@@ -91,7 +91,7 @@ def payout_of(approval: PayoutApproval) -> Payout | None:
 
 
 def digest_of(approval: PayoutApproval) -> str:
-    """What would leave and where to, as a short text that a person agrees to."""
+    """Digest of amounts and destinations, as a short text that a person agrees to."""
     payout = payout_of(approval)
     if payout is None:
         return str(approval.batch.digest)
@@ -137,8 +137,8 @@ def reject(access: Access, approval: PayoutApproval, reason: str) -> None:
 
 
 def withdraw(approval: PayoutApproval, reason: str) -> None:
-    """What it would have let go is stopped elsewhere: nobody needs to answer. Inside the caller's
-    transaction."""
+    """Withdraws an approval whose payout is stopped elsewhere: nobody needs to answer. Inside the
+    caller's transaction."""
     fresh = (
         PayoutApproval.objects.select_for_update(no_key=True)
         .select_related("store")
@@ -159,7 +159,7 @@ def _locked(approval: PayoutApproval) -> PayoutApproval:
 
 
 def _approver(access: Access, approval: PayoutApproval) -> User:
-    """Who decides, as they stand in the store at this moment."""
+    """The approver, with their present membership."""
     member = (
         approval_rules.approvers(approval.store_id)
         .select_for_update(of=("self",), no_key=True)
@@ -236,7 +236,7 @@ def _give_back(approval: PayoutApproval, reason: str, at: datetime) -> None:
 
 
 def _tell_maker(approval: PayoutApproval, outcome: str, about: object) -> None:
-    """Whoever asked, if they work here still; one letter about what it is about."""
+    """Whoever asked, if they work here still; one email about what it is about."""
     maker = approval.maker
     if (
         maker is None
@@ -272,7 +272,7 @@ def expire_approvals() -> int:
 
 
 def expire(id: uuid.UUID) -> None:
-    """One, inside the caller's transaction."""
+    """Expires an approval, inside the caller's transaction."""
     rows = PayoutApproval.objects.select_for_update(of=("self",), no_key=True).select_related(
         "store", "maker", "batch"
     )

@@ -1,5 +1,5 @@
 """Above which worth a store's payouts need a second person. A stricter rule counts at once; a
-looser one cools in live mode.
+looser one has a waiting period in live mode.
 
 Each mode has a rule of its own, so that it can be tried before real money waits.
 """
@@ -16,9 +16,10 @@ from apps.core import clock
 from apps.core.errors import Failure
 from apps.core.models import Viewer
 from apps.core.money import Fiat
-from apps.core.regions import in_english
+from apps.core.text.regions import in_english
 from apps.payouts.models import ApprovalRule
-from apps.stores import audit, roles
+from apps.stores import roles
+from apps.stores.auditing import audit
 from apps.stores.models import Member, Role, Store
 
 PEOPLE_MIN = 2
@@ -52,26 +53,27 @@ def rule_of(viewer: Viewer) -> ApprovalRule | None:
 
 
 def rules_visible_to(viewer: Viewer) -> "QuerySet[ApprovalRule]":
-    """One at most."""
+    """Rules visible to the caller, one at most."""
     rows: QuerySet[ApprovalRule] = ApprovalRule.objects.visible_to(viewer)
     return rows
 
 
 def rules_on(store_id: uuid.UUID) -> bool:
-    """Whether payouts of either mode need a second person, now or until a change that cools."""
+    """True if payouts of either mode need a second person, now or until a change in its waiting
+    period."""
     rows = list(ApprovalRule.objects.filter(store_id=store_id))
     return any(above_of(row, clock.real_now()) is not None for row in rows)
 
 
 def approvers(store_id: uuid.UUID) -> "QuerySet[Member]":
-    """Who may approve what they haven't asked for themselves."""
+    """Members who may approve payouts that they didn't request themselves."""
     return Member.objects.filter(
         store_id=store_id, role__in=MOVERS, user__is_active=True
     ).select_related("user", "store")
 
 
 def leaves_too_few(member: Member) -> bool:
-    """Whether payouts could be approved by nobody, or by one person alone, if this member might
+    """True if payouts could be approved by nobody, or by one person alone, if this member might
     move money no more."""
     if member.role not in MOVERS or not rules_on(member.store_id):
         return False
@@ -79,7 +81,7 @@ def leaves_too_few(member: Member) -> bool:
 
 
 def change_rule(access: Access, above_cents: int | None) -> ApprovalRule:
-    """From now on, or in live mode from when the present rule has cooled if the new one asks for
+    """From now on, or in live mode from the end of the waiting period if the new one asks for
     less. None turns it off.
 
     A rule keeps the currency that was the store's when it was turned on. Raises TooFewPeople, or

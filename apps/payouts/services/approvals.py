@@ -1,5 +1,5 @@
-"""Whether a payout, or a list, waits for a second person: what one person moves alone in a day adds
-up to the rule's amount.
+"""Need of a second person for a payout or a list: one person's payouts of a day add up to the
+rule's amount.
 
 A person's keys, agents, apps and schedules are that person. What can't be valued waits. The
 database holds the rule too.
@@ -21,21 +21,22 @@ from apps.core.models import Viewer
 from apps.core.money import Amount, CoinPrice, Fiat
 from apps.payouts.models import Payout, PayoutApproval, Schedule
 from apps.payouts.services import approval_rules
-from apps.stores import audit, profile
-from apps.stores.notification_kinds import PAYOUT_APPROVAL
-from apps.stores.notifications import News, record
+from apps.stores import profile
+from apps.stores.auditing import audit
+from apps.stores.notices.kinds import PAYOUT_APPROVAL
+from apps.stores.notices.notifications import News, record
 
 LIFETIME = timedelta(days=7)
 ALONE_WITHIN = timedelta(days=1)
-LETTERS_WITHIN = timedelta(hours=1)
-LETTERS_MAX = 10  # requests of an hour that letters are written about; the others are on the page
+EMAILS_WITHIN = timedelta(hours=1)
+EMAILS_MAX = 10  # requests of an hour that emails are written about; the others are on the page
 WAITING = PayoutApproval.Status.WAITING
 
 
 @dataclass(frozen=True)
 class Maker:
-    """Who asks for a payout, or made the credential that does. A list that has been approved brings
-    its approval."""
+    """The person who requests a payout, or who made the credential that does. A list that has been
+    approved brings its approval."""
 
     user_id: uuid.UUID | None
     name: str
@@ -44,7 +45,7 @@ class Maker:
 
 @dataclass(frozen=True)
 class Wish:
-    """What would leave, an amount of each asset, and in words for the letter."""
+    """Amounts of each asset to approve, and their description for the email."""
 
     amounts: Sequence[Amount[Asset]]
     text: str
@@ -101,8 +102,8 @@ def covering(schedule: Schedule, asset_id: str, address: str | None) -> PayoutAp
 
 
 def moved_alone(viewer: Viewer, maker: Maker, at: datetime) -> dict[str, int]:
-    """What the maker's payouts of the last day without a second person came to, by asset; what came
-    back doesn't count."""
+    """Sums of the maker's payouts of the last day without a second person, by asset; returned ones
+    don't count."""
     rows = Payout.objects.visible_to(viewer).filter(
         maker=maker.user_id, approval=None, created_at__gt=at - ALONE_WITHIN
     )
@@ -157,8 +158,8 @@ def _ask(
         },
     )
     record(_news(approval, wish))
-    recent = PayoutApproval.objects.visible_to(viewer).filter(created_at__gt=at - LETTERS_WITHIN)
-    if recent.count() <= LETTERS_MAX:
+    recent = PayoutApproval.objects.visible_to(viewer).filter(created_at__gt=at - EMAILS_WITHIN)
+    if recent.count() <= EMAILS_MAX:
         _tell_approvers(approval, wish)
     return approval
 

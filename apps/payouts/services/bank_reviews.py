@@ -1,4 +1,4 @@
-"""What staff decide about a store's bank account: it is the store's, or it isn't, and why. Nothing
+"""Staff's decision about a store's bank account: it is the store's, or it isn't, and why. Nothing
 is paid to an account that isn't verified.
 
 The store's owners hear of each decision; of test accounts only the dashboard tells.
@@ -12,7 +12,8 @@ from apps.core import clock
 from apps.core.errors import Failure
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import title
-from apps.stores import account_emails, audit
+from apps.stores.auditing import audit
+from apps.stores.emailing import account_emails
 
 REASON_MAX = 500
 _PATH = "/dashboard/payouts/destinations"

@@ -15,15 +15,15 @@ from dataclasses import dataclass, field
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
+from apps.chain.networks.base import Address
+from apps.chain.networks.families import address_in, addresses_of, ends_of
 from apps.chain.sending.limits import refused_destinations
 from apps.core import money
 from apps.core.errors import Failure
-from apps.core.evm import Address, is_address
 from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount
 from apps.payouts.models import Destination, Payout, PayoutBatchLine
-from apps.payouts.services.known_addresses import ends_of
 from apps.payouts.services.orders import BankNotVerified, Target, check_order
 from apps.stores.models import Store
 
@@ -35,7 +35,8 @@ LABEL_COLUMN = "label"
 LABEL_MAX = 100
 WRITTEN_MAX = 200
 _DELIMITERS = ",;\t"
-# Where a comma is the decimal mark, columns are separated by semicolons, and a point groups digits.
+# Where a comma is the decimal mark, columns are separated by semicolons or tabs, and a point groups
+# digits.
 _MAY_BE_GROUPED = re.compile(r"[1-9][0-9]{0,2}(\.[0-9]{3})+", re.ASCII)
 _IS_GROUPING = "is_grouping"
 _Status = PayoutBatchLine.Status
@@ -47,7 +48,7 @@ class Unreadable(Invalid):
 
 @dataclass
 class FileFacts:
-    """What the lines are held against, read once for all of them."""
+    """Facts for the comparison of lines, read once for all of them."""
 
     store: Store
     assets: dict[str, Asset]
@@ -70,8 +71,8 @@ def read_lines(viewer: Viewer, store: Store, raw: bytes) -> list[PayoutBatchLine
 
 
 def rows_of(raw: bytes) -> int:
-    """How many rows it has at most, without reading them: empty ones count. Raises Unreadable when
-    they are too many, or the file is too large."""
+    """Largest possible number of rows, without reading them: empty ones count. Raises Unreadable
+    when they are too many, or the file is too large."""
     if len(raw) > BYTES_MAX:
         raise Unreadable("file", "file_size", maximum=BYTES_MAX // 1024 // 1024)
     rows = max(raw.count(b"\n"), raw.count(b"\r"))
@@ -81,7 +82,7 @@ def rows_of(raw: bytes) -> int:
 
 
 def digest_of(lines: Iterable[PayoutBatchLine]) -> str:
-    """What the valid lines would send and where to, as a short text that a person agrees to."""
+    """Digest of the valid lines, as a short text that a person agrees to."""
     digest = hashlib.sha256()
     for line in lines:
         if line.status == _Status.VALID:
@@ -118,7 +119,7 @@ def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
                 raise Unreadable("file", "too_many_lines", maximum=f"{LINES_MAX:,}")
             row = dict(zip(header, (cell.strip() for cell in cells), strict=False))
             columns = {name: row.get(name, "") for name in (*COLUMNS, LABEL_COLUMN)}
-            yield reader.line_num, {**columns, _IS_GROUPING: delimiter if delimiter == ";" else ""}
+            yield reader.line_num, {**columns, _IS_GROUPING: delimiter.strip(",")}
     except csv.Error as error:
         raise Unreadable("file", "unreadable_line", line=reader.line_num, problem=error) from None
 
@@ -127,7 +128,6 @@ def _rows(raw: bytes) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> FileFacts:
-    texts = {text.lower() for text in written}
     saved: dict[str, Destination] = {}
     ambiguous: set[str] = set()
     for destination in Destination.objects.visible_to(viewer).filter(removed_at=None):
@@ -137,7 +137,7 @@ def _facts(viewer: Viewer, store: Store, written: Iterable[str]) -> FileFacts:
             ambiguous.add(label)
         elif label:
             saved[label] = destination
-    addresses = {text for text in texts if text.startswith("0x")}
+    addresses = {address for text in written if (address := address_in(text))}
     addresses |= {destination.address for destination in saved.values() if destination.is_wallet}
     assets = {asset.pk: asset for asset in active_assets(viewer.mode)}
     refused = refused_destinations(addresses)
@@ -206,7 +206,7 @@ def _amount(text: str, asset: Asset) -> int:
 
 def _target(text: str, asset: Asset, facts: FileFacts) -> Target:
     """An address, or a saved destination by its label or id."""
-    if text.startswith(("0x", "0X")):
+    if addresses_of(asset.chain).is_attempt(text):
         return Target(None, _address(text, asset, facts))
     name = text.casefold()
     if name in facts.ambiguous:
@@ -224,8 +224,8 @@ def _target(text: str, asset: Asset, facts: FileFacts) -> Target:
 
 
 def _address(text: str, asset: Asset, facts: FileFacts) -> Address:
-    address = text.lower()
-    if not is_address(text) or address in facts.refused:
+    address = addresses_of(asset.chain).read(text)
+    if address is None or address in facts.refused:
         raise Invalid("destination", "refused_address", network=asset.chain.name)
     return Address(address)
 

@@ -33,9 +33,10 @@ from apps.payouts.services.batch_file import digest_of, read_lines, rows_of
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import usable_addresses
 from apps.payouts.states import BATCH, LINE
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store, User
-from apps.stores.uploads import charge
+from apps.stores.staff.suspensions import Suspension, goes_on, refuse_payout
+from apps.stores.verifying.uploads import charge
 
 CALLER = "batch"
 JOB = Job("payouts.release_lines", limit=500)
@@ -47,7 +48,9 @@ NAME_MAX = 100
 PROBLEM_MAX = 200
 _Status = PayoutBatch.Status
 _Line = PayoutBatchLine.Status
-_MAY_GO = Q(batch__approval=None) | Q(batch__approval__status=PayoutApproval.Status.APPROVED)
+_MAY_GO = (
+    Q(batch__approval=None) | Q(batch__approval__status=PayoutApproval.Status.APPROVED)
+) & goes_on(Suspension.PAYOUTS, "batch__store")
 
 
 class NotUnderReview(Failure):
@@ -78,7 +81,7 @@ class MustCompare(Failure):
 
 @dataclass(frozen=True)
 class AssetTotal:
-    """What the valid lines of a list send of one asset, beside what the store has."""
+    """A list's total of one asset over its valid lines, beside the store's balance."""
 
     asset: Asset
     count: int
@@ -162,7 +165,7 @@ def earlier_twin(batch: PayoutBatch) -> PayoutBatch | None:
 
 
 def counts_of(batch: PayoutBatch) -> dict[str, int]:
-    """How many lines stand where."""
+    """Number of lines by status."""
     counts = batch.lines.order_by().values_list("status").annotate(count=Count("pk"))
     return {**dict.fromkeys(_Line.values, 0), **dict(counts)}
 
@@ -175,9 +178,9 @@ def flagged_lines(batch: PayoutBatch) -> QuerySet[PayoutBatchLine]:
 
 
 def check_release(access: Access, batch: PayoutBatch, digest: str, *, is_compared: bool) -> None:
-    """What releasing it would be refused for. Raises a Failure, or what operations.check
-    does."""
+    """Refuses a list that can't be released. Raises a Failure, or what operations.check does."""
     operations.foresee(access, operations.BATCH_RELEASE)
+    refuse_payout(batch.store)
     if batch.status != _Status.REVIEW:
         raise NotUnderReview
     if batch.digest != digest:
@@ -239,7 +242,7 @@ def _approval_of(access: Access, batch: PayoutBatch, at: datetime) -> PayoutAppr
 
 
 def names_new(batch: PayoutBatch) -> bool:
-    """Whether a valid line goes where nothing was ever sent, and no saved wallet that can be used
+    """True if a valid line goes where nothing was ever sent, and no saved wallet that can be used
     leads."""
     valid = batch.lines.filter(status=_Line.VALID)
     if valid.filter(destination__usable_from__gt=clock.real_now()).exists():
@@ -249,8 +252,8 @@ def names_new(batch: PayoutBatch) -> bool:
 
 
 def stop_batch(id: uuid.UUID, until: datetime) -> bool:
-    """By an owner's link: no line of a list that still cools is sent. False when it doesn't any
-    more."""
+    """By an owner's link: no line of a list in its waiting period is sent. False when it doesn't
+    any more."""
     with transaction.atomic():
         batch = PayoutBatch.objects.select_for_update().filter(pk=id, usable_from=until).first()
         if batch is None or until <= clock.real_now():
@@ -271,7 +274,7 @@ def stop_batch(id: uuid.UUID, until: datetime) -> bool:
 
 
 def discard_batch(batch: PayoutBatch, *, by: Access | None = None) -> None:
-    """Nothing of it is sent, nor of one that still cools. Raises NotUnderReview."""
+    """Nothing of it is sent, nor of one in its waiting period. Raises NotUnderReview."""
     operations.check(by, operations.BATCH_DISCARD)
     if batch.usable_from is not None and stop_batch(batch.pk, batch.usable_from):
         return
@@ -299,7 +302,8 @@ def release_lines() -> int:
 
 
 def release_line(line_id: int) -> None:
-    """One line, inside the caller's transaction: its payout, or the reason why there is none."""
+    """Releases a line, inside the caller's transaction: its payout, or the reason why there is
+    none."""
     locked = PayoutBatchLine.objects.select_for_update(of=("self",), skip_locked=True)
     due = locked.select_related(
         "batch__store", "batch__approval", "batch__released_by", "destination"

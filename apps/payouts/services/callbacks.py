@@ -36,7 +36,7 @@ class NotAMessage(Failure):
 
 
 def take_callback(raw: bytes, signature: str, at: datetime) -> bool:
-    """Whether this message is a new one. `at` is machine time. Raises SignatureRefused or
+    """True if this message is a new one. `at` is machine time. Raises SignatureRefused or
     NotAMessage."""
     _check_signature(raw, signature, at)
     event_id, payout_id = _event_of(raw)

@@ -13,7 +13,7 @@ from apps.assets.models import Asset
 from apps.core.db import locks
 from apps.core.errors import Failure, NotFound
 from apps.payouts.models import Payout, StorePayoutCap
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 
 
@@ -43,12 +43,12 @@ class Cap:
 
 
 def store_cap(store_id: uuid.UUID, asset_id: str) -> StorePayoutCap | None:
-    """What staff have set; None when they have set nothing."""
+    """Staff's cap; None when they have set nothing."""
     return StorePayoutCap.objects.filter(store_id=store_id, asset_id=asset_id).first()
 
 
 def has_store_cap(store_id: uuid.UUID, asset_ids: Iterable[str]) -> bool:
-    """Whether staff have set a cap of any of these assets."""
+    """True if staff have set a cap of any of these assets."""
     return StorePayoutCap.objects.filter(store_id=store_id, asset_id__in=asset_ids).exists()
 
 
@@ -80,7 +80,7 @@ def daily_spent(
     at: datetime,
     credential_id: uuid.UUID | None = None,
 ) -> int:
-    """What was paid out on the UTC day of `at`, in atomic units; what came back doesn't count."""
+    """Paid out on the UTC day of `at`, in atomic units; returned coins don't count."""
     day = at.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
     rows = Payout.objects.filter(
         store_id=store_id,

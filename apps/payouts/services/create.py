@@ -17,18 +17,20 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.assets.models import AcceptedAsset
 from apps.assets.selectors import price_of
-from apps.chain.addresses import checksummed
+from apps.chain.networks.base import Address
+from apps.chain.networks.families import shown_address
 from apps.core import clock, jobs
+from apps.core.db.constraints import refused_by
 from apps.core.db.sql import insert
 from apps.core.errors import Failure
-from apps.core.evm import Address
-from apps.core.failpoints import failpoint
 from apps.core.idempotency import make_once
 from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount, Fiat
+from apps.core.process.failpoints import failpoint
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
+from apps.payments.services.own_fees import said_of_missing
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutSettings, PayoutTransition, PaysNetworkFee
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress
@@ -41,6 +43,7 @@ from apps.payouts.services.offramp import offramp_name
 from apps.payouts.services.orders import PayoutOrder, Priced, Target, order_of, refuse_unread
 from apps.payouts.services.terms import PayoutTerms, terms_of
 from apps.stores.models import Store
+from apps.stores.staff.suspensions import PayoutsSuspended, refuse_payout
 
 
 class FailsTooOften(Failure):
@@ -62,8 +65,8 @@ def create_payout(
     caps: Iterable[Cap] = (),
     agent_credential_id: uuid.UUID | None = None,
 ) -> tuple[Payout, bool]:
-    """What make_payout does, for whoever asks for it. Raises what operations.check refuses with,
-    and NotSaved, too."""
+    """Calls make_payout, for any kind of caller. Raises what operations.check refuses with, and
+    NotSaved, too."""
     check_may(access, is_bank=isinstance(request.target, Bank))
     maker = approvals.maker_of(access)
 
@@ -100,7 +103,7 @@ class ForeseenPayout:
         return None if self.known is None else self.known.lookalike
 
     def is_new(self, at: datetime) -> bool:
-        """Whether nothing was paid there before, or it was saved lately."""
+        """True if nothing was paid there before, or it was saved lately."""
         saved = self.order.target.destination
         if saved is not None:
             return saved.cools_until > at
@@ -110,8 +113,9 @@ class ForeseenPayout:
 def foresee_payout(
     access: Access, request: PayoutRequest, priced: Priced | None = None
 ) -> ForeseenPayout:
-    """What a page shows before a code is asked for. Raises what create_payout would refuse before
+    """Preview for a page before a code is asked for. Raises what create_payout would refuse before
     caps and the balance decide."""
+    refuse_payout(access.store)
     order = order_of(access, access.store, request, priced)
     target = order.target
     if not target.is_bank:
@@ -145,10 +149,9 @@ def check_may(access: Access, *, is_bank: bool) -> None:
 def answer_unread(
     access: Access, refusal: Invalid, key: str, *, asset_id: object, is_bank: bool, caller: str
 ) -> Payout:
-    """What is answered to a body that is no PayoutRequest, in the order of the contract: whether
-    they may, then the payout of a key that was used, then the asset before all else that may be
-    wrong. Raises what create_payout does, or the refusal.
-    """
+    """Answer to a body that isn't a PayoutRequest, in the order of the contract: permission, the
+    payout of a used key, the asset, everything else. Raises what create_payout does, or the
+    refusal."""
     check_may(access, is_bank=is_bank)
     earlier = earlier_payout(access, caller, key)
     if earlier is None:
@@ -198,7 +201,7 @@ def _made_before_or(
 
 
 def earlier_payout(viewer: Viewer, caller: str, key: str) -> Payout | None:
-    """What the key has made."""
+    """Payout made with the key."""
     rows = Payout.objects.visible_to(viewer).filter(idempotency_caller=caller, idempotency_key=key)
     payout: Payout | None = rows.select_related("asset__chain").first()
     return payout
@@ -214,8 +217,8 @@ def place(
     caller: str = "",
     caps: Iterable[Cap] = (),
 ) -> tuple[Payout, bool]:
-    """Make the payout of a checked order, within the caps and the balance. Raises Insufficient, or
-    what a cap refuses with."""
+    """Make the payout of a checked order, within the caps and the balance. Raises Insufficient,
+    PayoutsSuspended, or what a cap refuses with."""
     if (earlier := earlier_payout(viewer, caller, key)) is not None:
         return earlier, False
     return _place(viewer, store, order, _Asker(maker, caller, key), caps=caps)
@@ -223,7 +226,7 @@ def place(
 
 @dataclass(frozen=True)
 class _Asker:
-    """Who asks, and under which key."""
+    """The caller, and their key."""
 
     maker: Maker
     caller: str
@@ -239,13 +242,14 @@ def _place(
     caps: Iterable[Cap] = (),
     terms: PayoutTerms | None = None,
 ) -> tuple[Payout, bool]:
+    refuse_payout(store)
     at = clock.now(store, viewer.mode)
     terms = terms or terms_of(viewer, store, order.amount.asset.pk, at, order.target.address)
     make = partial(_make, viewer, store, order, terms, [*caps, terms.cap], asker, at)
     try:
         return make_once(lambda: earlier_payout(viewer, asker.caller, asker.key), make)
     except InsufficientBalance:
-        raise Insufficient from None
+        raise Insufficient(said_of_missing(viewer, order.amount.asset.pk)) from None
 
 
 def _make(
@@ -265,7 +269,7 @@ def _make(
         raise FailsTooOften
     saved = target.destination
     bank = target.destination if target.is_bank else None
-    where = title(saved) if saved is not None else checksummed(str(target.address))
+    where = title(saved) if saved is not None else shown_address(str(target.address))
     wish = Wish([amount], f"{in_words([amount])} to {where}")
     worth, approval = judge(viewer, terms.above, asker.maker, wish, at)
     waits = approval is not None and approval.status == WAITING
@@ -295,7 +299,8 @@ def _make(
         idempotency_caller=asker.caller,
         idempotency_key=asker.key,
     )
-    insert(payout)
+    with refused_by(PayoutsSuspended.constraint, PayoutsSuspended):
+        insert(payout)
     _begin(viewer, order, payout, at, terms)
     return payout
 
@@ -361,7 +366,7 @@ def _review_reason(viewer: Viewer, chosen: PayoutSettings, order: PayoutOrder, a
 
 
 def is_new_target(viewer: Viewer, target: Target, at: datetime) -> bool:
-    """Whether a saved destination is in its waiting period, or nothing has ever been paid to a raw
+    """True if a saved destination is in its waiting period, or nothing has ever been paid to a raw
     address."""
     if target.destination is not None:
         return target.destination.cools_until > at

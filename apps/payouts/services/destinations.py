@@ -1,6 +1,6 @@
 """Saved wallets and bank accounts: making and removing.
 
-A new destination cools for a day: where the store asks for review of new ones, payouts to it wait
+A destination is new for a day: where the store asks for review of new ones, payouts to it wait
 for a person till then.
 """
 
@@ -13,19 +13,19 @@ from django.db import transaction
 from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.chain.addresses import check_recipient, checksummed
+from apps.chain.addresses import check_recipient
+from apps.chain.networks.families import read_any, shown_address
 from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, NotFound
-from apps.core.evm import is_address
 from apps.core.ids import new_id
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
 from apps.payouts.models import Destination, Payout, WalletNetwork
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Currency, Store
 
-COOLING = timedelta(hours=24)
+REVIEW_PERIOD = timedelta(hours=24)
 PURPOSE = "payout"
 HINT_LENGTH = 4
 LABEL_MAX = 100
@@ -109,9 +109,10 @@ def _wallet_address(network: str, text: str) -> str:
     asset = Asset.objects.filter(chain=network).select_related("chain").first()
     if asset is not None:
         return check_recipient(text, asset, PURPOSE)
-    if not is_address(text):
+    address = read_any(text)
+    if address is None:
         raise NotAnAddress
-    return text.lower()
+    return address
 
 
 def add_bank(
@@ -157,7 +158,7 @@ def add_bank(
 
 
 def is_iban(number: str) -> bool:
-    """Whether the check digits of an international account number are right."""
+    """True if the check digits of an international account number are right."""
     if not _IBAN.fullmatch(number):
         return False
     return int("".join(str(int(character, 36)) for character in number[4:] + number[:4])) % 97 == 1
@@ -179,7 +180,7 @@ def _save(
             store=store,
             mode=mode,
             created_at=at,
-            cools_until=at + COOLING,
+            cools_until=at + REVIEW_PERIOD,
             usable_from=until,
             label=label,
             **columns,
@@ -194,7 +195,12 @@ def _save(
         )
         if by is not None:
             waiting_period.tell(
-                by, operations.DESTINATION_ADD, destination.pk, title(destination), until
+                by,
+                operations.DESTINATION_ADD,
+                destination.pk,
+                title(destination),
+                until,
+                done=f"A payout {'wallet' if destination.is_wallet else 'bank account'} was added",
             )
     return destination
 
@@ -204,9 +210,9 @@ def network_name(wallet: Destination) -> str:
 
 
 def title(destination: Destination) -> str:
-    """What people call it; never the account number."""
+    """The destination's name for people; never the account number."""
     if destination.is_wallet:
-        return f"{checksummed(destination.address)} ({network_name(destination)})"
+        return f"{shown_address(destination.address)} ({network_name(destination)})"
     return f"{destination.currency} account ending in {destination.account_hint}"
 
 
@@ -226,7 +232,7 @@ def remove_destination(destination: Destination, at: datetime, *, by: Access | N
 
 
 def stop_destination(id: uuid.UUID, until: datetime) -> bool:
-    """By an owner's link: a destination that still cools is removed. False when it doesn't any
+    """By an owner's link: a destination in its waiting period is removed. False when it doesn't any
     more."""
     now = clock.real_now()
     row = Destination.objects.filter(pk=id, usable_from=until, removed_at=None).first()
@@ -237,7 +243,7 @@ def stop_destination(id: uuid.UUID, until: datetime) -> bool:
 
 
 def check_usable(destination: Destination | None, at: datetime) -> None:
-    """Whether something can be sent there yet. Raises waiting_period.StillWaiting."""
+    """Refuses a destination that can't be sent to yet. Raises waiting_period.StillWaiting."""
     if (
         destination is not None
         and destination.usable_from is not None
@@ -255,7 +261,7 @@ def check_credential(access: Access, address: str) -> None:
 
 
 def usable_addresses(viewer: Viewer, addresses: set[str]) -> set[str]:
-    """Those that were paid before, or that a saved wallet has which doesn't cool any more."""
+    """Those that were paid before, or that a saved wallet has whose review period is over."""
     paid = Payout.objects.visible_to(viewer).filter(
         destination_address__in=addresses, status=Payout.Status.CONFIRMED
     )

@@ -10,9 +10,11 @@ from django.db import transaction
 from apps.core.money import amount_text
 from apps.payouts.models import StorePayoutCap
 from apps.payouts.services.caps import set_store_cap
-from apps.stores import four_eyes, settings_letters, staff_roles
-from apps.stores.four_eyes import Facts, Proposal, RequestKind
+from apps.stores import staff_roles
+from apps.stores.emailing import settings_emails
 from apps.stores.models import StaffRequest, User
+from apps.stores.staff import four_eyes
+from apps.stores.staff.four_eyes import Facts, Proposal, RequestKind
 
 _NAMES = {"per_tx_atomic": "Payout limit of {coin}", "daily_atomic": "Daily payout limit of {coin}"}
 Limits = Mapping[str, int | None]
@@ -37,7 +39,7 @@ def lower(cap: StorePayoutCap, limits: Limits) -> None:
     lines = _lines(cap, limits)
     with transaction.atomic():
         set_store_cap(cap.store, cap.asset_id, **limits)
-        settings_letters.tell(cap.store, f"staff_limits:{uuid.uuid4()}", lines)
+        settings_emails.tell(cap.store, f"staff_limits:{uuid.uuid4()}", lines)
 
 
 def request_limits(
@@ -92,7 +94,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> StorePayout
     }
     lines = _lines(cap, limits)
     changed = set_store_cap(cap.store, cap.asset_id, **limits)
-    settings_letters.tell(cap.store, f"staff_request:{request.pk}", lines)
+    settings_emails.tell(cap.store, f"staff_request:{request.pk}", lines)
     return changed
 
 

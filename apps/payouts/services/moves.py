@@ -39,7 +39,7 @@ def locked(payout: Payout) -> Payout:
 
 
 def name_of(payout: Payout) -> str:
-    """What the audit log calls it; its ID is beside that."""
+    """The payout's name in the audit log; its ID is beside that."""
     coins = amount_text(payout.amount_atomic, payout.asset.atomic_decimals)
     return f"{coins} {payout.asset.coin_symbol}"
 
@@ -86,7 +86,7 @@ def set_columns(payout: Payout, **changes: Any) -> None:
 
 
 class PayoutBooking(TypedDict):
-    """What every movement of a payout names."""
+    """Shared arguments of a payout's movements."""
 
     store_id: uuid.UUID
     mode: str
@@ -108,7 +108,7 @@ def booking(payout: Payout, at: datetime) -> PayoutBooking:
 
 
 def book_gas(payout: Payout, transaction: OutgoingTransaction, at: datetime) -> None:
-    """What a transaction cost that moved nothing of the store's."""
+    """Books the cost of a transaction that moved nothing of the store's."""
     movements.payout_gas_paid(
         mode=payout.mode,
         asset_id=native_asset_id(payout.asset),
@@ -169,8 +169,8 @@ def release(payout: Payout, at: datetime) -> None:
 
 
 def charge_failed_gas(payout: Payout, at: datetime) -> None:
-    """Who asked bears what attempts have cost in vain, as far as it has the chain's coin; the rest
-    stays due until coins come back."""
+    """Charges the cost of failed attempts to the requester, as far as it has the chain's coin; the
+    rest stays due until coins come back."""
     if not payout.failed_gas_due_atomic:
         return
     native_id = native_asset_id(payout.asset)

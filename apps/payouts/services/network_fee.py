@@ -1,13 +1,13 @@
-"""What a store that bears the network's fee is charged: an estimate (`chain/sending/costs.py`) is
-withheld from the amount before the payout is sent, and again for each attempt after one that failed
-on the chain. The service has no fee of its own."""
+"""Network fee charged to a store that bears it: an estimate (`chain/sending/costs.py`) is withheld
+from the amount before the payout is sent, and again for each attempt after one that failed on the
+chain. The service has no fee of its own."""
 
 from apps.payouts import states
 from apps.payouts.models import Payout
 
 
 def is_due(payout: Payout) -> bool:
-    """Whether the fee of this payout has still to be withheld."""
+    """True if the fee of this payout has still to be withheld."""
     bears_it = payout.bears_network_fee and not payout.is_simulated
     return bears_it and not payout.withheld_atomic
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from apps.core.machine import Change, Noted
 from apps.core.money import decimal_from_atomic
 from apps.payouts.models import Payout
-from apps.stores.notification_kinds import PAYOUT_CONFIRMED, PAYOUT_PROBLEM
-from apps.stores.notifications import News, record
+from apps.stores.notices.kinds import PAYOUT_CONFIRMED, PAYOUT_PROBLEM
+from apps.stores.notices.notifications import News, record
 
 _Status = Payout.Status
 _WORDS = {
@@ -22,7 +22,7 @@ _WORDS = {
 
 
 def tell(changes: Iterable[Change[Payout, Noted]]) -> None:
-    """One that is tried again by itself isn't told of."""
+    """Notifies of changes; payouts that are retried by themselves are left out."""
     moved = [change for change in changes if change.step.status in _WORDS]
     record(*(_news(payout) for payout in moved if not _is_tried_again(payout)))
 
@@ -36,12 +36,14 @@ def _news(change: Change[Payout, Noted]) -> News:
     status = _Status(change.step.status)
     kind, words, text = _WORDS[status]
     amount = decimal_from_atomic(payout.amount_atomic, payout.asset.atomic_decimals)
+    coins = f"{amount} {payout.asset.coin_symbol}"
     return News(
         payout.store_id,
         payout.mode,
         kind,
         f"{payout.pk}:{status}",
-        f"Payout of {amount} {payout.asset.coin_symbol} {words}",
+        f"Payout of {coins} {words}",
         f"/dashboard/payouts/{payout.pk}",
         text or payout.failure_reason or "",
+        coins,
     )

@@ -1,5 +1,5 @@
-"""What of an asset a store can pay out now, what that costs, and where it can go: what a form
-offers before anything is asked for.
+"""A store's present offer for an asset: the available amount, its cost, and its destinations,
+before anything is requested.
 
 The rules are those of create and orders; nothing is kept or reserved.
 """
@@ -19,6 +19,7 @@ from apps.core.messages.invalid import Invalid
 from apps.core.models import Mode
 from apps.core.money import Amount, CoinPrice
 from apps.ledger.selectors import balances
+from apps.payments.services.own_fees import said_of_missing
 from apps.payments.services.worth import Most
 from apps.payouts import selectors
 from apps.payouts.models import Destination, Payout, PaysNetworkFee
@@ -49,6 +50,8 @@ class PayoutOffer:
     bears_fee: bool
     network_fee: Amount[Asset] | None
     destinations: Sequence[Destination]
+    # Those that it could be sent to but for their waiting period, the next one first.
+    waiting: Sequence[Destination]
     has_destinations: bool  # of whatever kind
 
     @property
@@ -71,7 +74,7 @@ def offer_of(
     terms = terms_of(access, access.store, asset.pk, access.now())
     bears_fee = terms.settings.payout_network_fee == PaysNetworkFee.MERCHANT
     fee = costs.known_fee(asset) if bears_fee else None
-    destinations, has_destinations = _destinations(access, asset)
+    destinations, waiting, has_destinations = _destinations(access, asset)
     return PayoutOffer(
         available=available,
         maximum=payable_now(access, available, terms.cap),
@@ -83,12 +86,13 @@ def offer_of(
         bears_fee=bears_fee,
         network_fee=None if fee is None else Amount(asset, fee),
         destinations=destinations,
+        waiting=waiting,
         has_destinations=has_destinations,
     )
 
 
 def payable_now(access: Access, available: Amount[Asset], cap: Cap) -> Amount[Asset]:
-    """What is available, within what staff let through at once, and today."""
+    """Available amount, within staff's caps per payout and per day."""
     amounts = [available.atomic]
     asset = available.asset
     if cap.per_tx_atomic is not None:
@@ -100,7 +104,7 @@ def payable_now(access: Access, available: Amount[Asset], cap: Cap) -> Amount[As
 
 
 def accepts(destination: Destination, asset: Asset) -> bool:
-    """Whether it can be sent there as it is: a bank is paid what an off-ramp takes."""
+    """True if it can be sent there as it is: a bank is paid what an off-ramp takes."""
     if destination.is_wallet:
         return destination.network == asset.chain_id
     return _is_eligible(asset)
@@ -118,9 +122,11 @@ def _is_eligible(asset: Asset) -> bool:
     return True
 
 
-def _destinations(access: Access, asset: Asset) -> tuple[list[Destination], bool]:
-    """Those that the asset can be sent to now, the last used first, and whether there are any at
-    all."""
+def _destinations(
+    access: Access, asset: Asset
+) -> tuple[list[Destination], list[Destination], bool]:
+    """Those that the asset can be sent to now, the last used first; those that wait; and whether
+    there are any at all."""
     fits = Q(kind=Destination.Kind.WALLET, network=asset.chain_id)
     if _takes_bank(access, asset):
         fits |= Q(kind=Destination.Kind.BANK, verified_at__isnull=False)
@@ -132,11 +138,17 @@ def _destinations(access: Access, asset: Asset) -> tuple[list[Destination], bool
         ArraySubquery(recent), F("pk"), function="array_position", output_field=IntegerField()
     )
     is_offered = ExpressionWrapper(fits & usable, output_field=BooleanField())
-    rows: Any = selectors.destinations_visible_to(access).annotate(turn=turn, is_offered=is_offered)
-    saved = list(rows.order_by("-is_offered", "-created_at", "id")[:DESTINATIONS_MAX])
+    is_fit = ExpressionWrapper(fits, output_field=BooleanField())
+    rows: Any = selectors.destinations_visible_to(access).annotate(
+        turn=turn, is_offered=is_offered, is_fit=is_fit
+    )
+    ordered = rows.order_by("-is_offered", "-is_fit", "-created_at", "id")
+    saved = list(ordered[:DESTINATIONS_MAX])
     offered = [destination for destination in saved if destination.is_offered]
     offered.sort(key=lambda destination: destination.turn or math.inf)
-    return offered, bool(saved)
+    waiting = [row for row in saved if row.is_fit and not row.is_offered]
+    waiting.sort(key=lambda destination: destination.usable_from)
+    return offered, waiting, bool(saved)
 
 
 def available_of(access: Access, asset: Asset) -> Amount[Asset]:
@@ -149,7 +161,7 @@ def check_affordable(
 ) -> None:
     """Before anybody reviews it. Raises Insufficient or Invalid."""
     if available < amount:
-        raise Insufficient
+        raise Insufficient(said_of_missing(access, amount.asset.pk))
     maximum = payable_now(access, available, cap)
     if maximum < amount:
         most = f"{maximum.coins} {maximum.asset.coin_symbol}"

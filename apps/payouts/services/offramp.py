@@ -18,10 +18,12 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import attempts, sender
 from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.core import clock
-from apps.core.failpoints import failpoint
+from apps.core.process.failpoints import failpoint
 from apps.ledger import movements
+from apps.ledger.selectors import reserved_for_payout
 from apps.payouts import states
 from apps.payouts.models import Destination, Payout
+from apps.payouts.models import OfframpOrder as OfframpOrderRow
 from apps.payouts.providers.base import (
     FAILED,
     SETTLED,
@@ -32,7 +34,7 @@ from apps.payouts.providers.base import (
 )
 from apps.payouts.services import moves
 from apps.payouts.services.destinations import account_of
-from apps.stores.notification_kinds import PAYOUT_PROBLEM
+from apps.stores.notices.kinds import PAYOUT_PROBLEM
 
 log = structlog.get_logger(__name__)
 # The least that an off-ramp takes, in atomic units, by coin.
@@ -40,6 +42,7 @@ OFFRAMP_MINIMUMS = {"USDT": 10_000_000, "USDC": 100_000}
 PURPOSE = OutgoingTransaction.Purpose.PAYOUT
 # An order is asked about again after a tenth of the time that it has taken.
 PATIENCE = 10
+NOT_RESERVED = "The books have not set its coins aside"
 _Status = Payout.Status
 _Funds = Payout.Funds
 _Sent = OutgoingTransaction.Status
@@ -60,7 +63,7 @@ def offramp_name(mode: str) -> str:
 
 
 def reference_of(payout: Payout) -> str:
-    """What the off-ramp knows the order by: the same until it has definitely failed."""
+    """Reference of the order at the off-ramp: the same until it has definitely failed."""
     return f"{payout.pk}-{payout.attempts}"
 
 
@@ -81,7 +84,8 @@ def order_of(payout: Payout) -> OfframpOrder:
 
 
 def advance_bank_payout(payout: Payout) -> None:
-    """One step, as far as the off-ramp is. The network is asked outside any transaction."""
+    """Takes a step, according to the off-ramp's progress. The network is asked outside any
+    transaction."""
     provider = offramp_of(payout.mode, payout.provider)
     at = clock.now(payout.store, payout.mode)
     if payout.status in states.WAITING:
@@ -104,6 +108,8 @@ def _locked(payout_id: uuid.UUID) -> Payout:
 
 
 def _hand_over(payout: Payout, provider: Offramp, at: datetime) -> None:
+    if not _write_order(payout, at):
+        return
     failpoint("payout.K2")
     try:
         outcome = provider.create(order_of(payout), at)
@@ -122,9 +128,31 @@ def _hand_over(payout: Payout, provider: Offramp, at: datetime) -> None:
                 fresh, "temporarily_unavailable", "The off-ramp did not answer", at, is_unclear=True
             )
         elif outcome.state == FAILED:
+            end_order(fresh, at)
             moves.fail(fresh, outcome.code, outcome.reason, at)
         else:
             _accept(fresh, outcome, at)
+
+
+def _write_order(payout: Payout, at: datetime) -> bool:
+    """Before the off-ramp is asked, where the web can't write: until the order has failed nobody
+    gives its coins back. Nothing is ordered that the books haven't set aside."""
+    with transaction.atomic():
+        fresh = _locked(payout.pk)
+        if fresh.status not in states.WAITING or fresh.attempts != payout.attempts:
+            return False
+        if reserved_for_payout(fresh.pk) < fresh.amount_atomic:
+            moves.hold_for_review(fresh, NOT_RESERVED, at)
+            return False
+        order, is_new = OfframpOrderRow.objects.get_or_create(
+            payout=fresh, attempt=fresh.attempts, defaults={"asked_at": at}
+        )
+        return is_new or order.failed_at is None
+
+
+def end_order(payout: Payout, at: datetime) -> None:
+    """The off-ramp has said that it will never pay this attempt, or a person has."""
+    OfframpOrderRow.objects.filter(payout=payout, failed_at=None).update(failed_at=at)
 
 
 def _accept(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
@@ -282,5 +310,6 @@ def _hand_back(payout: Payout, outcome: OfframpOutcome, at: datetime) -> None:
         moves.hold_for_review(payout, reason, at)
         return
     movements.payout_handed_back(**moves.booking(payout, at), attempt=payout.attempts)
+    end_order(payout, at)
     moves.set_columns(payout, funds=_Funds.RESERVED)
     moves.fail(payout, outcome.code, outcome.reason, at)

@@ -1,5 +1,4 @@
-"""Whether what is asked for makes sense: every check in the order of the contract, before caps and
-the balance decide."""
+"""Checks of a payout request in the order of the contract, before caps and the balance decide."""
 
 import uuid
 from dataclasses import dataclass
@@ -11,13 +10,14 @@ from apps.assets.models import Asset
 from apps.assets.selectors import valued, with_chains
 from apps.assets.services import AssetNotActive
 from apps.chain.addresses import check_recipient
+from apps.chain.networks.base import Address
 from apps.chain.sending import costs
 from apps.core import clock
 from apps.core.errors import Failure, NotFound, RefusalKind
-from apps.core.evm import Address
 from apps.core.messages.invalid import OF_BODIES, Invalid
 from apps.core.models import Mode, Viewer
 from apps.core.money import Amount, CoinPrice
+from apps.core.text.wording import Worded
 from apps.payouts.models import Destination, Payout, Schedule
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
 from apps.payouts.services.acting import check_named_by_platform
@@ -63,7 +63,7 @@ class NotEligible(Failure):
 
 @dataclass(frozen=True)
 class Target:
-    """Where a payout goes: a saved destination, or a raw address in lower case."""
+    """Destination of a payout: a saved one, or a raw address in lower case."""
 
     destination: Destination | None
     address: Address | None
@@ -89,8 +89,7 @@ class PayoutOrder:
 def order_of(
     viewer: Viewer, store: Store, request: PayoutRequest, priced: Priced | None = None
 ) -> PayoutOrder:
-    """What the caller asks for, as far as it makes sense; `priced` is its asset where that has been
-    read. Raises Failure."""
+    """The valid request; `priced` is its asset where that has been read. Raises Failure."""
     asset, price = _checked(viewer, priced or read_priced(request.asset_id, store))
     target = find_target(viewer, asset, request.target)
     if asset.mode == Mode.LIVE and not target.is_bank:
@@ -162,7 +161,13 @@ def check_order(store: Store, amount: Amount[Asset], target: Target) -> None:
         check_eligible(asset)
         least = Amount(asset, OFFRAMP_MINIMUMS[asset.coin_symbol])
         if amount < least:
-            raise BelowMinimum(f"Amount is below the minimum of {least.coins} {asset.coin_symbol}")
+            raise BelowMinimum(
+                Worded(
+                    "Amount is below the minimum of {coins} {coin_symbol}",
+                    coins=least.coins,
+                    coin_symbol=asset.coin_symbol,
+                )
+            )
     elif amount.atomic < network_minimum(asset):
         raise BelowNetworkMinimum
 
@@ -170,11 +175,12 @@ def check_order(store: Store, amount: Amount[Asset], target: Target) -> None:
 def network_minimum(asset: Asset) -> int:
     """The asset's own, or in live mode so many times the gas of the moment when that is more. A
     price that nobody knows asks nothing."""
-    gas = costs.known_fee(asset) if asset.mode == Mode.LIVE else None
-    return max(asset.min_withdrawal_atomic, settings.PAYOUT_MINIMUM_GAS_TIMES * (gas or 0))
+    fee_atomic = costs.known_fee(asset) if asset.mode == Mode.LIVE else None
+    times: int = settings.PAYOUT_MINIMUM_GAS_TIMES
+    return max(asset.min_withdrawal_atomic, times * (fee_atomic or 0))
 
 
 def check_eligible(asset: Asset) -> None:
-    """Whether the asset can be turned into money in a bank."""
+    """Refuses an asset that can't be turned into money in a bank."""
     if not asset.is_fiat_eligible or asset.coin_symbol not in OFFRAMP_MINIMUMS:
-        raise NotEligible(f"{asset.pk} is not eligible for fiat payouts")
+        raise NotEligible(Worded("{asset} is not eligible for fiat payouts", asset=asset.pk))

@@ -21,8 +21,8 @@ from apps.chain.sending.following import TransferOrder
 from apps.chain.sending.following_many import BatchFollower, SentRow
 from apps.core import clock
 from apps.core.db.sql import Statement
-from apps.core.failpoints import failpoint
 from apps.core.machine import Noted
+from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payouts import states
@@ -31,6 +31,7 @@ from apps.payouts.providers.base import SANDBOX_SETTLES_AFTER
 from apps.payouts.selectors import simulated_balance
 from apps.payouts.services import moves, network_fee
 from apps.payouts.services.offramp import PURPOSE, advance_bank_payout, reference_of
+from apps.stores.staff.suspensions import Suspension, is_suspended
 
 log = structlog.get_logger(__name__)
 LOOKS_AT = (Payout,)
@@ -115,6 +116,8 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
         _begin_due_retry(key)
         rows = Payout.objects.select_related("asset__chain", "store", "destination")
         payout: Payout = rows.get(pk=key)
+        if _is_stopped(payout):
+            return payout
         if payout.is_crypto:
             self.prepare_many([key])
             return super().advance_one(key)
@@ -144,7 +147,7 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
         return TransferOrder(row.asset, str(row.destination_address), row.sent_atomic)
 
     def prepare_many(self, keys: Sequence[uuid.UUID]) -> None:
-        """Whether test coins are simulated, and what of the fee the store bears."""
+        """Prepares payouts: simulated for test coins, and with the store's part of the fee."""
         rows = list(
             Payout.objects.filter(pk__in=keys, status__in=states.WAITING)
             .select_related("asset__chain", "store")
@@ -257,6 +260,17 @@ def _due_retries(rows: "QuerySet[Payout]") -> "QuerySet[Payout]":
     """Test mode's are due by the store's own clock, so of those each is looked at."""
     waiting = rows.filter(status=_Status.FAILED, retry_at__isnull=False)
     return waiting.filter(Q(mode="test") | Q(retry_at__lte=clock.real_now())).order_by("retry_at")
+
+
+def _is_stopped(payout: Payout) -> bool:
+    """Its store's payouts are suspended, and it hasn't set out. What a chain moves is stopped by
+    the signer."""
+    is_signed = payout.is_crypto and payout.is_simulated is False
+    return (
+        payout.status in states.WAITING
+        and not is_signed
+        and is_suspended(payout.store, Suspension.PAYOUTS)
+    )
 
 
 def _begin_due_retry(payout_id: uuid.UUID) -> None:

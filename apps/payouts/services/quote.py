@@ -1,4 +1,4 @@
-"""What a bank payout would bring: an estimate of the off-ramp. Nothing is kept or reserved."""
+"""Quote of a bank payout: an estimate of the off-ramp. Nothing is kept or reserved."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

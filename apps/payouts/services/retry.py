@@ -1,4 +1,4 @@
-"""What a merchant may do about a payout that failed: try it again, or take the coins back."""
+"""A merchant's acts on a failed payout: try it again, or take the coins back."""
 
 from django.db import transaction
 
@@ -8,7 +8,8 @@ from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
 from apps.payouts.models import Payout
 from apps.payouts.services import moves
-from apps.stores import audit
+from apps.stores.auditing import audit
+from apps.stores.staff.suspensions import refuse_payout
 
 
 class NotRetryable(Failure):
@@ -23,7 +24,8 @@ class RetryInProgress(Failure):
 
 
 def retry_payout(payout: Payout, *, by: Access | None = None) -> Payout:
-    """Set a failed payout on its way again. Raises NotRetryable or RetryInProgress."""
+    """Set a failed payout on its way again. Raises NotRetryable, RetryInProgress or
+    PayoutsSuspended."""
     operations.check(by, operations.PAYOUT_RETRY)
     with transaction.atomic():
         fresh = moves.locked(payout)
@@ -31,6 +33,7 @@ def retry_payout(payout: Payout, *, by: Access | None = None) -> Payout:
             raise RetryInProgress
         if fresh.status != Payout.Status.FAILED or fresh.funds != Payout.Funds.RESERVED:
             raise NotRetryable
+        refuse_payout(fresh.store)
         moves.begin_retry(fresh, clock.now(fresh.store, fresh.mode))
         audit.record(
             "payout.retried",

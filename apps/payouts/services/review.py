@@ -1,4 +1,4 @@
-"""Review of a payout by staff: approve it, or reject it and return the reserved coins.
+"""Review of a payout by staff: approve it. `rejection` returns the reserved coins of others.
 
 Above STAFF_FOUR_EYES_ABOVE_CENTS, and when its worth is unknown, two members of staff must approve.
 The sender first decides the outcome of the transaction: coins that may be on their way are never
@@ -15,16 +15,18 @@ from apps.chain.models import OutgoingTransaction
 from apps.core import clock, jobs
 from apps.core.errors import Failure
 from apps.core.money import Amount, Fiat
-from apps.core.regions import in_english
-from apps.ledger import movements
+from apps.core.text.regions import in_english
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
 from apps.payouts.services.create import is_stopped
 from apps.payouts.services.offramp import transfer_of
-from apps.stores import account_emails, audit, four_eyes, staff_roles
-from apps.stores.four_eyes import Facts, Proposal, RequestKind
+from apps.stores import staff_roles
+from apps.stores.auditing import audit
+from apps.stores.emailing import account_emails
 from apps.stores.models import StaffRequest, User
+from apps.stores.staff import four_eyes
+from apps.stores.staff.four_eyes import Facts, Proposal, RequestKind
 
 _Status = Payout.Status
 _Funds = Payout.Funds
@@ -68,7 +70,7 @@ def approve_payout(
     if staff is not None:
         staff_roles.check(staff, staff_roles.PAYOUT_APPROVE)
     with transaction.atomic():
-        fresh = _locked(payout)
+        fresh = locked_in_review(payout)
         if not needs_two(fresh):
             return _approve(fresh, reason, None)
         if staff is None:
@@ -120,7 +122,7 @@ def _target(payout: Payout) -> str:
 
 def _before(facts: Facts) -> Facts:
     """Raises NotInReview or OutcomeUnknown."""
-    payout = _locked(Payout(pk=facts["payout"]))
+    payout = locked_in_review(Payout(pk=facts["payout"]))
     names = (
         "store_id",
         "mode",
@@ -142,7 +144,7 @@ def _plain(value: object) -> str | None:
 
 
 def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Payout:
-    return _approve(_locked(Payout(pk=facts["payout"])), request.reason, request)
+    return _approve(locked_in_review(Payout(pk=facts["payout"])), request.reason, request)
 
 
 RELEASE = RequestKind(
@@ -173,14 +175,14 @@ def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout
             "currency": fresh.store.settlement_currency,
             "limit_cents": settings.STAFF_FOUR_EYES_ABOVE_CENTS,
         }
-        _note(
+        note_decision(
             fresh,
             "payout.approved",
             reason,
             **details,
             **({"request": request.pk} if request else {}),
         )
-        _tell(fresh, "was released", "It was checked, and is on its way.", at)
+        tell_owners(fresh, "was released", "It was checked, and is on its way.", at)
         jobs.enqueue("payouts.advance", mode=fresh.mode)
     return fresh
 
@@ -188,47 +190,16 @@ def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout
 def release_held(
     payout: Payout, reason: str, staff: User | None, second: User | None = None
 ) -> str:
-    """One of many that wait because their asset was stopped: where it is then, in words. Raises
-    what approve_payout does, and StillStopped."""
+    """Releases one of many payouts that wait because their asset was stopped, and returns its new
+    state in words. Raises what approve_payout does, and StillStopped."""
     if payout.review_reason != states.ASSET_STOPPED or is_stopped(payout):
         raise StillStopped
     decided = approve_payout(payout, reason, staff, second)
     return RELEASED if isinstance(decided, Payout) else ASKED
 
 
-def reject_payout(payout: Payout, reason: str, staff: User | None = None) -> Payout:
-    """It fails, and the coins can be spent again. Raises NotInReview, OutcomeUnknown, ReasonMissing
-    or StaffForbidden."""
-    if staff is not None:
-        staff_roles.check(staff, staff_roles.PAYOUT_REJECT)
-    if not reason.strip():
-        raise ReasonMissing
-    with transaction.atomic():
-        fresh = _locked(payout)
-        at = clock.now(payout.store, payout.mode)
-        if fresh.funds == _Funds.CLEARING:
-            movements.payout_handed_back(**moves.booking(fresh, at), attempt=fresh.attempts)
-        changes = {
-            "failure_code": Payout.FailureCode.UNKNOWN,
-            "failure_reason": reason[: moves.TEXT_MAX],
-            "retry_at": None,
-        }
-        moves.move(
-            fresh, _Status.FAILED, at, reason, review_reason="", is_outcome_unknown=False, **changes
-        )
-        moves.release(fresh, at)
-        _note(fresh, "payout.rejected", reason)
-        _tell(
-            fresh,
-            "was rejected",
-            "It was checked, and did not go out. What it reserved can be spent again.",
-            at,
-            reason,
-        )
-    return fresh
-
-
-def _locked(payout: Payout) -> Payout:
+def locked_in_review(payout: Payout) -> Payout:
+    """Raises NotInReview, AwaitsApprover or OutcomeUnknown."""
     fresh = moves.locked(payout)
     if fresh.status != _Status.REQUIRES_REVIEW:
         raise NotInReview
@@ -244,7 +215,7 @@ def _locked(payout: Payout) -> Payout:
     return fresh
 
 
-def _note(payout: Payout, action: str, reason: str, **details: object) -> None:
+def note_decision(payout: Payout, action: str, reason: str, **details: object) -> None:
     audit.record(
         action,
         store=payout.store_id,
@@ -256,12 +227,12 @@ def _note(payout: Payout, action: str, reason: str, **details: object) -> None:
     )
 
 
-def _tell(payout: Payout, outcome: str, text: str, at: datetime, reason: str = "") -> None:
+def tell_owners(payout: Payout, outcome: str, text: str, at: datetime, reason: str = "") -> None:
     """A payout may be reviewed again and again; each time is told."""
     title = f"A payout of {moves.name_of(payout)} from {payout.store.name} {outcome}" + (
         "" if payout.is_live else " (test mode)"
     )
-    letter = account_emails.StaffDecision(
+    email = account_emails.StaffDecision(
         title, text, f"/dashboard/payouts/{payout.pk}", "Open the payout", reason
     )
-    account_emails.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", letter)
+    account_emails.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", email)

@@ -1,4 +1,4 @@
-"""What a schedule's run would pay out now, and the reasons for which it pays out nothing."""
+"""A schedule's next run: the amount, or the reasons for paying out nothing."""
 
 from dataclasses import dataclass
 

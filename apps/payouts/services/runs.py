@@ -11,15 +11,16 @@ from datetime import datetime
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 
 from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
+from apps.chain.networks.base import Address
 from apps.core import clock
 from apps.core.errors import Failure
-from apps.core.evm import Address
-from apps.core.failpoints import failpoint
 from apps.core.money import Amount
+from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
 from apps.ledger.chart import AVAILABLE, RESERVED
 from apps.ledger.posting import account_id, locked_balance
@@ -32,6 +33,7 @@ from apps.payouts.services.destinations import check_usable
 from apps.payouts.services.orders import PayoutOrder, Target, check_order
 from apps.payouts.services.run_rules import RunWithoutRate, skip_reason
 from apps.payouts.services.schedules import next_after
+from apps.stores.staff.suspensions import Suspension, goes_on, is_suspended, refuse_payout
 from apps.swaps.models import Swap
 from apps.swaps.requests import SwapRequest
 from apps.swaps.services.create import create_swap
@@ -45,12 +47,12 @@ SWAPPING = Job("payouts.follow_swaps", in_transaction=False)
 
 
 class RunRefused(Failure):
-    """What a run by hand is told; the text is the service's own."""
+    """Refusal of a run by hand; the text is the service's own."""
 
 
 @dataclass(frozen=True)
 class _ScheduleOwner:
-    """Whose schedule it is, as the services below ask for it."""
+    """Owner of the schedule, as the services below ask for it."""
 
     store_id: uuid.UUID
     mode: str
@@ -58,7 +60,7 @@ class _ScheduleOwner:
 
 @dataclass(frozen=True)
 class Ran:
-    """What became of a run: a payout, a swap that a payout follows, or the reason for neither."""
+    """Result of a run: a payout, a swap that a payout follows, or the reason for neither."""
 
     payout: Payout | None = None
     skip_reason: str | None = None
@@ -69,7 +71,9 @@ class Ran:
 def run_schedules() -> int:
     """The sweep: run what is due, and pay out what a swap has brought; how many schedules were
     due."""
-    active = Schedule.objects.filter(is_active=True, deleted_at=None).order_by("next_payout_at")
+    active = Schedule.objects.filter(
+        goes_on(Suspension.PAYOUTS), is_active=True, deleted_at=None
+    ).order_by("next_payout_at")
     at = clock.real_now()
     due = (
         active.filter(clock.is_due("next_payout_at", at))
@@ -92,7 +96,8 @@ def run_if_due(schedule_id: uuid.UUID) -> bool:
                 schedule.deleted_at is not None
                 or not schedule.is_active
                 or schedule.next_payout_at > at
-                or _is_cooling(schedule, at)
+                or _is_waiting(schedule, at)
+                or is_suspended(schedule.store, Suspension.PAYOUTS)
             ):
                 return False
             run = ScheduleRun.objects.create(
@@ -109,13 +114,15 @@ def run_if_due(schedule_id: uuid.UUID) -> bool:
 
 
 def run_by_hand(access: Access, schedule: Schedule) -> Ran:
-    """Evaluate now, whatever is due. Raises RunRefused, or what operations.check refuses with."""
+    """Evaluate now, whatever is due. Raises RunRefused, PayoutsSuspended, or what
+    operations.check refuses with."""
     operations.check(access, operations.SCHEDULE_RUN)
     try:
         with transaction.atomic():
             fresh = _locked(schedule.pk)
+            refuse_payout(fresh.store)
             at = clock.now(fresh.store, fresh.mode)
-            if fresh.usable_from is not None and _is_cooling(fresh, at):
+            if fresh.usable_from is not None and _is_waiting(fresh, at):
                 raise RunRefused(
                     str(waiting_period.StillWaiting("This schedule", fresh.usable_from))
                 )
@@ -140,7 +147,7 @@ def _locked(schedule_id: uuid.UUID) -> Schedule:
     return schedule
 
 
-def _is_cooling(schedule: Schedule, at: datetime) -> bool:
+def _is_waiting(schedule: Schedule, at: datetime) -> bool:
     return schedule.usable_from is not None and schedule.usable_from > at
 
 
@@ -251,10 +258,16 @@ def _begin_swap(run: ScheduleRun) -> Ran:
 
 def follow_swaps() -> int:
     """Runs whose swap has ended are paid out; how many were open."""
-    return SWAPPING.walk(
-        ScheduleRun.objects.filter(is_swapping=True).select_related("schedule").order_by("id"),
-        _begin_swap,
+    return SWAPPING.walk(_swapping().order_by("id"), _begin_swap)
+
+
+def _swapping() -> "QuerySet[ScheduleRun]":
+    """Runs with a swap on the way. Those of stores whose payouts are suspended wait, as else what
+    the swap brought would be refused, and never paid out."""
+    rows = ScheduleRun.objects.filter(
+        goes_on(Suspension.PAYOUTS, "schedule__store"), is_swapping=True
     )
+    return rows.select_related("schedule")
 
 
 def _after_swap(run_id: int) -> Ran:
@@ -315,7 +328,5 @@ def run_due(store_id: uuid.UUID, now: datetime) -> None:
     )
     for schedule_id in list(rows.order_by("next_payout_at").values_list("pk", flat=True)):
         run_if_due(schedule_id)
-    for run in ScheduleRun.objects.filter(
-        is_swapping=True, schedule__store=store_id, schedule__mode="test"
-    ).select_related("schedule"):
+    for run in _swapping().filter(schedule__store=store_id, schedule__mode="test"):
         _begin_swap(run)

@@ -14,7 +14,7 @@ from apps.access.access import Access
 from apps.access.operations import Operation
 from apps.assets.models import Asset
 from apps.assets.services import AssetNotActive
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.core import clock
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, NotFound
@@ -30,7 +30,7 @@ from apps.payouts.services.orders import (
     check_eligible,
     find_target,
 )
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 
 _STEPS = {Schedule.Frequency.DAILY: timedelta(days=1), Schedule.Frequency.WEEKLY: timedelta(days=7)}
@@ -142,7 +142,7 @@ def delete_schedule(viewer: Access, schedule: Schedule) -> None:
 
 
 def stop_schedule(id: uuid.UUID, until: datetime) -> bool:
-    """By an owner's link: a schedule that still cools is deleted. False when it doesn't any
+    """By an owner's link: a schedule in its waiting period is deleted. False when it doesn't any
     more."""
     at = clock.real_now()
     with transaction.atomic():
@@ -165,7 +165,7 @@ def _tell(access: Access, operation: Operation, row: Schedule, until: datetime |
     to = (
         title(row.destination)
         if row.destination is not None
-        else checksummed(str(row.destination_address))
+        else shown_address(str(row.destination_address))
     )
     waiting_period.tell(
         access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", until
@@ -283,7 +283,7 @@ def _first_due(start: datetime | None, row: Schedule, at: datetime) -> datetime:
 
 
 def step(schedule: Schedule, due: datetime) -> datetime:
-    """One period after a due time. Monthly steps keep the day of month of the first, clamped to the
+    """Due time one period later. Monthly steps keep the day of month of the first, clamped to the
     month's end."""
     if schedule.frequency != Schedule.Frequency.MONTHLY:
         return due + _STEPS[Schedule.Frequency(schedule.frequency)]

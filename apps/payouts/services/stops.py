@@ -18,7 +18,7 @@ from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
 from apps.payouts.services.create import reason_for_review
-from apps.stores import audit
+from apps.stores.auditing import audit
 
 JOB = Job("payouts.end_stops")
 
@@ -31,7 +31,7 @@ def end_stops() -> int:
 
 
 def end_stop(accepted_id: object) -> None:
-    """One stop, inside the caller's transaction; while a deposit is missing it stays."""
+    """Ends a stop, inside the caller's transaction; while a deposit is missing it stays."""
     rows = AcceptedAsset.objects.select_for_update(no_key=True, of=("self",))
     accepted: AcceptedAsset = rows.select_related("store", "asset__chain").get(pk=accepted_id)
     since = accepted.suspended_at

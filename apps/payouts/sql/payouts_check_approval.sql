@@ -9,6 +9,10 @@ DECLARE
     above bigint;
     held payouts_payoutapproval;
 BEGIN
+    IF TG_OP = 'UPDATE' AND NEW.store_id <> OLD.store_id AND stores_is_put_away(OLD.store_id, NEW.store_id, NEW.mode)
+       AND to_jsonb(NEW) - 'store_id' = to_jsonb(OLD) - 'store_id' THEN
+        RETURN NEW;
+    END IF;
     IF TG_OP = 'UPDATE' AND (NEW.approval_id, NEW.store_id, NEW.mode, NEW.asset_id, NEW.amount_atomic, NEW.destination_id,
                              NEW.destination_address, NEW.schedule_id)
        IS DISTINCT FROM (OLD.approval_id, OLD.store_id, OLD.mode, OLD.asset_id, OLD.amount_atomic, OLD.destination_id,

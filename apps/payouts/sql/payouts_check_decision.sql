@@ -14,6 +14,10 @@ BEGIN
         END IF;
         RETURN NEW;
     END IF;
+    IF NEW.store_id <> OLD.store_id AND stores_is_put_away(OLD.store_id, NEW.store_id, NEW.mode)
+       AND to_jsonb(NEW) - 'store_id' = to_jsonb(OLD) - 'store_id' THEN
+        RETURN NEW;
+    END IF;
     IF OLD.status <> 'waiting' OR (NEW.id, NEW.store_id, NEW.mode, NEW.created_at, NEW.maker_id, NEW.currency, NEW.worth_cents,
                                    NEW.above_cents, NEW.expires_at)
        IS DISTINCT FROM (OLD.id, OLD.store_id, OLD.mode, OLD.created_at, OLD.maker_id, OLD.currency, OLD.worth_cents,

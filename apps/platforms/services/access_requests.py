@@ -10,7 +10,8 @@ from apps.core.machine import Step
 from apps.platforms.models import AccessRequest
 from apps.platforms.requests import PlatformAccess
 from apps.platforms.states import ACCESS_REQUEST, APPROVED, REJECTED
-from apps.stores import account_emails, audit
+from apps.stores.auditing import audit
+from apps.stores.emailing import account_emails
 from apps.stores.models import Store
 
 NO_REASON = "No reason was given"

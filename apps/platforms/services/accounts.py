@@ -26,7 +26,8 @@ from apps.payouts.models import Payout
 from apps.platforms.documents import deleted_event
 from apps.platforms.requests import AccountChanges, AccountRequest
 from apps.platforms.selectors import AccountNotFound, find_account
-from apps.stores import audit, platform_fees
+from apps.stores import platform_fees
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 from apps.webhooks import events
 from apps.webhooks.services.endpoints import disable_endpoints_of
@@ -214,7 +215,7 @@ def restore_account(access: Access, account_id: str) -> Store:
 
 
 def blockers(account: Store, modes: Sequence[str] = tuple(Mode.values)) -> list[AccountBlocker]:
-    """What stands against closing an account, in these modes."""
+    """Obstacles to closing an account, in these modes."""
     asset_count = sum(
         bool(balance.total_atomic)
         for mode in modes

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 from django.conf import settings
 from django.db import transaction
 
-from apps.access import letters, operations
+from apps.access import operation_emails, operations
 from apps.access.access import Access
 from apps.access.closing import revoke_credentials_of
 from apps.core import clock
@@ -18,7 +18,7 @@ from apps.core.db import tenancy
 from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
 from apps.platforms.services.accounts import AccountBlocker, blockers
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 from apps.webhooks.services.endpoints import disable_endpoints_of
 
@@ -27,7 +27,7 @@ class HasBlockers(Protocol):
     """A module of settings.CLOSING."""
 
     def closing_blockers(self, store: Store) -> dict[str, int]:
-        """What must end before a store closes: how many of each type."""
+        """Number of records of each type that must end before a store closes."""
 
 
 class NotItsName(Failure):
@@ -61,12 +61,12 @@ def close_store(access: Access, name: str) -> None:
         store.save(update_fields=["deleted_at"])
         revoke_credentials_of(store, at)
         disable_endpoints_of(store)
-        letters.tell(access, operations.STORE_CLOSE, store.name)
+        operation_emails.tell(access, operations.STORE_CLOSE, store.name)
         audit.record("store.closed", store=store, target=store, name=store.name)
 
 
 def closing_obstacles(store: Store) -> list[AccountBlocker]:
-    """What stands against closing a store of one's own. Coins of test mode are worth nothing."""
+    """Obstacles to closing a store of one's own. Coins of test mode are worth nothing."""
     with tenancy.also([store], Mode.values):
         return _obstacles(store)
 

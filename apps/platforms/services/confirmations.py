@@ -25,14 +25,14 @@ from apps.core.messages.fields import is_uuid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import remove_destination, title
 from apps.platforms.models import DestinationConfirmation, OnboardingLink
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 from apps.stores.selectors import contact_of
 
 CODE_DIGITS = 8
 CODE_LIFETIME = timedelta(minutes=30)
 TRIES_MAX = 5
-LETTERS_MAX = 5
+EMAILS_MAX = 5
 TOLD_AT_ONCE_MAX = 20
 SEND_WAIT = timedelta(minutes=1)
 _PAGE, _STOP, _CODE = (
@@ -143,7 +143,7 @@ def stop(row: DestinationConfirmation, until: datetime) -> bool:
 
 
 def can_stop(row: DestinationConfirmation, until: datetime) -> bool:
-    """Whether the link of an email is still good: it was written about this waiting time, which has
+    """True if the link of an email is still good: it was written about this waiting time, which has
     not passed."""
     return row.waits_until == until and until > clock.real_now() and state_of(row) != STOPPED
 
@@ -171,12 +171,13 @@ def page_path(row: DestinationConfirmation) -> str:
 
 
 def of_page(token: str) -> DestinationConfirmation:
-    """Whose page it is. Raises NotFound."""
+    """The page's confirmation. Raises NotFound."""
     return _find(_loaded(token, _PAGE))
 
 
 def of_stop(token: str) -> tuple[DestinationConfirmation, datetime]:
-    """What the link of an email stops, and until when it does. Raises NotFound."""
+    """Confirmation that the email's link stops, and the end of that possibility. Raises
+    NotFound."""
     payload = _loaded(token, _STOP)
     try:
         id, until = payload
@@ -232,7 +233,7 @@ def _tell(row: DestinationConfirmation) -> bool:
     contact = contact_of(row.store)
     if contact is None:
         return False
-    if row.letters >= LETTERS_MAX:
+    if row.letters >= EMAILS_MAX:
         raise TooManyConfirmations
     at = clock.real_now()
     code = str(secrets.randbelow(10**CODE_DIGITS)).zfill(CODE_DIGITS)

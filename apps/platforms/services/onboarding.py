@@ -21,11 +21,11 @@ from apps.core.messages.fields import Invalid
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import UnknownNetwork, add_bank, add_wallet
 from apps.platforms.models import DestinationConfirmation, OnboardingLink
-from apps.platforms.requests import OnboardingLinkRequest, VerificationRequest
+from apps.platforms.requests import OnboardingLinkRequest, OwnVerificationRequest
 from apps.platforms.selectors import find_account
 from apps.platforms.services import confirmations
-from apps.platforms.services.verifications import submit_verification
-from apps.stores import audit
+from apps.platforms.services.verifications import submit_own
+from apps.stores.auditing import audit
 from apps.stores.models import Store, Verification
 
 TOKEN_PREFIX = "svcob_"  # noqa: S105  # the name of a kind
@@ -123,7 +123,7 @@ def now_of(link: OnboardingLink) -> datetime:
 
 
 def has_business(link: OnboardingLink) -> bool:
-    """Whether nothing more is asked of the business now."""
+    """True if nothing more is asked of the business now."""
     if link.account.kyc_confirmed_at is not None:
         return True
     return Verification.objects.filter(
@@ -135,9 +135,9 @@ def has_destination(link: OnboardingLink) -> bool:
     return Destination.objects.filter(store=link.account, mode=link.mode, removed_at=None).exists()
 
 
-def tell_business(link: OnboardingLink, request: VerificationRequest) -> bool:
-    """Submit the business details; whether that was the link's last step. Raises Unusable,
-    OutOfScope or a refusal.
+def tell_business(link: OnboardingLink, request: OwnVerificationRequest) -> bool:
+    """Submit the business details and documents, as a store submits its own; whether that was the
+    link's last step. Raises Unusable, OutOfScope or a refusal.
 
     In live mode they name a contact: without one nothing is ever sent to what the link names.
     """
@@ -147,15 +147,15 @@ def tell_business(link: OnboardingLink, request: VerificationRequest) -> bool:
         raise Invalid("contact_email", "required")
     return _step(
         link,
-        lambda: submit_verification(link.account, request),
+        lambda: submit_own(link.account, request),
         link.purpose == link.Purpose.KYB or has_destination(link),
     )
 
 
 @dataclass(frozen=True)
 class NamedDestination:
-    """Whether a destination was the link's last step, and in live mode what its contact is
-    asked."""
+    """Result of the destination step: whether it was the link's last one, and in live mode the
+    question to its contact."""
 
     is_last: bool
     confirmation: DestinationConfirmation | None
@@ -221,7 +221,7 @@ def finish(link: OnboardingLink) -> None:
 
 
 def is_finished(link: OnboardingLink) -> bool:
-    """Whether nothing is left to ask of its sub-merchant."""
+    """True if nothing is left to ask of its sub-merchant."""
     return (not link.has_business_step or has_business(link)) and (
         not link.has_payout_step or has_destination(link)
     )

@@ -10,10 +10,10 @@ from django.db import connection
 from django.db.models import Sum
 
 from apps.access.access import Access
-from apps.core.days import Days
 from apps.core.db.replica import reads_may_lag
 from apps.core.db.sql import Statement
 from apps.core.messages.fields import parse_date
+from apps.core.text.days import Days
 from apps.payments import daily_sums
 from apps.payments.daily_sums import AFTER_PLACE, PLACE
 from apps.payments.sold_sums import SOLD_IN_ALL
@@ -46,7 +46,7 @@ def days_of(first: str | None, last: str | None, today: date, zone: tzinfo = UTC
 
 @reads_may_lag("figures of a platform's days")
 def overview(access: Access, days: Days) -> PlatformOverviewDocument:
-    """What GET /platform/overview answers."""
+    """Answer of GET /platform/overview."""
     span = daily_sums.Span.of(days.begin, days.end)
     by_currency = sorted(_SOLD.rows(**extent_of(access, span)))
     return PlatformOverviewDocument(

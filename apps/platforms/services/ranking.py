@@ -132,7 +132,7 @@ class _Ranking:
         return max(self.factors.get((currency, day), Decimal(0)) for day in entry.days)
 
     def _is_exact(self, entry: sold_sums.SoldList) -> bool:
-        """Whether what the list has is what the range has, so that its order is the ranking's."""
+        """True if what the list has is what the range has, so that its order is the ranking's."""
         days = entry.days
         if entry.span is None:
             return True
@@ -148,8 +148,7 @@ class _Ranking:
 
 
 class Rates:
-    """What cents of a currency are worth in another on a day, through the booked rates of one
-    coin."""
+    """Rates between currencies on a day, through the booked rates of one coin."""
 
     def __init__(self, target: str, currencies: Iterable[str]) -> None:
         self.target = target
@@ -172,7 +171,7 @@ class Rates:
             self.rates[currency].append(rate)
 
     def weights(self, first: date, last: date) -> Iterator[tuple[str, date, Decimal]]:
-        """What a cent of each other currency is worth, by the days between."""
+        """Value of a cent of each other currency, by the days between."""
         for currency in self.days:
             for number in range((last - first).days + 1):
                 day = first + timedelta(days=number)

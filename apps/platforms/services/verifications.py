@@ -1,5 +1,5 @@
-"""What a business says of itself, and a person's decision about it, told to the store's endpoints
-and to its platform's."""
+"""A business's answers, and a person's decision about them, with events for the store's endpoints
+and its platform's."""
 
 from datetime import datetime
 
@@ -15,11 +15,13 @@ from apps.platforms.documents import verification_event
 from apps.platforms.requests import OwnVerificationRequest, VerificationRequest
 from apps.platforms.services import confirmations
 from apps.platforms.states import APPROVED, REJECTED, VERIFICATION
-from apps.stores import account_emails, audit, verification_documents
+from apps.stores.auditing import audit
+from apps.stores.emailing import account_emails
 from apps.stores.models import Store, Verification
-from apps.stores.notification_kinds import VERIFICATION as VERIFICATION_KIND
-from apps.stores.notifications import News, record
+from apps.stores.notices.kinds import VERIFICATION as VERIFICATION_KIND
+from apps.stores.notices.notifications import News, record
 from apps.stores.services import change_store
+from apps.stores.verifying import documents as verification_documents
 from apps.webhooks import events
 
 NO_REASON = "No reason was given"
@@ -136,11 +138,11 @@ def _tell(verification: Verification, done: str, reason: str, at: datetime) -> N
     for mode in Mode.values:
         record(News(store.pk, mode, VERIFICATION_KIND, verification.pk, title, path, reason))
     account_emails.tell_owners(
-        store, f"verification:{verification.pk}", _letter(store, done, reason)
+        store, f"verification:{verification.pk}", _email(store, done, reason)
     )
 
 
-def _letter(store: Store, done: str, reason: str) -> account_emails.StaffDecision:
+def _email(store: Store, done: str, reason: str) -> account_emails.StaffDecision:
     path = (
         "/dashboard/verification"
         if store.platform_id is None

@@ -7,6 +7,7 @@ from msgspec import UNSET, UnsetType
 from apps.core.clock import iso
 from apps.core.documents.private_files import LINK_SECONDS
 from apps.core.messages.documents import Day, Document, Id, Time
+from apps.core.text.days import UTC_NAME
 from apps.reports import states
 from apps.reports.models import Report
 
@@ -25,6 +26,7 @@ class ReportDocument(Document, frozen=True, kw_only=True):
     generated_at: Time | None
     size_bytes: int | None
     error: str | None
+    time_zone: str
     url: str | UnsetType = UNSET
     expires_in: int | UnsetType = UNSET
 
@@ -70,6 +72,7 @@ def _entry(report: Report, url: str | None) -> ReportDocument:
         generated_at=iso(report.generated_at) if is_generated else None,
         size_bytes=report.size_bytes if is_generated else None,
         error=report.error or None,
+        time_zone=report.time_zone or UTC_NAME,
         url=UNSET if url is None else url,
         expires_in=UNSET if url is None else LINK_SECONDS,
     )

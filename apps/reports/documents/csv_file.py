@@ -1,15 +1,17 @@
-"""A report as CSV: the entries one by one, or the statement's sums. Amounts are plain decimals,
-times are UTC."""
+"""A report as CSV: the entries one by one with what stands against them, or the statement's sums.
+Amounts are plain decimals, times are UTC, dates are days of the books."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.documents import spreadsheet
+from apps.reports.account_codes import Codes, codes_of
 from apps.reports.documents.figures import Values
 from apps.reports.labels import kind_label
 from apps.reports.models import Report
+from apps.reports.postings import BookSide, postings_of
 from apps.reports.selectors import AccountAmounts, AssetSums, Extent, ReportLine, asset_sums, lines
 
 STEP = 2_000
@@ -32,6 +34,12 @@ ENTRY_COLUMNS = (
     "reference",
     "payment_reference",
     "order_id",
+    "date",
+    "book_value",
+    "book_currency",
+    "book_rate",
+    "book_rate_source",
+    "account_code",
 )
 STATEMENT_COLUMNS = (
     "section",
@@ -46,7 +54,29 @@ STATEMENT_COLUMNS = (
     "in",
     "out",
     "net",
+    # In the merchant's own wallet, and so in no total.
+    "own_pending",
+    "own_received",
+    "own_fees_due",
 )
+# Cells that are amounts, and so written with the separators that were chosen.
+AMOUNTS = frozenset({"amount", "balance", "value", "rate", "book_value", "book_rate"}).union(
+    STATEMENT_COLUMNS[5:]
+)
+
+
+class Separators(NamedTuple):
+    """Between cells, and before decimals."""
+
+    cells: str
+    decimals: str
+
+
+SEPARATORS = {
+    Report.Format.CSV: Separators(",", "."),
+    Report.Format.CSV_SEMICOLON: Separators(";", ","),
+    Report.Format.CSV_TAB: Separators("\t", "."),
+}
 
 
 def write(report: Report, file: Any, progress: Callable[[int], None]) -> None:
@@ -54,49 +84,83 @@ def write(report: Report, file: Any, progress: Callable[[int], None]) -> None:
     extent = Extent.of(report)
     sums = asset_sums(extent)
     report.lines_total = sum(total.entries for asset in sums for total in asset.sums)
-    every = _counted(lines(extent, sums), progress)
+    every = counted(lines(extent, sums), progress)
+    separators = SEPARATORS[Report.Format(report.format)]
     is_statement = report.report_type == Report.Type.MERCHANT_STATEMENT
-    rows = _statement(sums, every) if is_statement else (_entry(line) for line in every)
-    for text in spreadsheet.lines(STATEMENT_COLUMNS if is_statement else ENTRY_COLUMNS, rows):
+    columns: tuple[str, ...] = STATEMENT_COLUMNS if is_statement else ENTRY_COLUMNS
+    rows = _statement(sums, every, extent) if is_statement else _entries(every, extent)
+    is_amount = [column in AMOUNTS for column in columns]
+    written = (_separated(row, is_amount, separators.decimals) for row in rows)
+    for text in spreadsheet.lines(columns, written, separator=separators.cells):
         file.write(text.encode())
 
 
-def _counted(every: Iterator[ReportLine], progress: Callable[[int], None]) -> Iterator[ReportLine]:
+def counted(every: Iterator[ReportLine], progress: Callable[[int], None]) -> Iterator[ReportLine]:
+    """The lines; `progress` hears of them now and then."""
     for number, line in enumerate(every, 1):
         yield line
         if number % STEP == 0:
             progress(number)
 
 
-def _entry(line: ReportLine) -> list[object]:
+def _separated(row: list[object], is_amount: list[bool], decimals: str) -> list[object]:
+    return [
+        str(cell).replace(".", decimals) if is_one and cell is not None else cell
+        for cell, is_one in zip(row, is_amount, strict=True)
+    ]
+
+
+def _entries(every: Iterator[ReportLine], extent: Extent) -> Iterator[list[object]]:
+    """The entries of each movement, and after them what stands against them: they sum to zero."""
+    codes = codes_of(extent.store_id)
+    for postings in postings_of(every):
+        for posting in postings:
+            yield _entry(posting, extent, codes)
+
+
+def _entry(posting: BookSide, extent: Extent, codes: Codes) -> list[object]:
+    line = posting.line
     amount, balance = (
         money.decimal_from_atomic(atomic, line.atomic_decimals)
-        for atomic in (line.amount_atomic, line.balance_atomic)
+        for atomic in (posting.amount_atomic, line.balance_atomic)
     )
     return [
         iso(line.at),
         line.movement_id,
-        line.entry_id,
+        line.entry_id if posting.is_entry else None,
         line.kind,
         kind_label(line.kind),
-        line.role,
-        line.account,
+        posting.role,
+        posting.account,
         line.asset_id,
         amount,
-        balance,
+        balance if posting.is_entry else None,
         line.currency,
-        None if line.value_cents is None else money.text_from_cents(line.value_cents),
+        cents_text(posting.value_cents),
         None if line.rate is None else money.fraction_text(line.rate),
         line.rate_source,
         iso(line.rate_at),
         line.reference,
         line.payment_reference,
         line.order_id,
+        extent.day(line.at),
+        cents_text(posting.book_value_cents),
+        extent.store_currency,
+        None if line.book_rate is None else money.fraction_text(line.book_rate),
+        line.book_rate_source,
+        codes.coins if posting.is_entry else getattr(codes, posting.code_line),
     ]
 
 
-def _statement(sums: list[AssetSums], every: Iterator[ReportLine]) -> Iterator[list[object]]:
-    """Each asset from its opening to its closing balance, then what the movements were worth."""
+def cents_text(cents: int | None) -> str | None:
+    return None if cents is None else money.text_from_cents(cents)
+
+
+def _statement(
+    sums: list[AssetSums], every: Iterator[ReportLine], extent: Extent
+) -> Iterator[list[object]]:
+    """Each asset from its opening to its closing balance, then what the movements were worth, in
+    the currencies of payments and in the books'."""
     for asset in sums:
         yield _balance(asset, "opening_balance", "Opening balance", None, asset.opening)
         for total in asset.sums:
@@ -104,16 +168,22 @@ def _statement(sums: list[AssetSums], every: Iterator[ReportLine]) -> Iterator[l
                 asset, total.kind, kind_label(total.kind), total.movements, total.amounts
             )
         yield _balance(asset, "closing_balance", "Closing balance", None, asset.closing)
-    values = Values()
+    values, books = Values(), Values()
     for line in every:
         values.add(line)
+        books.add(line._replace(currency=extent.store_currency, value_cents=line.book_value_cents))
+    yield from _worth("value", values)
+    yield from _worth("book_value", books)
+
+
+def _worth(section: str, values: Values) -> Iterator[list[object]]:
     for value in values.sums():
         worth = [
             money.text_from_cents(cents)
             for cents in (value.in_cents, value.out_cents, value.net_cents)
         ]
         yield [
-            "value",
+            section,
             value.currency,
             value.kind,
             value.label,
@@ -123,14 +193,15 @@ def _statement(sums: list[AssetSums], every: Iterator[ReportLine]) -> Iterator[l
             None,
             None,
             *worth,
+            *[None] * len(AccountAmounts().own),
         ]
 
 
 def _balance(
     asset: AssetSums, kind: str, label: str, count: int | None, amounts: AccountAmounts
 ) -> list[object]:
-    coins = [
-        money.decimal_from_atomic(amount, asset.atomic_decimals)
-        for amount in (*amounts, amounts.total)
-    ]
-    return ["balance", asset.asset_id, kind, label, count, *coins, None, None, None]
+    here, own = (
+        [money.decimal_from_atomic(amount, asset.atomic_decimals) for amount in part]
+        for part in (amounts.here, amounts.own)
+    )
+    return ["balance", asset.asset_id, kind, label, count, *here, None, None, None, *own]

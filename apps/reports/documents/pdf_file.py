@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 
 from apps.core import money
 from apps.core.documents.process import write_listing
+from apps.core.text.days import UTC_NAME, zone_named
 from apps.reports.documents.figures import Values
 from apps.reports.labels import ACCOUNTS, kind_label
 from apps.reports.models import Report
@@ -84,7 +85,8 @@ def _pages(
 ) -> Iterator[list[str]]:
     """The lines of each page."""
     mark = "" if report.is_live else "TEST, no real money: "
-    of = f"{mark}{report.get_report_type_display()}, {report.period_from} to {report.period_to}"
+    period = f"{report.period_from} to {report.period_to}{' so far' if report.is_so_far else ''}"
+    of = f"{mark}{report.get_report_type_display()}, {period}"
     number = 1
     done = 0
     while rows := [
@@ -114,6 +116,10 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
     return {
         "report": report,
         "merchant": store.brand_name or store.name,
+        "zone": report.time_zone or UTC_NAME,
+        "until": f"{report.until.astimezone(zone_named(report.time_zone)):%Y-%m-%d %H:%M}"
+        if report.until
+        else "",
         "assets": [_asset(total) for total in sums],
         "values": list(values.by_currency()),
         "unpriced": sum(total.unpriced for total in values.sums()),
@@ -121,23 +127,45 @@ def _summary(report: Report, sums: list[AssetSums], values: Values) -> dict[str,
     }
 
 
+_PLACES: tuple[tuple[bool, tuple[str, ...], Callable[[AccountAmounts], tuple[int, ...]]], ...] = (
+    (False, ("Available", "Held", "Reserved", "Total"), lambda amounts: amounts.here),
+    (True, ("Not settled", "Settled", "Fees due"), lambda amounts: amounts.own),
+)
+
+
 def _asset(asset: AssetSums) -> dict[str, object]:
+    """What is held here, and apart from it what came to the merchant's own wallet."""
+    every = [asset.opening, asset.closing, *(total.amounts for total in asset.sums)]
+    tables = [
+        _table(asset, columns, of, is_own=is_own)
+        for is_own, columns, of in _PLACES
+        if not is_own or any(any(amounts.own) for amounts in every)
+    ]
+    return {"id": asset.asset_id, "tables": tables}
+
+
+def _table(
+    asset: AssetSums,
+    columns: tuple[str, ...],
+    of: Callable[[AccountAmounts], tuple[int, ...]],
+    *,
+    is_own: bool,
+) -> dict[str, object]:
     def cells(amounts: AccountAmounts) -> list[str]:
-        return [
-            money.decimal_from_atomic(amount, asset.atomic_decimals)
-            for amount in (*amounts, amounts.total)
-        ]
+        return [money.decimal_from_atomic(amount, asset.atomic_decimals) for amount in of(amounts)]
 
     rows = [
         {
             "label": kind_label(total.kind),
-            "movements": total.movements,
+            "movements": movements,
             "amounts": cells(total.amounts),
         }
         for total in asset.sums
+        if (movements := total.own_movements if is_own else total.here_movements)
     ]
     return {
-        "id": asset.asset_id,
+        "is_own": is_own,
+        "columns": columns,
         "opening": cells(asset.opening),
         "rows": rows,
         "closing": cells(asset.closing),

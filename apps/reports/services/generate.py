@@ -19,7 +19,16 @@ from django.db.models import Exists, OuterRef, Q
 from apps.core import clock
 from apps.core.machine import Step
 from apps.reports import states
-from apps.reports.documents import csv_file, pdf_file
+from apps.reports.documents import (
+    bank_csv_file,
+    camt_file,
+    csv_file,
+    datev_file,
+    journal_file,
+    ofx_file,
+    pdf_file,
+)
+from apps.reports.documents.statement_lines import RateMissing
 from apps.reports.models import Report
 
 log = structlog.get_logger(__name__)
@@ -30,7 +39,24 @@ FAILED_WORDS = "The report could not be made. Ask for it again."
 
 WRITERS: dict[str, Callable[[Report, Any, Callable[[int], None]], None]] = {
     Report.Format.PDF: pdf_file.write,
-    Report.Format.CSV: csv_file.write,
+    **dict.fromkeys(csv_file.SEPARATORS, csv_file.write),
+    **dict.fromkeys(journal_file.JOURNALS, journal_file.write),
+    Report.Format.DATEV: datev_file.write,
+    Report.Format.XERO: bank_csv_file.write_xero,
+    Report.Format.QUICKBOOKS: bank_csv_file.write_quickbooks,
+    Report.Format.OFX: ofx_file.write,
+    Report.Format.CAMT053: camt_file.write,
+}
+# Of a file, where that isn't the name of its format.
+ENDINGS = {
+    Report.Format.CSV_SEMICOLON: "csv",
+    Report.Format.CSV_TAB: "csv",
+    Report.Format.HLEDGER: "journal",
+    Report.Format.LEDGER: "ledger",
+    Report.Format.DATEV: "csv",
+    Report.Format.XERO: "csv",
+    Report.Format.QUICKBOOKS: "csv",
+    Report.Format.CAMT053: "xml",
 }
 
 
@@ -86,6 +112,11 @@ def _generate(report: Report) -> None:
             _finish(report, storages["private"].save(_file_name(report), File(file)), size)
     except ClaimLost:
         log.warning("report_claim_lost", report=str(report.pk))
+    except RateMissing as refusal:
+        coin = {"asset_id": refusal.asset_id, "currency": refusal.currency}
+        log.warning("report_rate_missing", report=str(report.pk), **coin)
+        if _mine(report).exists():
+            _fail(report, str(refusal))
     except (
         Exception
     ):  # any bug or failure of the storage: noted on the report, and the others go on
@@ -96,8 +127,10 @@ def _generate(report: Report) -> None:
 def _file_name(report: Report) -> str:
     """The name that a download has; the id makes it unguessable and each attempt its own."""
     currency = f"-{report.currency.lower()}" if report.currency else ""
-    period = f"{report.period_from}-{report.period_to}"
-    name = f"{report.report_type}-{report.mode}-{period}{currency}.{report.format}"
+    period = f"{report.period_from}-{report.period_to}{'-so-far' if report.is_so_far else ''}"
+    ending = ENDINGS.get(Report.Format(report.format), report.format)
+    program = "EXTF_" if report.format == Report.Format.DATEV else ""
+    name = f"{program}{report.report_type}-{report.mode}-{period}{currency}.{ending}"
     return f"reports/{report.pk}/{name}"
 
 
@@ -146,7 +179,7 @@ def _give_back(report: Report) -> None:
         _fail(report)
 
 
-def _fail(report: Report) -> None:
+def _fail(report: Report, words: str = FAILED_WORDS) -> None:
     states.MACHINE.change_status(
-        report, Step(states.FAILED), at=clock.real_now(), error=FAILED_WORDS, claimed_until=None
+        report, Step(states.FAILED), at=clock.real_now(), error=words, claimed_until=None
     )

@@ -59,7 +59,7 @@ def code(value: object) -> SafeString:
 
 
 def is_identifier(value: object, column: str = "") -> bool:
-    """Whether it is copied rather than read; `column` is where it stands."""
+    """True if it is copied rather than read; `column` is where it stands."""
     if isinstance(value, UUID):
         return True
     if not isinstance(value, str) or isinstance(value, SafeString):
@@ -84,7 +84,7 @@ def path_text(path: str) -> SafeString:
 
 
 def with_emails(text: str) -> SafeString:
-    """What may name people, whose long email addresses break between their parts."""
+    """Text that may name people, whose long email addresses break between their parts."""
     words = (
         email_text(part) if len(part) > UNBROKEN_MAX and "@" in part else part
         for part in _EMAILS.split(text)
@@ -99,8 +99,8 @@ def with_settings(text: str) -> SafeString:
 
 
 def heading_text(text: str) -> SafeString:
-    """What a record is called: paths, URLs and email addresses break between their parts, and all
-    else where a line ends."""
+    """Heading of a record: paths, URLs and email addresses break between their parts, and all else
+    where a line ends."""
     words = (
         url_text(word)
         if _URL.fullmatch(word)

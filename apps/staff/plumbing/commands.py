@@ -1,5 +1,5 @@
-"""What an operator types where a person may only say what became of something at a terminal: whole
-lines, to be copied."""
+"""Commands for an operator, where an outcome may only be decided at a terminal: whole lines, to be
+copied."""
 
 from collections.abc import Iterable
 

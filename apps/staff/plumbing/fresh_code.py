@@ -5,7 +5,7 @@ from typing import cast
 
 from django.http import HttpRequest
 
-from apps.access import stepup
+from apps.access.factors import stepup
 from apps.core import clock
 from apps.core.web.middleware import client_address
 from apps.stores.models import User
@@ -14,7 +14,7 @@ _TAKEN = "is_staff_code_taken"  # on the request: a code is taken once
 
 
 def is_due(request: HttpRequest) -> bool:
-    """Whether the last code of this session was taken more than five minutes ago."""
+    """True if the last code of this session was taken more than five minutes ago."""
     return not stepup.is_fresh(request.session, cast(User, request.user), clock.real_now())
 
 

@@ -49,7 +49,7 @@ class CappedPaginator(_Paginator):
 
 
 def is_by_key(rows: "QuerySet[Any]") -> bool:
-    """Whether the list has its rows as they were made, by IDs that begin with their time."""
+    """True if the list has its rows as they were made, by IDs that begin with their time."""
     is_timed = isinstance(rows.model._meta.pk, ids.IdField)
     return is_timed and tuple(rows.query.order_by[:1]) == (BY_KEY,)
 
@@ -92,7 +92,7 @@ def _first_id_to_come() -> uuid.UUID:
 
 
 def _time_of(rows: "QuerySet[Any]") -> str:
-    """When a row was made, by the name that its table has for it."""
+    """Column with the time of making."""
     names = {field.name for field in rows.model._meta.fields}
     return next(name for name in TIMES if name in names)
 

@@ -9,14 +9,14 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from apps.core.words import sentence
+from apps.core.text.words import sentence
 from apps.staff.plumbing.codes import code_or_text
 from apps.stores.models import User
 
 
 def record_links(model: type[Model], ids: Sequence[str], name: str = "") -> list[SafeString]:
-    """What people call these records, linked to their pages; what has no page, or is gone, has the
-    name that is known of it."""
+    """Names of these records, linked to their pages; without a page, or when gone, the known
+    name."""
     page: Any = admin.site._registry.get(model)
     rows = {str(row.pk): row for row in rows_with(page, ids)} if page is not None else {}
     url = f"admin:{model._meta.app_label}_{model._meta.model_name}_change"

@@ -1,5 +1,5 @@
-"""What a column has as JSON, as staff read it: values side by side, names with values, a table of
-lines that are alike, or what was sent as it was sent."""
+"""JSON columns for staff: values side by side, names with values, a table of similar lines, or the
+original text."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -61,7 +61,7 @@ def address_parts(address: Mapping[str, Any]) -> list[tuple[str, Any]]:
 
 
 def _rank(name: str) -> int:
-    """What isn't a line of an address comes last."""
+    """Rank of a line of an address; others come last."""
     return _ADDRESS.index(name) if name in _ADDRESS else len(_ADDRESS)
 
 
@@ -93,7 +93,7 @@ def table(columns: Sequence[TableColumn], rows: Iterable[Sequence[Any]]) -> Safe
 
 
 def as_sent(value: Any) -> SafeString:
-    """What another program sent or receives: indented, and otherwise untouched."""
+    """Another program's JSON: indented, and otherwise untouched."""
     return format_html(
         '<pre class="code">{}</pre>', json.dumps(value, ensure_ascii=False, indent=2)
     )

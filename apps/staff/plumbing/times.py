@@ -19,7 +19,7 @@ _BY_CLOCK = '{} <span class="worth below">{}<span class="one-line">by its test c
 
 
 def is_moved(row: Any, own: datetime | None) -> bool:
-    """Whether a test clock told when the row was made: its ID tells the machine's time."""
+    """True if a test clock told when the row was made: its ID tells the machine's time."""
     at = ids.time_of(row.pk) if isinstance(row.pk, UUID) else None
     return (
         own is not None
@@ -30,13 +30,13 @@ def is_moved(row: Any, own: datetime | None) -> bool:
 
 
 def made_at(row: Any, own: datetime) -> datetime:
-    """When it was made, by the machine's clock."""
+    """Time of making, by the machine's clock."""
     at = ids.time_of(row.pk) if is_moved(row, own) else None
     return own if at is None else at
 
 
 def made_text(row: Any, own: datetime | None) -> SafeString | str:
-    """When it was made, and below it what the test clock said; empty without a time."""
+    """Time of making, and below it the test clock's time; empty without a time."""
     if own is None or not is_moved(row, own):
         return moment(own)
     return format_html(_BY_CLOCK, moment(made_at(row, own)), format_html("{} ", moment(own)))

@@ -7,6 +7,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from django import forms
 
 from apps.core import money
+from apps.core.messages.invalid import Invalid
+from apps.core.typed_amounts import (
+    LENGTH_MAX,
+    Ambiguous,
+    cents_typed,
+    coins_typed,
+    percent_text,
+    unmistakable,
+)
 from apps.staff.plumbing.values import coin_of, currency_of
 
 if TYPE_CHECKING:
@@ -18,17 +27,24 @@ if TYPE_CHECKING:
 _BOUNDS = ("decimal_places", "max_digits", "max_value", "min_value")
 
 
+def amount_widget() -> forms.TextInput:
+    """The input of every amount and percentage, as the other pages have it."""
+    return forms.TextInput(
+        attrs={"inputmode": "decimal", "autocomplete": "off", "maxlength": LENGTH_MAX}
+    )
+
+
 class UnitField(forms.CharField):
     """`places` is how many the unit has; `unit` stands behind the label."""
 
     unit = ""
     places = 0
-    wrong: ClassVar[str] = "Enter a number without separators, with at most {places} decimal places"
+    wrong: ClassVar[str] = "Enter a number with at most {places} decimal places"
 
     def __init__(self, **options: Any) -> None:
         for bound in _BOUNDS:  # of what the column has, which the record's own rules check
             options.pop(bound, None)
-        options["widget"] = forms.TextInput(attrs={"inputmode": "decimal"})
+        options["widget"] = amount_widget()
         super().__init__(**options)
 
     def belong_to(self, row: "Model", name: str) -> None:
@@ -36,20 +52,30 @@ class UnitField(forms.CharField):
         self.label = f"{self.label} ({self.unit})"
 
     def prepare_value(self, value: Any) -> Any:
-        """What the column has, in people's units; what was typed stays."""
+        """The column's value in people's units; typed text stays."""
         return value if value is None or isinstance(value, str) else self.as_typed(value)
 
     def to_python(self, value: Any) -> Any:
         text = super().to_python(value)
         if not text:
             return None
-        smallest = money.atomic_from_coins(text, self.places)
+        try:
+            smallest = self.smallest(text)
+        except Ambiguous as refusal:
+            raise forms.ValidationError(refusal.text_of("The amount")) from None
+        except Invalid:
+            smallest = None
         if smallest is None:
             raise forms.ValidationError(self.wrong.format(places=self.places))
         return self.as_stored(smallest)
 
+    def smallest(self, text: str) -> int | None:
+        """What was typed, in the smallest parts that can be. Raises Invalid."""
+        plain = coins_typed(text, "amount", self.places)
+        return money.atomic_from_coins(plain, self.places)
+
     def as_typed(self, value: Any) -> str:
-        return money.decimal_from_atomic(int(value), self.places)
+        return unmistakable(money.decimal_from_atomic(int(value), self.places))
 
     def as_stored(self, smallest: int) -> Any:
         """Of so many of the smallest parts that can be typed."""
@@ -60,6 +86,10 @@ class BasisPointsField(UnitField):
     unit = "%"
     places = 2
     wrong = "Enter a percentage from 0 to 100, with at most {places} decimal places"
+
+    def smallest(self, text: str) -> int | None:
+        plain = percent_text(text)
+        return money.atomic_from_coins(plain, self.places) if plain else None
 
     def as_stored(self, smallest: int) -> Any:
         if smallest > 100 * 10**self.places:
@@ -80,9 +110,14 @@ class FractionField(BasisPointsField):
 
 class MoneyField(UnitField):
     places = 2
+    currency = ""
+
+    def smallest(self, text: str) -> int | None:
+        return cents_typed(text, "amount", self.currency)
 
     def belong_to(self, row: "Model", name: str) -> None:
-        self.unit = currency_of(row, name) or "money"
+        self.currency = currency_of(row, name) or ""
+        self.unit = self.currency or "money"
         super().belong_to(row, name)
 
 

@@ -1,4 +1,4 @@
-"""What staff read of a record: money, coins, percent, times with their zone, countries by name."""
+"""Values of records for staff: money, coins, percent, times with their zone, countries by name."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -16,10 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from apps.core import money
-from apps.core.countries import country_name
-from apps.core.durations import duration_text
 from apps.core.messages.fields import is_uuid
-from apps.core.regions import REGIONS
 from apps.core.templatetags.tillgate import (
     badge,
     fiat,
@@ -28,8 +25,11 @@ from apps.core.templatetags.tillgate import (
     percentage,
     status_words,
 )
+from apps.core.text.countries import country_name
+from apps.core.text.durations import duration_text
+from apps.core.text.regions import REGIONS
+from apps.core.text.words import code_words, sentence
 from apps.core.web.forms import typographic
-from apps.core.words import code_words, sentence
 from apps.staff.labels import column_label
 from apps.staff.lists import yes_or_no
 from apps.staff.plumbing import times
@@ -157,8 +157,8 @@ def _text(row: Any, name: str, value: Any) -> Any:
 
 
 def _caller(caller: str) -> Any:
-    """Whose idempotency keys are a set of their own: the store's secret keys together, a person, or
-    an agent."""
+    """Owner of a set of idempotency keys: the store's secret keys together, a person, or an
+    agent."""
     kind, _, id = caller.partition(":")
     if kind in _KEYS:
         return _KEYS[kind]
@@ -231,7 +231,7 @@ def _time(row: Any, name: str, value: datetime) -> str:
 
 
 def _amount(row: Any, name: str, value: Any) -> Any:
-    """One number of a column whose name ends in its unit."""
+    """A number of a column whose name ends in its unit."""
     if name.endswith("_cents"):
         return _money(row, name, int(value))
     if name.endswith("_atomic"):
@@ -313,7 +313,7 @@ def named(row: models.Model) -> str:
 
 
 def record_title(row: models.Model) -> str:
-    """What the page of a record is called after: never a bare number of ours, where it has more."""
+    """Title of a record's page: never a bare number of ours, where it has more."""
     title = _first_of(
         row, ("full_name", "reference", "number", "name", "email", "url", "mandate_ref")
     )

@@ -1,4 +1,4 @@
-"""How lists and records of the staff site are shown."""
+"""Display of the staff site's lists and records."""
 
 import re
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 
-from apps.core.words import sentence
+from apps.core.text.words import sentence
 from apps.staff.plumbing.codes import code_or_text, heading_text, with_settings
 from apps.staff.plumbing.values import named
 
@@ -36,7 +36,7 @@ _BLANK = re.compile(r"<t[dh][^>]*>[—-]?</t[dh]>")
 
 
 class Header(TypedDict):
-    """What of Django's own is shown."""
+    """Visible parts of Django's own header."""
 
     text: str
     class_attrib: SafeString
@@ -136,14 +136,14 @@ def has_id_below(row: Model) -> bool:
 
 @register.filter
 def is_changed_here(row: Model) -> bool:
-    """Whether staff change such records, which have a history then."""
+    """True if staff change such records, which have a history then."""
     page: Any = admin.site.get_model_admin(type(row))
     return bool(page.is_changed_here)
 
 
 @register.filter
 def record_setting(row: Any) -> list[str]:
-    """What a record is, whose and since when, where its heading doesn't say so."""
+    """A record's kind, store and age, where its heading doesn't say so."""
     page: Any = admin.site.get_model_admin(type(row))
     noun = sentence(page.singular())
     store = getattr(row, "store", None) or getattr(row, "store_name", None)
@@ -194,7 +194,7 @@ def staff_lines(fieldset: Fieldset) -> RecordLines:
 
 @register.filter
 def part_label(field: Any) -> str:
-    """What a phone, which shows no heads of columns, puts before a value."""
+    """Label before a value on a phone, which shows no heads of columns."""
     label = field.field["label"] if field.is_readonly else field.field.label
     return sentence(str(label))
 
@@ -217,7 +217,7 @@ def _is_empty(field: AdminReadonlyField) -> bool:
 
 
 def _column(field: AdminReadonlyField) -> tuple[Any, Any]:
-    """Whose column it is: the record's, or that of a row beside it (`companions`)."""
+    """Owner of a column: the record, or a row beside it (`companions`)."""
     record = field.form.instance
     for row in (record, *getattr(record, "companions", ())):
         try:
@@ -229,8 +229,7 @@ def _column(field: AdminReadonlyField) -> tuple[Any, Any]:
 
 @register.filter
 def staff_value(field: AdminReadonlyField) -> Any:
-    """What a record has in a field, in people's units. What isn't a column is as the site shows
-    it."""
+    """A field's value in people's units. What isn't a column is as the site shows it."""
     row, column = _column(field)
     if column is None:
         return field.contents()

@@ -1,4 +1,4 @@
-"""What must always hold of verified businesses and of platform fees that were raised."""
+"""Invariants of verified businesses and of platform fees that were raised."""
 
 from apps.core.invariant import Invariant
 

@@ -1,4 +1,4 @@
-"""What must always hold of the counts of platforms' merchants."""
+"""Invariants of the counts of platforms' merchants."""
 
 from apps.core.invariant import Invariant
 

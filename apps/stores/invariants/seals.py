@@ -1,8 +1,8 @@
-"""What must hold of the audit log: every line as it was sealed, every seal following the one
-before, no line slipped in later."""
+"""Invariants of the audit log: every line as it was sealed, every seal following the one before, no
+line slipped in later."""
 
 from apps.core.invariant import Invariant
-from apps.stores.seals import FIRST, SEAL_SQL
+from apps.stores.auditing.seals import FIRST, SEAL_SQL
 
 # A line is written at its moment and committed soon after: one much older than the seal before its
 # own was not there then.

@@ -1,5 +1,5 @@
-"""What must always hold of what takes two members of staff: asked for by one, approved by another,
-and nothing of it done without.
+"""Invariants of what takes two members of staff: asked for by one, approved by another, and nothing
+of it done without.
 
 What was done before staff requests came is left alone.
 """
@@ -23,7 +23,7 @@ _BY_TWO = (
 
 
 def _near(kind: str) -> str:
-    """Whether two have approved this kind of thing for the target of line `l`, just then."""
+    """Condition that two approved this kind of request for the target of line `l`, just then."""
     return (
         f"EXISTS (SELECT 1 FROM stores_staffrequest r WHERE r.kind = '{kind}' AND {_BY_TWO} AND"  # noqa: S608  # ours
         f" abs(extract(epoch FROM l.at - r.decided_at)) < 60 AND (r.target_id = l.target_id"
@@ -32,7 +32,7 @@ def _near(kind: str) -> str:
 
 
 def _rises(column: str) -> str:
-    """Whether a limit is higher than before by line `l`, or gone."""
+    """Condition that line `l` raises or removes a limit."""
     value = f"l.details -> '{column}'"
     return (
         f"(jsonb_typeof({value}) = 'array' AND coalesce(({value} ->> 1)::numeric >"
@@ -122,7 +122,7 @@ WHERE t.to_status = 'requires_review' AND t.note = ANY (%(held_for_review)s)
         AND e.mode = l.mode AND e.target_name = p.asset_id
         AND e.id < l.id AND e.at > l.at - interval '1 hour'
     WHERE l.action = 'payout.released' AND l.target_id = t.payout_id::text
-        AND l.store_id = p.store_id AND l.mode = p.mode))
+        AND l.store_id = stores_origin(p.store_id) AND l.mode = p.mode))
 """,  # noqa: S608  # our own text
     ),
     Invariant(
@@ -170,6 +170,14 @@ WHERE l.action IN ('store.changed', 'staff.changed') AND l.actor_kind = 'staff'
         OR l.details -> 'kyc_confirmed_at' ->> 1 IS NOT NULL
         OR {_rises("underpayment_tolerance_bps")} OR {_rises("overpayment_tolerance_bps")}
         OR {_rises("payout_review_threshold_cents")})
+UNION ALL SELECT 'store ' || l.target_id, 'one suspended it, or ended that'
+    FROM stores_auditentry l,
+        LATERAL unnest(ARRAY['payments', 'payouts', 'sign_ins']) AS part
+WHERE l.action IN ('store.changed', 'staff.changed') AND l.actor_kind = 'staff'
+    AND l.target_type = 'store' AND l.details ? (part || '_suspended_at')
+    AND NOT EXISTS (SELECT 1 FROM stores_staffrequest r WHERE r.kind = 'suspension' AND {_BY_TWO}
+        AND r.target_id = l.target_id || ':' || part
+        AND abs(extract(epoch FROM l.at - r.decided_at)) < 60)
 UNION ALL SELECT 'store ' || l.store_id, 'one raised its payout limits'
     FROM stores_auditentry l
 WHERE l.action IN ('payout_cap.changed', 'staff.changed') AND l.actor_kind = 'staff'

@@ -1,4 +1,4 @@
-"""What a source of DNS answers can do."""
+"""Interface of a source of DNS answers."""
 
 from typing import Protocol
 
@@ -7,9 +7,9 @@ class Resolver(Protocol):
     """False is a definite answer; ProviderError when none was to be had."""
 
     def has_text(self, name: str, value: str) -> bool:
-        """Whether the name has this TXT record."""
+        """True if the name has this TXT record."""
         ...
 
     def leads_to(self, domain: str, host: str) -> bool:
-        """Whether who asks for `domain` arrives at `host`: by CNAME, or at one of its addresses."""
+        """True if who asks for `domain` arrives at `host`: by CNAME, or at one of its addresses."""
         ...

@@ -36,7 +36,7 @@ class Dns:
         }
 
     def _canonical(self, name: str) -> str:
-        """Where the CNAMEs of a name end."""
+        """Name at the end of the CNAMEs."""
         answer = self._answer(name, "A")
         return str(answer.canonical_name).rstrip(".").lower() if answer is not None else name
 

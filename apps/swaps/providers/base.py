@@ -1,4 +1,4 @@
-"""What a place that swaps can do: say what an amount would buy, and bring an order one step on.
+"""Interface of a place that swaps: quoting an amount, and advancing an order.
 
 `prepare` is called before each step and may ask outside; `advance` and `leave` run inside the
 caller's transaction, so they never touch the network; the same order is the same swap, once.
@@ -60,7 +60,7 @@ class SwapOrder:
 
 @dataclass(frozen=True)
 class SwapOutcome:
-    """How far an order is. A filled one tells what it bought; one on a chain names the transfer
+    """Progress of an order. A filled one tells what it bought; one on a chain names the transfer
     that fills it, and ends with it."""
 
     state: str
@@ -76,7 +76,7 @@ class SwapProvider(Protocol):
     is_on_chain: bool
 
     def quote(self, sold: Amount[Asset], buy: Asset) -> Amount[Asset]:
-        """What the amount would buy now. Not inside a transaction. Raises NoRoute or
+        """Present yield of the amount. Not inside a transaction. Raises NoRoute or
         ProviderError."""
 
     def prepare(self, order: SwapOrder) -> None:

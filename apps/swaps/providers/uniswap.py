@@ -45,7 +45,7 @@ class Uniswap:
     is_on_chain = True
 
     def quote(self, sold: Amount[Asset], buy: Asset) -> Amount[Asset]:
-        """What the pools give now for the amount."""
+        """Present yield of the pools for the amount."""
         router = self._router(sold.asset, buy)
         if router is None:
             raise NoRoute
@@ -72,7 +72,7 @@ class Uniswap:
         """Nothing: the pools hold the price, and the call its least."""
 
     def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome:
-        """One step: ask for the approval, then name the call."""
+        """Takes a step: request the approval, then name the call."""
         sent = self._transfer_of(order, _Purpose.SWAP)
         if sent is not None:
             return SwapOutcome(SENT, transfer=_again(sent))
@@ -103,7 +103,7 @@ class Uniswap:
         return SwapOutcome(WAITING)
 
     def _is_other_under_way(self, order: SwapOrder) -> bool:
-        """Whether an earlier order's allowance of this token may stand. The wallet's row is the
+        """True if an earlier order's allowance of this token may stand. The wallet's row is the
         turn: who comes first is first."""
         HotWallet.objects.select_for_update().get(chain=order.source.chain_id, number=0)
         rows = OutgoingTransaction.objects.filter(chain=order.source.chain_id, asset=order.source)
@@ -162,7 +162,8 @@ def _call(order: SwapOrder, router: Router, wallet: HotWallet) -> TransferOrder:
 
 
 def _again(sent: OutgoingTransaction) -> TransferOrder:
-    """What was asked for: its deadline is in it, and the router may be another since."""
+    """The order as it was requested: it contains its deadline, and the router may have changed
+    since."""
     return TransferOrder(
         sent.asset, sent.to_address, sent.amount_atomic, sent.call_data, sent.receives_asset_id
     )

@@ -23,7 +23,8 @@ from apps.core.rows import PAUSED_SQL, Job
 from apps.ledger.selectors import payment_split
 from apps.payments.models import Payment
 from apps.payments.services.auto_swap import COMPLETED, FAILED, PENDING, SKIPPED, note_auto_swap
-from apps.stores import audit
+from apps.stores.auditing import audit
+from apps.stores.staff.suspensions import Suspension, goes_on_sql
 from apps.swaps.models import AutoSwap, Swap
 from apps.swaps.requests import SwapRequest
 from apps.swaps.services.create import create_swap
@@ -52,6 +53,7 @@ SELECT due.id FROM swaps_autoswap s CROSS JOIN LATERAL (
 ) AS due
 WHERE s.target_asset_id IS NOT NULL AND (s.mode = %(mode)s OR %(mode)s = '')
     AND (s.store_id = %(store_id)s::uuid OR %(store_id)s::uuid IS NULL)
+    AND {goes_on_sql(Suspension.PAYOUTS, "s.store_id")}
 ORDER BY due.turn, due.completed_at LIMIT %(limit)s
 """)  # noqa: S608  # our own text
 
@@ -63,7 +65,7 @@ class NotATarget(Failure):
 
 @dataclass(frozen=True)
 class _PaymentOwner:
-    """Whose payment it is, as the services below ask for it."""
+    """Owner of the payment, as the services below ask for it."""
 
     store_id: uuid.UUID
     mode: str
@@ -79,8 +81,8 @@ def targets(mode: str) -> list[Asset]:
 
 
 def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
-    """Swap what completes from now on (where it cools: from then on) into this asset; None stops
-    it.
+    """Swap what completes from now on (or from the end of its waiting period) into this asset; None
+    stops it.
 
     Raises NotATarget, or what operations.check refuses with.
     """
@@ -210,13 +212,17 @@ def _follow(payment: Payment) -> None:
 
 
 def _nets(payment: Payment) -> dict[str, int]:
-    """What the merchant has of a payment, by asset."""
+    """The merchant's net of a payment, by asset."""
     splits = payment_split([payment.pk]).get(payment.pk, {})
     nets = {
         pk: split.gross_atomic - split.service_fee_atomic - split.platform_fee_atomic
         for pk, split in splits.items()
     }
-    return {asset_id: net for asset_id, net in nets.items() if net > 0}
+    own = payment.addresses.filter(own_wallet__isnull=False).values_list("asset_id", flat=True)
+    in_own_wallet = set(own)
+    return {
+        asset_id: net for asset_id, net in nets.items() if net > 0 and asset_id not in in_own_wallet
+    }
 
 
 def _begin(

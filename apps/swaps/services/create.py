@@ -9,18 +9,21 @@ from apps.access import operations
 from apps.access.access import Access
 from apps.assets.models import Asset
 from apps.core import clock, jobs
+from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure
-from apps.core.failpoints import failpoint
 from apps.core.idempotency import once
 from apps.core.messages.invalid import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount
+from apps.core.process.failpoints import failpoint
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.ledger.selectors import balances
 from apps.payments.models import Payment
-from apps.stores import audit
+from apps.payments.services.own_fees import said_of_missing
+from apps.stores.auditing import audit
 from apps.stores.models import Store
+from apps.stores.staff.suspensions import PayoutsSuspended, refuse_payout
 from apps.swaps.models import Swap, SwapStep
 from apps.swaps.requests import SwapRequest
 from apps.swaps.services import limits
@@ -39,15 +42,14 @@ class RateMoved(Failure):
 def order_swap(
     access: Access, request: SwapRequest, *, key: str, least_atomic: int = 0
 ) -> tuple[Swap, bool]:
-    """What create_swap does, for whoever asks for it. Raises what operations.check refuses with,
-    too."""
+    """Calls create_swap, for any kind of caller. Raises what operations.check refuses with, too."""
     operations.check(access, operations.SWAP)
     return create_swap(access, request, key=key, caller=access.caller, least_atomic=least_atomic)
 
 
 def answer_unread(access: Access, refusal: Invalid, key: str) -> Swap:
-    """What is answered to a body that is no SwapRequest: whether they may, then the swap of a key
-    that was used. Raises what operations.check refuses with, or the refusal."""
+    """Answer to a body that isn't a SwapRequest: permission, then the swap of a used key. Raises
+    what operations.check refuses with, or the refusal."""
     operations.check(access, operations.SWAP)
     earlier = _of_key(access, access.caller, key).first()
     if earlier is None:
@@ -74,15 +76,16 @@ def create_swap(
     is asked for an estimate.
 
     `caller` keeps the keys of different callers apart; `least_atomic` is the estimate's least that
-    a person agreed to. Raises what quote_swap raises, InsufficientForSwap, DayLimitReached and
-    RateMoved.
+    a person agreed to. Raises what quote_swap raises, InsufficientForSwap, DayLimitReached,
+    RateMoved and PayoutsSuspended.
     """
     rows = _of_key(viewer, caller, key)
     earlier = rows.first()
     if earlier is not None:
         return earlier, False
-    quote = check_swap(viewer, request, least_atomic=least_atomic)
     store = Store.objects.get(pk=viewer.store_id)
+    refuse_payout(store)
+    quote = check_swap(viewer, request, least_atomic=least_atomic)
     at = clock.now(store, viewer.mode)
     try:
         return once(
@@ -94,7 +97,7 @@ def create_swap(
 
 
 def check_swap(viewer: Viewer, request: SwapRequest, *, least_atomic: int) -> SwapEstimate:
-    """What a swap would bring now. Raises what create_swap does; nothing is made."""
+    """Present estimate of a swap. Raises what create_swap does; nothing is made."""
     source, buy = assets_of(viewer, request)
     sold = Amount(source, request.sell_atomic)
     _check_balance(viewer, sold)
@@ -109,7 +112,7 @@ def _check_balance(viewer: Viewer, sold: Amount[Asset]) -> None:
     """An early answer, before anybody is asked for an estimate; the reservation decides."""
     balance = balances(viewer.store_id, viewer.mode).get(sold.asset.pk)
     if balance is None or balance.available_atomic < sold.atomic:
-        raise InsufficientForSwap
+        raise InsufficientForSwap(said_of_missing(viewer, sold.asset.pk))
 
 
 def _make(
@@ -123,7 +126,7 @@ def _make(
     payment: Payment | None,
 ) -> Swap:
     limits.take_turn(store.pk, mode, quote)
-    swap: Swap = Swap.objects.create(
+    swap = Swap(
         store=store,
         mode=mode,
         created_at=at,
@@ -139,6 +142,8 @@ def _make(
         idempotency_caller=caller,
         idempotency_key=key,
     )
+    with refused_by(PayoutsSuspended.constraint, PayoutsSuspended):
+        swap.save(force_insert=True)
     limits.check_day(store.pk, mode, quote, clock.real_now(), but=swap.pk)
     SwapStep.objects.create(swap=swap, to_status=swap.status, at=at)
     movements.swap_created(

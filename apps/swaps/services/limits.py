@@ -1,5 +1,5 @@
-"""How much of its own coins the service swaps in 24 hours for the stores of one owner together: a
-rate that is wrong after all costs no more than that."""
+"""Limit of swaps against the service's own coins in 24 hours, for all stores of one owner together:
+a wrong rate costs no more than that."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -38,7 +38,7 @@ def check_day(
     *,
     but: uuid.UUID | None = None,
 ) -> None:
-    """Whether there is room for this swap, at the rates of now. Raises DayLimitReached or
+    """Refuses a swap above the limit, at present rates. Raises DayLimitReached or
     QuoteUnavailable."""
     if not _is_limited(mode, quote):
         return

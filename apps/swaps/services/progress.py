@@ -16,12 +16,12 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import attempts
 from apps.chain.sending.following import Booking, TransferFollower, TransferOrder
 from apps.core import jobs
-from apps.core.failpoints import failpoint
 from apps.core.machine import Change, Noted
 from apps.core.money import Amount
+from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
 from apps.ledger import movements
-from apps.stores.notification_kinds import SPENDING_PROBLEM
+from apps.stores.notices.kinds import SPENDING_PROBLEM
 from apps.swaps import states
 from apps.swaps.models import Swap, SwapStep
 from apps.swaps.providers.base import FAILED, FILLED, SwapOrder, SwapOutcome
@@ -33,8 +33,8 @@ _Status = Swap.Status
 
 
 class SwapFollower(TransferFollower[Swap]):
-    """What its provider fills at once ends at once; what leaves on a chain ends with its
-    transfer."""
+    """Follower of swaps: one that its provider fills at once ends at once; one on a chain ends with
+    its transfer."""
 
     purpose = OutgoingTransaction.Purpose.SWAP
     noun = "Swap"
@@ -138,8 +138,8 @@ def advance_swaps(mode: str = "") -> int:
 
 
 def advance_here(swap_id: uuid.UUID) -> None:
-    """The same where this process may: a swap on a chain asks for transactions, which who serves
-    people leaves to a worker."""
+    """Advances a swap where this process may: a swap on a chain asks for transactions, which a
+    process that serves people leaves to a worker."""
     swap = Swap.objects.get(pk=swap_id)
     if settings.APPROVAL_KEYS or not provider_of(swap.mode, swap.provider).is_on_chain:
         advance_swap(swap_id)
@@ -179,7 +179,7 @@ def _record(changes: Sequence[Change[Swap, Noted]]) -> None:
 
 
 class _Traded(TypedDict):
-    """What both movements of a swap that is done name."""
+    """Shared arguments of both movements of a completed swap."""
 
     mode: str
     swap_id: uuid.UUID

@@ -1,5 +1,4 @@
-"""What a swap would bring: which assets, how much, and the provider's estimate. Nothing is kept or
-reserved."""
+"""Quote of a swap: its assets, amount, and the provider's estimate. Nothing is kept or reserved."""
 
 from dataclasses import dataclass
 from typing import cast
@@ -82,7 +81,7 @@ def quote_swap(viewer: Viewer, request: SwapRequest) -> SwapEstimate:
 
 
 def assets_of(viewer: Viewer, request: SwapRequest) -> tuple[Asset, Asset]:
-    """What is sold and what is bought, of a request that makes sense."""
+    """Sold and bought asset of a valid request."""
     source = _asset(viewer, request.source_asset_id)
     buy = _asset(viewer, request.buy_asset_id)
     if source == buy:

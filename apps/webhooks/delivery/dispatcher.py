@@ -17,6 +17,7 @@ from django.db import connection
 
 from apps.core.clock import real_now
 from apps.webhooks.delivery import queue
+from apps.webhooks.delivery.held import HeldAttempts
 from apps.webhooks.delivery.queue import AttemptResult
 from apps.webhooks.delivery.sender import WebhookSender
 
@@ -39,21 +40,32 @@ def drain(
 ) -> None:
     """Send until nothing is due (or the deadline has passed) and nothing of this sender is in
     flight."""
-    quick = 0
-    slow = 0
+    held = HeldAttempts()
+    is_woken = True
     while True:
-        limits = (QUICK_MAX - quick, SLOW_MAX - slow) if time.monotonic() < deadline else (0, 0)
-        attempts = queue.claim(real_now(), limits[0], store_id, slow=_slow(), slow_limit=limits[1])
-        sender.start(attempts)
-        slow += sum(row.is_slow for row in attempts)
-        quick += sum(not row.is_slow for row in attempts)
-        if not quick and not slow:
+        is_over = time.monotonic() >= deadline
+        if is_over:
+            held.give_back([attempt.endpoint_id for attempt in held.waiting()])
+        elif is_woken or held.has_room:
+            claimed = queue.claim(
+                real_now(),
+                QUICK_MAX - held.quick,
+                store_id,
+                slow=_slow(),
+                slow_limit=SLOW_MAX - held.slow,
+                held=held.claims(),
+            )
+            held.add(claimed)
+        sender.start(held.take())
+        returned = held.returned()
+        queue.release(returned)
+        if held.is_empty and (is_over or not returned):
             return
-        results = sender.take(POLL_SECONDS)
-        slow -= sum(row.attempt.is_slow for row in results)
-        quick -= sum(not row.attempt.is_slow for row in results)
+        results = sender.take(POLL_SECONDS) if not held.is_empty else []
+        is_woken = sender.is_woken or not results
+        held.end(results)
         _remember(results)
-        queue.record(results)
+        held.give_back(queue.record(results, held.waiting()))
 
 
 def _slow() -> list[uuid.UUID]:
@@ -67,9 +79,9 @@ def _slow() -> list[uuid.UUID]:
 def _remember(results: list[AttemptResult]) -> None:
     until = time.monotonic() + REMEMBERED_SECONDS
     for result in results:
-        if result.attempt.endpoint_id is not None and result.duration_ms > SLOW_SECONDS * 1000:
+        if result.duration_ms > SLOW_SECONDS * 1000:
             _slow_until[result.attempt.endpoint_id] = until
-        elif result.attempt.endpoint_id is not None and result.response_status is not None:
+        elif result.response_status is not None:
             _slow_until.pop(result.attempt.endpoint_id, None)
 
 

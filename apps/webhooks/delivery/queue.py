@@ -1,13 +1,13 @@
 """The queue: claiming what is due, writing down what became of it. What waits is found in a table
 that follows the deliveries by triggers: who writes locks and changes a delivery (decision 375).
 
-Claims are made one process after the other, so that an endpoint never has more than two attempts
-under way, and a host that has never answered 2xx one, however many endpoints name it. A claim ends
-with its lease; a result that comes later is not written.
+Claims are made one process after the other: of an endpoint two, or more by one process that sends
+two at a time; of a host that has never answered 2xx one, however many endpoints name it. A claim
+ends with its lease; a result that comes later is not written.
 """
 
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -54,11 +54,15 @@ early AS ({readiness.DEMOTE}), possible AS (
         SELECT count(*) AS count FROM webhooks_queueddelivery q
         WHERE q.endpoint_id = p.id AND q.status = 'attempting' AND q.claimed_until > %(now)s
     ) under_way
+    LEFT JOIN unnest(%(held_ids)s::uuid[], %(held_counts)s::int[], %(batches)s::int[])
+        AS held(endpoint_id, count, batch) ON held.endpoint_id = p.id
     CROSS JOIN LATERAL (
         SELECT q.delivery_id AS id, q.next_attempt_at FROM webhooks_queueddelivery q
         WHERE q.endpoint_id = p.id AND q.status = 'pending' AND q.is_ready
             AND q.next_attempt_at <= %(now)s + moved.seconds * interval '1 second'
-        ORDER BY q.next_attempt_at LIMIT greatest(%(per_endpoint)s - under_way.count, 0)
+        ORDER BY q.next_attempt_at LIMIT greatest(CASE
+            WHEN under_way.count <= held.count THEN held.batch - held.count
+            ELSE %(per_endpoint)s - under_way.count END, 0)
     ) one
     WHERE (%(store_id)s::uuid IS NULL OR (p.store_id = %(store_id)s AND p.mode = 'test'))
       AND (known.yes OR NOT EXISTS (
@@ -147,9 +151,18 @@ SELECT id FROM stopped
 
 _ANSWERED = """
 INSERT INTO webhooks_host (name, answered_at)
-SELECT DISTINCT name, %(at)s::timestamptz FROM unnest(%(hosts)s::text[]) AS h(name)
+SELECT DISTINCT name, %(now)s::timestamptz FROM unnest(%(hosts)s::text[]) AS h(name)
 WHERE NOT EXISTS (SELECT 1 FROM webhooks_host known WHERE known.name = h.name)
 ORDER BY name ON CONFLICT DO NOTHING
+"""
+
+
+_CHANGED = """
+SELECT was.id FROM unnest(%(waiting)s::uuid[], %(urls)s::text[], %(versions)s::text[],
+    %(secrets)s::text[]) AS was(id, url, api_version, sealed_secret)
+WHERE NOT EXISTS (SELECT FROM webhooks_endpoint p WHERE p.id = was.id AND p.status = 'active'
+    AND p.deleted_at IS NULL AND p.url = was.url AND p.sealed_secret = was.sealed_secret
+    AND p.api_version IS NOT DISTINCT FROM was.api_version)
 """
 
 
@@ -173,9 +186,17 @@ class Claimed(NamedTuple):
     is_slow: bool
 
 
+class HeldClaims(NamedTuple):
+    """The claims of an endpoint that the caller holds, and how many it may hold alone."""
+
+    endpoint_id: uuid.UUID
+    held: int
+    limit: int
+
+
 @dataclass(frozen=True)
 class DueAttempt:
-    """One delivery that this process has claimed and must send now."""
+    """A delivery that this process has claimed and must send now."""
 
     delivery_id: uuid.UUID
     number: int
@@ -184,14 +205,16 @@ class DueAttempt:
     url: str
     body: bytes
     headers: dict[str, str]
+    endpoint_id: uuid.UUID
     host: str = ""
-    endpoint_id: uuid.UUID | None = None
+    api_version: str = ""
+    sealed_secret: str = ""
     is_slow: bool = False
 
 
 @dataclass(frozen=True)
 class AttemptResult:
-    """What became of an attempt. `status` is the delivery's next; times are store time."""
+    """Result of an attempt. `status` is the delivery's next; times are store time."""
 
     attempt: DueAttempt
     status: str
@@ -204,7 +227,7 @@ class AttemptResult:
 
 
 def _rows(text: str, values: Mapping[str, Any]) -> list[tuple[Any, ...]]:
-    """What the last statement answers, in a transaction of its own that doesn't wait for the disk.
+    """Rows of the last statement, in a transaction of its own that doesn't wait for the disk.
 
     Losing the newest results in a crash means sending twice, which receivers must bear. Inside a
     caller's transaction its own rule holds.
@@ -227,12 +250,14 @@ def claim(
     *,
     slow: Collection[uuid.UUID] = (),
     slow_limit: int | None = None,
+    held: Collection[HeldClaims] = (),
 ) -> list[DueAttempt]:
     """Up to `limit` attempts that are due at `now` (machine time), signed; with `store_id`, of that
     store's test mode alone.
 
     Endpoints that have never answered 2xx, and those named `slow`, have a lane of their own with
-    `slow_limit`. In each, stores take turns.
+    `slow_limit`. In each, stores take turns. Of an endpoint there are two claims at most, or those
+    that `held` allows where nobody else holds any.
     """
     slow_limit = limit if slow_limit is None else slow_limit
     if limit <= 0 and slow_limit <= 0:
@@ -247,6 +272,9 @@ def claim(
         "slow_limit": slow_limit,
         "store_id": store_id,
         "per_endpoint": PER_ENDPOINT_MAX,
+        "held_ids": [row.endpoint_id for row in held],
+        "held_counts": [row.held for row in held],
+        "batches": [row.limit for row in held],
         "moved": readiness.MOVED_MAX,
         "excused": [host.lower().rstrip(".") for host in settings.WEBHOOK_ALLOW_HOSTS],
     }
@@ -295,15 +323,16 @@ def _attempt(
         headers=headers,
         host=row.host,
         endpoint_id=row.endpoint_id,
+        api_version=row.api_version,
+        sealed_secret=row.sealed_secret,
         is_slow=row.is_slow,
     )
 
 
-def record(results: list[AttemptResult]) -> None:
+def record(results: list[AttemptResult], waiting: Sequence[DueAttempt] = ()) -> Sequence[uuid.UUID]:
     """Write the results of claims that still hold; turn off the endpoints on which a delivery has
-    failed for good."""
-    if not results:
-        return
+    failed for good. Of the endpoints of `waiting`, returns those that are off or were changed since
+    these attempts were signed."""
     values = {
         "ids": [result.attempt.delivery_id for result in results],
         "claims": [result.attempt.claimed_until for result in results],
@@ -314,15 +343,44 @@ def record(results: list[AttemptResult]) -> None:
         "errors": [result.error for result in results],
         "durations": [result.duration_ms for result in results],
         "ats": [result.at for result in results],
+        "hosts": [
+            result.attempt.host for result in results if result.status == Delivery.Status.DELIVERED
+        ],
+        "now": real_now(),
+        "waiting": [attempt.endpoint_id for attempt in waiting],
+        "urls": [attempt.url for attempt in waiting],
+        "versions": [attempt.api_version for attempt in waiting],
+        "secrets": [attempt.sealed_secret for attempt in waiting],
     }
-    stopped = _rows(_RECORD, values)
-    hosts = [
-        result.attempt.host for result in results if result.status == Delivery.Status.DELIVERED
-    ]
-    if hosts:
-        _rows(_ANSWERED, {"hosts": hosts, "at": real_now()})
+    stopped = _rows(_RECORD, values) if results else []
+    if values["hosts"]:
+        _rows(_ANSWERED, values)
     for (endpoint_id,) in stopped:
         jobs.enqueue("webhooks.tell_owners", endpoint_id)
+    return [endpoint_id for (endpoint_id,) in _rows(_CHANGED, values)] if waiting else []
+
+
+# Of an endpoint that was turned off meanwhile, it is ignored like whatever waited for it.
+_RELEASE = """
+UPDATE webhooks_delivery d SET claimed_until = NULL,
+    status = CASE WHEN is_on.yes THEN 'pending' ELSE 'ignored' END,
+    next_attempt_at = CASE WHEN is_on.yes THEN d.next_attempt_at END
+FROM unnest(%(ids)s::uuid[], %(claims)s::timestamptz[]) AS r(id, claimed_until)
+JOIN webhooks_delivery mine ON mine.id = r.id
+JOIN webhooks_endpoint p ON p.id = mine.endpoint_id
+CROSS JOIN LATERAL (SELECT p.status = 'active' AND p.deleted_at IS NULL AS yes) is_on
+WHERE d.id = r.id AND d.status = 'attempting' AND d.claimed_until = r.claimed_until
+"""
+
+
+def release(attempts: list[DueAttempt]) -> None:
+    """Give back claims of which nothing was sent."""
+    if attempts:
+        values = {
+            "ids": [attempt.delivery_id for attempt in attempts],
+            "claims": [attempt.claimed_until for attempt in attempts],
+        }
+        _rows(_RELEASE, values)
 
 
 _PUT_BACK = """
@@ -360,7 +418,7 @@ def tidy(now: datetime) -> None:
 
 
 def is_busy(store_id: uuid.UUID, now: datetime) -> bool:
-    """Whether the store's test mode has a delivery under way, or one that is due at `now` (store
+    """True if the store's test mode has a delivery under way, or one that is due at `now` (store
     time)."""
     with connection.cursor() as cursor:
         cursor.execute(_IS_BUSY, [store_id, now])

@@ -15,8 +15,9 @@ from datetime import datetime, timedelta
 from types import TracebackType
 from typing import Self
 
-from apps.core import net, posting
 from apps.core.clock import real_now
+from apps.core.outbound import net
+from apps.core.outbound import strangers as posting
 from apps.webhooks.delivery.queue import ATTEMPTS_MAX, AttemptResult, DueAttempt
 from apps.webhooks.models import RESPONSE_KEPT_BYTES, Delivery
 
@@ -26,7 +27,8 @@ JITTER = 0.1
 
 
 class WebhookSender:
-    """`start` attempts, `take` results; `wake` makes a waiting `take` return."""
+    """`start` attempts, `take` results; `wake` makes a waiting `take` return, which `is_woken` says
+    of the last."""
 
     def __init__(
         self, lookup: posting.Lookup = posting.system_lookup, context: ssl.SSLContext | None = None
@@ -38,6 +40,7 @@ class WebhookSender:
         # kept, unlike a call of `stop` that comes before the loop is running.
         self._ended = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self.is_woken = False
         self._thread = threading.Thread(target=self._run, name="webhook-sender", daemon=True)
 
     def __enter__(self) -> Self:
@@ -62,7 +65,7 @@ class WebhookSender:
 
     @property
     def is_silent(self) -> bool:
-        """Whether no wake-up call (and no result) waits to be taken."""
+        """True if no wake-up call (and no result) waits to be taken."""
         return self._done.empty()
 
     def take(self, wait_seconds: float) -> list[AttemptResult]:
@@ -74,6 +77,7 @@ class WebhookSender:
             while True:
                 results.append(self._done.get_nowait())
         except queue.Empty:
+            self.is_woken = None in results
             return [result for result in results if result is not None]
 
     def was_woken(self, wait_seconds: float) -> bool:
@@ -159,5 +163,5 @@ def result_of(
 
 
 def retry_seconds(failed: int) -> float:
-    """How long to wait after the failed attempt with this number, give or take a tenth."""
+    """Wait after the failed attempt with this number, give or take a tenth."""
     return RETRY_SECONDS[failed - 1] * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # spreads load, hides nothing

@@ -1,20 +1,23 @@
-"""Sending something by hand: a test event, one delivery again, or everything of a stretch of time
-again."""
+"""Sending something by hand: a test event, one delivery again, everything of a stretch of time
+again, or everything that an endpoint has missed."""
 
 import uuid
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from msgspec import to_builtins
 
-from apps.core import buckets, jobs
+from apps.core import jobs
 from apps.core.errors import Failure, RefusalKind
 from apps.core.ids import id_beside
 from apps.core.machine import Step
 from apps.core.messages.fields import is_uuid
 from apps.core.messages.invalid import Invalid
+from apps.core.redis import buckets
 from apps.webhooks.catalogue import TEST_DEFAULT, open_to
 from apps.webhooks.models import Delivery, Endpoint, Event
 from apps.webhooks.requests import ResendRequest
@@ -22,6 +25,7 @@ from apps.webhooks.samples import sample
 from apps.webhooks.states import DELIVERY
 
 RESEND_MAX = 1000
+MISSED_WITHIN = timedelta(days=30)
 DELIVER = "webhooks.deliver"
 # Of settings.LIMITS: of a store to one host, and of all stores to it (with `_host`).
 TESTS = "webhook_tests"
@@ -30,6 +34,10 @@ REDELIVERIES = "redeliveries"
 
 class DeliveryNotRetryable(Failure):
     message = "Delivery is not retryable"
+
+
+class EndpointNotActive(Failure):
+    message = "Endpoint is not active"
 
 
 class DeliveryNotFound(Failure):
@@ -137,6 +145,50 @@ def resend_range(endpoint: Endpoint, order: ResendRequest, at: datetime) -> int:
         rows = Delivery.objects.bulk_create(_new(endpoint, event, at) for event in batch)
         jobs.enqueue(DELIVER, *(row.pk for row in rows))
     return len(rows)
+
+
+class MissedSent(NamedTuple):
+    """Of how many events deliveries were made, and whether more were missed."""
+
+    number: int
+    has_more: bool
+
+
+def resend_missed(endpoint: Endpoint, since: datetime | None, at: datetime) -> MissedSent:
+    """Send each event since a moment (default: MISSED_WITHIN ago) that the endpoint asks for, and
+    that has neither reached it nor is on its way: RESEND_MAX of them, oldest first.
+
+    Test events are left out. Raises EndpointNotActive or TooManyForHost.
+    """
+    if endpoint.status != Endpoint.Status.ACTIVE or endpoint.deleted_at is not None:
+        raise EndpointNotActive
+    with transaction.atomic():
+        # Who comes meanwhile waits, and finds these on their way.
+        Endpoint.objects.select_for_update().get(pk=endpoint.pk)
+        batch = list(_missed(endpoint, since or at - MISSED_WITHIN)[: RESEND_MAX + 1])
+        sent = batch[:RESEND_MAX]
+        _take(REDELIVERIES, endpoint, max(1, len(sent)))
+        rows = Delivery.objects.bulk_create(_new(endpoint, event, at) for event in sent)
+        jobs.enqueue(DELIVER, *(row.pk for row in rows))
+    return MissedSent(len(rows), len(batch) > RESEND_MAX)
+
+
+def _missed(endpoint: Endpoint, since: datetime) -> "QuerySet[Event]":
+    """Oldest first."""
+    of_event = Delivery.objects.filter(
+        store=endpoint.store, mode=endpoint.mode, event=OuterRef("pk")
+    )
+    status = Delivery.Status
+    not_missed = [status.DELIVERED, status.PENDING, status.ATTEMPTING]
+    events: QuerySet[Event] = Event.objects.filter(
+        store=endpoint.store, mode=endpoint.mode, type__in=endpoint.subscribed_events
+    )
+    return (
+        events.filter(created_at__gte=since)
+        .exclude(Exists(of_event.filter(endpoint=endpoint, status__in=not_missed)))
+        .exclude(Exists(of_event.filter(is_test=True)))
+        .order_by("created_at", "id")
+    )
 
 
 def _take(policy: str, endpoint: Endpoint, count: int = 1) -> None:

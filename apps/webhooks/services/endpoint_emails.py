@@ -9,15 +9,15 @@ from django.db import transaction
 from apps.core import clock, mail
 from apps.core.rows import Job
 from apps.stores.models import Member, Role
-from apps.stores.notification_kinds import ENDPOINT_OFF
-from apps.stores.notifications import News, record
+from apps.stores.notices.kinds import ENDPOINT_OFF
+from apps.stores.notices.notifications import News, record
 from apps.webhooks.models import Endpoint
 
 JOB = Job("webhooks.tell_owners", limit=100)
 
 
 def tell_owners(endpoint_id: uuid.UUID) -> None:
-    """Queue the letters that are due for this endpoint, if they still are."""
+    """Queue the emails that are due for this endpoint, if they still are."""
     with transaction.atomic():
         if not Endpoint.objects.filter(pk=endpoint_id, is_notice_due=True).update(
             is_notice_due=False

@@ -21,7 +21,8 @@ from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
 from apps.core.messages.invalid import InvalidFields
-from apps.stores import audit
+from apps.core.text.wording import Worded
+from apps.stores.auditing import audit
 from apps.stores.models import Store
 from apps.webhooks.models import Delivery, Endpoint, QueuedDelivery
 from apps.webhooks.requests import EndpointChanges, EndpointRequest
@@ -82,7 +83,9 @@ def register_endpoint(
         store=access.store, mode=access.mode, created_at=at, updated_at=at, **columns
     )
     secret = _new_secret(endpoint, access)
-    exists = IntegrationExists(f"An active {platform} integration already exists for this store")
+    exists = IntegrationExists(
+        Worded("An active {platform} integration already exists for this store", platform=platform)
+    )
     with refused_by("endpoint_one_platform_per_mode", exists):
         store = _check_room(access)
         # By the clock that the locked store has now: what happens after this is the endpoint's to
@@ -100,7 +103,7 @@ def register_endpoint(
 
 
 def _columns(request: EndpointRequest) -> dict[str, object]:
-    """What was sent, as the row keeps it. Which platform it is belongs to the row's making
+    """Columns of the fields that were sent. Which platform it is belongs to the row's making
     alone."""
     columns: dict[str, object] = request.sent()
     columns.pop("platform", None)
@@ -113,7 +116,9 @@ def _check_room(access: Access) -> Store:
     """The store's row, which is locked so that two at once don't both take the last place."""
     store: Store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
     if Endpoint.objects.visible_to(access).filter(deleted_at=None).count() >= ENDPOINTS_MAX:
-        raise Failure(f"Endpoints are limited to {ENDPOINTS_MAX} per store and mode")
+        raise Failure(
+            Worded("Endpoints are limited to {maximum} per store and mode", maximum=ENDPOINTS_MAX)
+        )
     return store
 
 
@@ -235,7 +240,7 @@ def disable_endpoints_of(store: Store) -> None:
 
 
 def ignore_waiting(endpoint: Endpoint) -> None:
-    """What waits for an endpoint that was turned off is not kept for later."""
+    """Drops deliveries that wait for an endpoint that was turned off."""
     queued = QueuedDelivery.objects.filter(endpoint=endpoint, status=Delivery.Status.PENDING)
     rows = Delivery.objects.filter(pk__in=queued.values("pk"))
     ignored = Step(Delivery.Status.IGNORED)
@@ -279,8 +284,8 @@ def _note(done: str, endpoint: Endpoint, **details: object) -> None:
 
 
 def _told_where(endpoint: Endpoint) -> dict[str, object]:
-    """What is compared with its row: a part of the hash of its address, since an address may be
-    its own key, and the names of its events."""
+    """Values compared with its row: a part of the hash of its address, since an address may be its
+    own key, and the names of its events."""
     digest = hashlib.sha256(endpoint.url.encode()).hexdigest()
     return {
         "url_fingerprint": digest[:FINGERPRINT_LENGTH],
@@ -289,7 +294,7 @@ def _told_where(endpoint: Endpoint) -> dict[str, object]:
 
 
 def _listens(endpoint: Endpoint) -> Endpoint:
-    """What happens from now on is its to hear of, as whoever audits knows by `updated_at`.
+    """Marks the start of the endpoint's events, which an audit knows by `updated_at`.
 
     In a transaction of its own: what happened while the endpoint waited to be committed didn't see
     it.

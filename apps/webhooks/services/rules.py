@@ -1,4 +1,4 @@
-"""What an endpoint's fields may hold in this store. Every broken rule is told at once, one for each
+"""Rules for an endpoint's fields in this store. Every broken rule is told at once, one for each
 field, in their order."""
 
 from collections.abc import Callable, Collection, Mapping
@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping
 from msgspec import UNSET, structs
 
 from apps.access.access import Access
-from apps.core import net
 from apps.core.messages.fields import split_url
 from apps.core.messages.invalid import Invalid, InvalidFields
+from apps.core.outbound import net
 from apps.webhooks.catalogue import PLATFORM_DEFAULT, open_to
 from apps.webhooks.requests import EndpointChanges, EndpointRequest
 
@@ -25,7 +25,7 @@ def for_new(request: EndpointRequest) -> EndpointRequest:
 
 
 def for_adoption(request: EndpointRequest) -> EndpointRequest:
-    """What isn't sent again stays as it was; an empty list of events is the default set."""
+    """Request completed with unchanged fields; an empty list of events is the default set."""
     if request.subscribed_events == []:
         return structs.replace(request, subscribed_events=list(PLATFORM_DEFAULT))
     return request

@@ -241,6 +241,11 @@ class Webhooks(unittest.TestCase):
         with self.assertRaises(ValueError):
             tillgate.webhooks.verify(self.BODY, self.header(1), "")
 
+    def test_a_body_that_was_parsed_is_a_mistake_that_says_so(self) -> None:
+        for parsed, said in (({"id": "e"}, "not the parsed one"), (None, "no body"), (5, "raw")):
+            with self.assertRaisesRegex(TypeError, said):
+                tillgate.webhooks.verify(parsed, self.header(1), self.SECRET)  # type: ignore[arg-type]
+
 
 if __name__ == "__main__":
     unittest.main()

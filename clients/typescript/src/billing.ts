@@ -23,10 +23,48 @@ export class Customers extends Resource {
     return this.api.call("delete_billing_customers_id", { path: { id } }, options);
   }
 
+  /** Asks the registry of the EU; the answer is kept. */
+  checkVatNumber(id: string, options?: RequestOptions) {
+    return this.api.call("post_billing_customers_id_vat_checks", { path: { id } }, options);
+  }
+
+  listVatChecks(id: string, options?: RequestOptions) {
+    return new List(() => this.api.call("get_billing_customers_id_vat_checks", { path: { id } }, options));
+  }
+
   list(filters: Query<"get_billing_customers"> = {}, options?: RequestOptions) {
     const read = (page: number) =>
       this.api.call("get_billing_customers", { query: paged(filters, page) }, options);
     return new List(read, first(filters));
+  }
+}
+
+export class TaxRates extends Resource {
+  create(fields: Fields<"post_billing_tax_rates", "tax_rate">, options?: RequestOptions) {
+    return this.api.call("post_billing_tax_rates", { body: { tax_rate: fields } }, options);
+  }
+
+  retrieve(id: string, options?: RequestOptions) {
+    return this.api.call("get_billing_tax_rates_id", { path: { id } }, options);
+  }
+
+  update(id: string, fields: Fields<"patch_billing_tax_rates_id", "tax_rate">, options?: RequestOptions) {
+    const body = { tax_rate: fields };
+    return this.api.call("patch_billing_tax_rates_id", { path: { id }, body }, options);
+  }
+
+  list(options?: RequestOptions) {
+    return new List(() => this.api.call("get_billing_tax_rates", {}, options));
+  }
+}
+
+export class TaxSettings extends Resource {
+  retrieve(options?: RequestOptions) {
+    return this.api.call("get_billing_tax_settings", {}, options);
+  }
+
+  update(fields: Fields<"patch_billing_tax_settings", "tax_settings">, options?: RequestOptions) {
+    return this.api.call("patch_billing_tax_settings", { body: { tax_settings: fields } }, options);
   }
 }
 
@@ -83,6 +121,25 @@ export class Prices extends Resource {
   }
 }
 
+export class CreditNotes extends Resource {
+  retrieve(id: string, options?: RequestOptions) {
+    return this.api.call("get_billing_credit_notes_id", { path: { id } }, options);
+  }
+
+  /** Newest first. */
+  list(filters: Query<"get_billing_credit_notes"> = {}, options?: RequestOptions) {
+    const read = (page: number) =>
+      this.api.call("get_billing_credit_notes", { query: paged(filters, page) }, options);
+    return new List(read, first(filters));
+  }
+
+  /** XML in one of the formats of e-invoices. */
+  eInvoice(id: string, format: string, options?: RequestOptions) {
+    const path = { id, format };
+    return this.api.download("get_billing_credit_notes_id_e_invoices_format", { path }, options);
+  }
+}
+
 export class Invoices extends Resource {
   create(fields: Fields<"post_billing_invoices", "invoice">, options?: RequestOptions) {
     return this.api.call("post_billing_invoices", { body: { invoice: fields } }, options);
@@ -124,6 +181,32 @@ export class Invoices extends Resource {
 
   markUncollectible(id: string, options?: RequestOptions) {
     return this.api.call("post_billing_invoices_id_mark_uncollectible", { path: { id } }, options);
+  }
+
+  /** Takes back an amount of a closed invoice, or all that is left. */
+  credit(
+    id: string,
+    fields: Fields<"post_billing_invoices_id_credit_notes", "credit_note"> = {},
+    options?: RequestOptions,
+  ) {
+    const body = { credit_note: fields };
+    return this.api.call("post_billing_invoices_id_credit_notes", { path: { id }, body }, options);
+  }
+
+  /** A PDF. */
+  pdf(id: string, options?: RequestOptions) {
+    return this.api.download("get_billing_invoices_id_pdf", { path: { id } }, options);
+  }
+
+  /** The formats, and what the invoice is missing for each. */
+  eInvoiceFormats(id: string, options?: RequestOptions) {
+    return this.api.call("get_billing_invoices_id_e_invoices", { path: { id } }, options);
+  }
+
+  /** XML in one of these formats. */
+  eInvoice(id: string, format: string, options?: RequestOptions) {
+    const path = { id, format };
+    return this.api.download("get_billing_invoices_id_e_invoices_format", { path }, options);
   }
 
   /** By the token in its `hosted_url`; it takes no key. */

@@ -1,5 +1,14 @@
 import { Agent } from "./agent.js";
-import { Customers, Invoices, Prices, Products, Subscriptions } from "./billing.js";
+import {
+  CreditNotes,
+  Customers,
+  Invoices,
+  Prices,
+  Products,
+  Subscriptions,
+  TaxRates,
+  TaxSettings,
+} from "./billing.js";
 import { Platform } from "./platform.js";
 import {
   Balances,
@@ -28,6 +37,7 @@ export class Tillgate {
   readonly balances: Balances;
   readonly catalog: Catalog;
   readonly checkout: Checkout;
+  readonly creditNotes: CreditNotes;
   readonly customers: Customers;
   readonly events: Events;
   readonly invoices: Invoices;
@@ -41,6 +51,8 @@ export class Tillgate {
   readonly reports: Reports;
   readonly requestLog: RequestLog;
   readonly subscriptions: Subscriptions;
+  readonly taxRates: TaxRates;
+  readonly taxSettings: TaxSettings;
   readonly swaps: Swaps;
   readonly testClock: TestClock;
   readonly webhookEndpoints: WebhookEndpoints;
@@ -53,6 +65,7 @@ export class Tillgate {
     this.balances = new Balances(api);
     this.catalog = new Catalog(api);
     this.checkout = new Checkout(api);
+    this.creditNotes = new CreditNotes(api);
     this.customers = new Customers(api);
     this.events = new Events(api);
     this.invoices = new Invoices(api);
@@ -66,6 +79,8 @@ export class Tillgate {
     this.reports = new Reports(api);
     this.requestLog = new RequestLog(api);
     this.subscriptions = new Subscriptions(api);
+    this.taxRates = new TaxRates(api);
+    this.taxSettings = new TaxSettings(api);
     this.swaps = new Swaps(api);
     this.testClock = new TestClock(api);
     this.webhookEndpoints = new WebhookEndpoints(api);

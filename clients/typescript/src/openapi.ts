@@ -321,6 +321,38 @@ export type CheckoutTransaction = {
     address_coin_symbol: string | null;
     undecided: boolean;
 };
+export type CreditNote = {
+    /** Format: uuid */
+    id: string;
+    number: number;
+    formatted_number: string;
+    /** Format: uuid */
+    invoice_id: string;
+    invoice_number: string | null;
+    customer: CustomerSummary;
+    /** @enum {string} */
+    reason: "void" | "refund" | "other";
+    memo: string | null;
+    currency: string;
+    net_cents: number;
+    tax_cents: number;
+    total_cents: number;
+    issued_on: string;
+    line_items: CreditNoteLine[];
+    livemode: boolean;
+    /** Format: date-time */
+    created_at: string;
+};
+export type CreditNoteLine = {
+    tax_category: string | null;
+    tax_rate_bps: number;
+    net_cents: number;
+    tax_cents: number;
+};
+export type CreditNotePage = {
+    data: CreditNote[];
+    meta: PageFigures;
+};
 export type Customer = {
     /** Format: uuid */
     id: string;
@@ -330,6 +362,11 @@ export type Customer = {
     address: {
         [key: string]: unknown;
     } | null;
+    country: string | null;
+    vat_number: string | null;
+    tax_rate_id: string | null;
+    buyer_reference: string | null;
+    electronic_address: string | null;
     metadata: {
         [key: string]: unknown;
     };
@@ -357,6 +394,11 @@ export type DeletedEvent = {
     external_id: string | null;
     /** Format: date-time */
     deleted_at: string;
+};
+export type EInvoiceFormat = {
+    format: string;
+    name: string;
+    missing: string | null;
 };
 export type Error = {
     error: ErrorDetails;
@@ -453,7 +495,7 @@ export type IntentEvent = {
         [key: string]: unknown;
     };
 };
-export type Invoice = InvoiceFields & {
+export type Invoice = InvoiceFields & (InvoiceFields2 & {
     /** Format: uuid */
     id: string;
     /** @enum {string} */
@@ -462,6 +504,7 @@ export type Invoice = InvoiceFields & {
     formatted_number: string | null;
     custom_number: string | null;
     po_number: string | null;
+    buyer_reference: string | null;
     public_token: string | null;
     hosted_url: string | null;
     /** Format: uuid */
@@ -473,6 +516,8 @@ export type Invoice = InvoiceFields & {
     discount_type: string | null;
     discount_value: number | null;
     tax_rate_bps: number | null;
+    tax_rate_id: string | null;
+    tax_case: ("domestic" | "reverse_charge" | "intra_community" | "eu_consumer" | "export" | "outside" | "small_business" | "exempt" | "mixed") | null;
     due_at: string | null;
     description: string | null;
     notes: string | null;
@@ -490,16 +535,37 @@ export type Invoice = InvoiceFields & {
     created_at: string;
     /** Format: date-time */
     updated_at: string;
-};
-export type InvoiceLine = HostedInvoiceLine & {
+});
+export type InvoiceLine = {
     /** Format: uuid */
     id: string;
+    description: string;
+    quantity: number;
+    unit_amount_cents: number;
+    amount_cents: number;
+    net_cents: number;
+    tax_rate_id: string | null;
+    tax_category: ("S" | "Z" | "E" | "AE" | "K" | "G" | "O" | "L" | "M") | null;
+    tax_rate_bps: number | null;
+    position: number;
 };
 export type InvoicePage = {
     data: Invoice[];
     meta: PageFigures;
 };
-export type InvoiceWithPayment = InvoiceFields & {
+export type InvoiceTax = {
+    /** @enum {string} */
+    category: "S" | "Z" | "E" | "AE" | "K" | "G" | "O" | "L" | "M";
+    rate_bps: number;
+    name: string;
+    inclusive: boolean;
+    discount_cents: number;
+    base_cents: number;
+    tax_cents: number;
+    reason: string | null;
+    reason_code: string | null;
+};
+export type InvoiceWithPayment = InvoiceFields & (InvoiceFields2 & {
     public_token: string;
     number: number | null;
     formatted_number: string | null;
@@ -515,7 +581,7 @@ export type InvoiceWithPayment = InvoiceFields & {
     line_items: HostedInvoiceLine[];
     livemode: boolean;
     payment: Checkout | null;
-};
+});
 export type LateDeposit = Transaction & {
     /** Format: uuid */
     id: string;
@@ -573,6 +639,11 @@ export type Merchant = {
     website: string | null;
     name: string;
     support_email: string | null;
+};
+export type MissedQueued = {
+    message: string;
+    events_count: number;
+    has_more: boolean;
 };
 export type OAuthApp = {
     /** Format: uuid */
@@ -654,6 +725,8 @@ export type PaymentAddress = {
     id: string;
     address: string;
     /** @enum {string} */
+    wallet: "service" | "own";
+    /** @enum {string} */
     status: "pending" | "confirmed";
     crypto_amount_atomic: string;
     crypto_amount: string;
@@ -729,6 +802,7 @@ export type PaymentIntentRow = {
     id: string;
     reference: string;
     hosted_url: string;
+    x402_url: string;
     /** @enum {string} */
     status: "pending" | "processing" | "completed" | "expired" | "failed" | "refunded";
     state_reason: string | null;
@@ -766,6 +840,12 @@ export type PaymentIntentRowPage = {
     data: PaymentIntentRow[];
     meta: PageFigures;
 };
+export type PaymentRequired = {
+    x402Version: number;
+    error?: string;
+    resource: Resource;
+    accepts: PaymentRequirements[];
+};
 export type PaymentRequirements = {
     scheme: string;
     network: string;
@@ -782,6 +862,8 @@ export type PaymentRequirementsExtra = {
     /** Format: uuid */
     paymentIntentId: string;
     reference: string;
+    resource: string;
+    offer?: string;
 };
 export type PaymentSimulated = PaymentIntentDetail & {
     /** @enum {string} */
@@ -964,7 +1046,7 @@ export type PlatformPaymentPage = {
     data: PlatformPayment[];
     meta: PageFigures;
 };
-export type Price = PriceProductFields & {
+export type Price = {
     /** Format: uuid */
     id: string;
     /** Format: uuid */
@@ -974,6 +1056,16 @@ export type Price = PriceProductFields & {
     /** @enum {string} */
     interval: "daily" | "weekly" | "monthly" | "yearly";
     interval_count: number;
+    active: boolean;
+    tax_rate_id: string | null;
+    metadata: {
+        [key: string]: unknown;
+    };
+    livemode: boolean;
+    /** Format: date-time */
+    created_at: string;
+    /** Format: date-time */
+    updated_at: string;
 };
 export type PriceWithProduct = {
     /** Format: uuid */
@@ -987,11 +1079,22 @@ export type PriceWithProduct = {
     interval: "daily" | "weekly" | "monthly" | "yearly";
     interval_count: number;
 };
-export type Product = PriceProductFields & {
+export type Product = {
     /** Format: uuid */
     id: string;
     name: string;
     description: string | null;
+    active: boolean;
+    tax_rate_id: string | null;
+    supply_type: ("goods" | "service" | "digital") | null;
+    metadata: {
+        [key: string]: unknown;
+    };
+    livemode: boolean;
+    /** Format: date-time */
+    created_at: string;
+    /** Format: date-time */
+    updated_at: string;
 };
 export type ProductWithPrices = Product & {
     prices: Price[];
@@ -1072,6 +1175,7 @@ export type Report = {
     generated_at: string | null;
     size_bytes: number | null;
     error: string | null;
+    time_zone: string;
     url?: string;
     expires_in?: number;
 };
@@ -1114,6 +1218,11 @@ export type RequestEntry = {
 export type RequestEntryFeed = {
     data: RequestEntry[];
     has_more: boolean;
+};
+export type Resource = {
+    url: string;
+    description?: string;
+    mimeType?: string;
 };
 export type SettleResponse = {
     success: boolean;
@@ -1211,6 +1320,9 @@ export type Subscription = {
     paused_at: string | null;
     failed_cycle_count: number;
     grace_cycles: number;
+    tax_rate_id: string | null;
+    discount_type: string | null;
+    discount_value: number | null;
     amount_cents: number;
     currency: string;
     /** @enum {string} */
@@ -1342,6 +1454,32 @@ export type SweepEvent = {
     created_at: string;
     asset_id: string;
 };
+export type TaxRate = {
+    /** Format: uuid */
+    id: string;
+    name: string;
+    /** @enum {string} */
+    category: "S" | "Z" | "E" | "AE" | "K" | "G" | "O" | "L" | "M";
+    rate_bps: number;
+    inclusive: boolean;
+    reason: string | null;
+    reason_code: string | null;
+    active: boolean;
+    livemode: boolean;
+    /** Format: date-time */
+    created_at: string;
+    /** Format: date-time */
+    updated_at: string;
+};
+export type TaxSettings = {
+    tax_rate_id: string | null;
+    is_automatic: boolean;
+    is_small_business: boolean;
+    charges_abroad: boolean;
+    /** @enum {string} */
+    supply_type: "goods" | "service" | "digital";
+    livemode: boolean;
+};
 export type TestClock = {
     /** Format: date-time */
     now: string;
@@ -1411,6 +1549,23 @@ export type UserInfo = {
     sub: string;
     name: string;
     email: string;
+};
+export type VatCheck = {
+    /** Format: uuid */
+    id: string;
+    /** Format: uuid */
+    customer_id: string;
+    number: string;
+    requester_number: string | null;
+    /** @enum {string} */
+    result: "valid" | "invalid" | "unavailable";
+    name: string | null;
+    address: string | null;
+    consultation_number: string | null;
+    error: string | null;
+    livemode: boolean;
+    /** Format: date-time */
+    created_at: string;
 };
 export type VerificationEvent = {
     /** Format: uuid */
@@ -1523,7 +1678,7 @@ export type EventEnvelope = {
 export type WebhookEndpointInput = {
     url?: string;
     description?: string;
-    subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
+    subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
     metadata?: {
         [key: string]: unknown;
     };
@@ -1551,6 +1706,8 @@ export type AcceptedInput = {
     payTo: string;
     extra?: {
         assetTransferMethod?: string;
+        offer?: string;
+        resource?: string;
     } & {
         [key: string]: unknown;
     };
@@ -1561,6 +1718,7 @@ export type LineItemInput = {
     description: string;
     quantity?: number;
     unit_amount_cents: number;
+    tax_rate_id?: string;
 };
 export type ItemInput = {
     id?: string;
@@ -1578,12 +1736,29 @@ export type InvoiceInput = {
     metadata?: Record<string, never>;
     custom_number?: string;
     po_number?: string;
+    buyer_reference?: string;
     /** @enum {string} */
     discount_type?: "amount" | "percent";
     discount_value?: number;
     tax_rate_bps?: number;
+    tax_rate_id?: string;
+    /** Format: date */
+    supplied_from?: string;
+    /** Format: date */
+    supplied_until?: string;
     notes?: string;
     footer?: string;
+};
+export type CustomerInput = {
+    name?: string;
+    phone?: string;
+    address?: Record<string, never>;
+    country?: string;
+    vat_number?: string;
+    tax_rate_id?: string;
+    buyer_reference?: string;
+    electronic_address?: string;
+    metadata?: Record<string, never>;
 };
 export type OnboardingLinkFields = {
     /** Format: uuid */
@@ -1598,6 +1773,17 @@ export type OnboardingLinkFields = {
     completed_at: string | null;
     /** Format: date-time */
     created_at: string;
+};
+export type SubscriptionInput = {
+    price_id?: string;
+    items?: ItemInput[];
+    quantity?: number;
+    grace_cycles?: number;
+    tax_rate_id?: string;
+    /** @enum {string} */
+    discount_type?: "amount" | "percent";
+    discount_value?: number;
+    metadata?: Record<string, never>;
 };
 export type SimulatedPaymentInput = {
     /**
@@ -1630,16 +1816,12 @@ export type VerificationRequestInput = {
     contact_phone?: string;
     business_description?: string;
 };
-export type PriceProductFields = {
-    active: boolean;
-    metadata: {
-        [key: string]: unknown;
-    };
-    livemode: boolean;
-    /** Format: date-time */
-    created_at: string;
-    /** Format: date-time */
-    updated_at: string;
+export type InvoiceFields2 = {
+    taxes: InvoiceTax[];
+    issued_on: string | null;
+    supplied_from: string | null;
+    supplied_until: string | null;
+    due_on: string | null;
 };
 export type PaymentIntentInput = {
     amount: string;
@@ -1649,13 +1831,6 @@ export type PaymentIntentInput = {
     /** Format: uri */
     failed_url?: string;
     order_id?: string;
-};
-export type SubscriptionInput = {
-    price_id?: string;
-    items?: ItemInput[];
-    quantity?: number;
-    grace_cycles?: number;
-    metadata?: Record<string, never>;
 };
 
 /** Every document that the API answers with, by name. */
@@ -1697,10 +1872,14 @@ export interface Schemas {
     CheckoutAddress: CheckoutAddress;
     CheckoutAsset: CheckoutAsset;
     CheckoutTransaction: CheckoutTransaction;
+    CreditNote: CreditNote;
+    CreditNoteLine: CreditNoteLine;
+    CreditNotePage: CreditNotePage;
     Customer: Customer;
     CustomerPage: CustomerPage;
     CustomerSummary: CustomerSummary;
     DeletedEvent: DeletedEvent;
+    EInvoiceFormat: EInvoiceFormat;
     Error: Error;
     ErrorDetails: ErrorDetails;
     ErrorMaybeWithBlockers: ErrorMaybeWithBlockers;
@@ -1718,6 +1897,7 @@ export interface Schemas {
     Invoice: Invoice;
     InvoiceLine: InvoiceLine;
     InvoicePage: InvoicePage;
+    InvoiceTax: InvoiceTax;
     InvoiceWithPayment: InvoiceWithPayment;
     LateDeposit: LateDeposit;
     LatestPlatformAccessRequest: LatestPlatformAccessRequest;
@@ -1726,6 +1906,7 @@ export interface Schemas {
     MandateList: MandateList;
     MarketFigures: MarketFigures;
     Merchant: Merchant;
+    MissedQueued: MissedQueued;
     OAuthApp: OAuthApp;
     OAuthAppNamed: OAuthAppNamed;
     OAuthAppWithSecret: OAuthAppWithSecret;
@@ -1747,6 +1928,7 @@ export interface Schemas {
     PaymentIntentDetail: PaymentIntentDetail;
     PaymentIntentRow: PaymentIntentRow;
     PaymentIntentRowPage: PaymentIntentRowPage;
+    PaymentRequired: PaymentRequired;
     PaymentRequirements: PaymentRequirements;
     PaymentRequirementsExtra: PaymentRequirementsExtra;
     PaymentSimulated: PaymentSimulated;
@@ -1782,6 +1964,7 @@ export interface Schemas {
     ReportReady: ReportReady;
     RequestEntry: RequestEntry;
     RequestEntryFeed: RequestEntryFeed;
+    Resource: Resource;
     SettleResponse: SettleResponse;
     SettleResponseExtra: SettleResponseExtra;
     Settlement: Settlement;
@@ -1804,6 +1987,8 @@ export interface Schemas {
     SwapPage: SwapPage;
     SwapQuote: SwapQuote;
     SweepEvent: SweepEvent;
+    TaxRate: TaxRate;
+    TaxSettings: TaxSettings;
     TestClock: TestClock;
     TestClockMoving: TestClockMoving;
     TestDeliveryQueued: TestDeliveryQueued;
@@ -1812,6 +1997,7 @@ export interface Schemas {
     Transaction: Transaction;
     TransactionEvent: TransactionEvent;
     UserInfo: UserInfo;
+    VatCheck: VatCheck;
     VerificationEvent: VerificationEvent;
     VerifyResponse: VerifyResponse;
     VolumeInCurrency: VolumeInCurrency;
@@ -1874,23 +2060,15 @@ export interface Bodies {
     };
     post_balance_swaps_quote: Bodies["post_balance_swaps"];
     post_billing_customers: {
-        customer: {
+        customer: CustomerInput & {
             /** Format: email */
             email: string;
-            name?: string;
-            phone?: string;
-            address?: Record<string, never>;
-            metadata?: Record<string, never>;
         };
     };
     patch_billing_customers_id: {
-        customer: {
+        customer: CustomerInput & {
             /** Format: email */
             email?: string;
-            name?: string;
-            phone?: string;
-            address?: Record<string, never>;
-            metadata?: Record<string, never>;
         };
     };
     post_billing_invoices: {
@@ -1906,10 +2084,21 @@ export interface Bodies {
             currency?: "USD" | "EUR" | "GBP" | "HKD" | "SGD" | "JPY" | "DKK" | "CHF" | "SEK" | "NOK";
         };
     };
+    post_billing_invoices_id_credit_notes: {
+        credit_note: {
+            amount_cents?: number;
+            /** @enum {string} */
+            reason?: "void" | "refund" | "other";
+            memo?: string;
+        };
+    };
     post_billing_products: {
         product: {
             name: string;
             description?: string;
+            tax_rate_id?: string;
+            /** @enum {string} */
+            supply_type?: "goods" | "service" | "digital";
             metadata?: Record<string, never>;
         };
     };
@@ -1919,6 +2108,9 @@ export interface Bodies {
             description?: string;
             metadata?: Record<string, never>;
             active?: boolean;
+            tax_rate_id?: string;
+            /** @enum {string} */
+            supply_type?: "goods" | "service" | "digital";
         };
     };
     post_billing_products_product_id_prices: {
@@ -1929,6 +2121,7 @@ export interface Bodies {
             /** @enum {string} */
             interval: "daily" | "weekly" | "monthly" | "yearly";
             interval_count?: number;
+            tax_rate_id?: string;
             metadata?: Record<string, never>;
         };
     };
@@ -1943,6 +2136,33 @@ export interface Bodies {
     };
     post_billing_subscriptions_id_cancel: {
         at_period_end?: boolean;
+    };
+    post_billing_tax_rates: {
+        tax_rate: {
+            name: string;
+            /** @enum {string} */
+            category: "S" | "Z" | "E" | "AE" | "K" | "G" | "O" | "L" | "M";
+            rate_bps: number;
+            inclusive?: boolean;
+            reason?: string;
+            reason_code?: string;
+        };
+    };
+    patch_billing_tax_rates_id: {
+        tax_rate: {
+            name?: string;
+            active?: boolean;
+        };
+    };
+    patch_billing_tax_settings: {
+        tax_settings: {
+            tax_rate_id?: string;
+            is_automatic?: boolean;
+            is_small_business?: boolean;
+            charges_abroad?: boolean;
+            /** @enum {string} */
+            supply_type?: "goods" | "service" | "digital";
+        };
     };
     post_checkout_reference_onramp_sessions: {
         payment_method_id?: string;
@@ -1973,16 +2193,21 @@ export interface Bodies {
             amount_signature?: string;
         };
     };
+    post_payments_id_accept_transaction: {
+        tx_hash: string;
+    };
     post_payments_id_extend: {
         expires_in?: number;
     };
     post_payments_id_refunds: {
         refund?: {
             amount?: string;
+            settlement_amount?: string;
             asset_id?: string;
             destination_address?: string;
         };
         amount?: string;
+        settlement_amount?: string;
         asset_id?: string;
         destination_address?: string;
     };
@@ -2063,7 +2288,7 @@ export interface Bodies {
             /** @enum {string} */
             platform?: "woocommerce" | "prestashop" | "shopify" | "magento" | "custom" | "n8n";
             url: string;
-            subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
+            subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
             description?: string;
             platform_store_url?: string;
             metadata?: {
@@ -2077,24 +2302,26 @@ export interface Bodies {
     post_webhook_endpoints_id_redeliver: {
         delivery_id?: string;
     };
+    post_webhook_endpoints_id_resend_missed: {
+        /** Format: date-time */
+        since?: string;
+    };
     post_webhook_endpoints_id_send_test: {
         /** @enum {string} */
-        event_type?: "payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted";
+        event_type?: "payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted";
     };
-    post_x402_requirements: {
-        asset_id: string;
+    post_x402_offers: Bodies["post_x402_offersBodies.post_x402_requirementsFields"] & {
+        resource: string;
+        amount: string;
+        currency: string;
+        asset_ids?: string[];
+    };
+    post_x402_requirements: Bodies["post_x402_offersBodies.post_x402_requirementsFields"] & {
         resource: string;
         amount?: string;
         currency?: string;
+        asset_id: string;
         amount_atomic?: string;
-        description?: string;
-        mime_type?: string;
-        max_timeout_seconds?: number;
-        expires_in?: number;
-        order_id?: string;
-        metadata?: {
-            [key: string]: string;
-        };
     };
     post_x402_settle: {
         /** @enum {integer} */
@@ -2126,6 +2353,16 @@ export interface Bodies {
         [key: string]: unknown;
     };
     post_x402_verify: Bodies["post_x402_settle"];
+    "post_x402_offersBodies.post_x402_requirementsFields": {
+        description?: string;
+        mime_type?: string;
+        max_timeout_seconds?: number;
+        expires_in?: number;
+        order_id?: string;
+        metadata?: {
+            [key: string]: string;
+        };
+    };
 }
 
 /** What each operation can be asked for in its address. */
@@ -2176,6 +2413,16 @@ export interface Queries {
         per_page?: number;
         /** @enum {string} */
         status?: "pending" | "submitted" | "completed" | "failed";
+    };
+    get_billing_credit_notes: {
+        /** Format: uuid */
+        customer_id?: string;
+        /** Format: uuid */
+        invoice_id?: string;
+        /** @default 1 */
+        page?: number;
+        /** @default 25 */
+        per_page?: number;
     };
     get_billing_customers: {
         /** @default 1 */
@@ -2283,11 +2530,27 @@ export interface Queries {
          * @default pdf
          * @enum {string}
          */
-        format?: "pdf" | "csv";
+        format?: "pdf" | "csv" | "csv_semicolon" | "csv_tab" | "beancount" | "hledger" | "ledger" | "datev";
         /** Format: date */
         start_date: string;
+        /** @description Whose days they are, such as `Europe/Berlin`; UTC when left out, and the store's zone in the formats of accounting programs */
+        time_zone?: string;
     };
-    get_reports_merchant_statement: Queries["get_reports_accounting_transactions"];
+    get_reports_merchant_statement: {
+        /** @description Only what was priced in it; all currencies when left out or unknown */
+        currency?: string;
+        /** Format: date */
+        end_date: string;
+        /**
+         * @default pdf
+         * @enum {string}
+         */
+        format?: "pdf" | "csv" | "csv_semicolon" | "csv_tab" | "xero" | "quickbooks" | "ofx" | "camt053";
+        /** Format: date */
+        start_date: string;
+        /** @description Whose days they are, such as `Europe/Berlin`; UTC when left out, and the store's zone in the formats of accounting programs */
+        time_zone?: string;
+    };
     get_request_log: {
         /** Format: uuid */
         before?: string;
@@ -2333,18 +2596,27 @@ export interface Answers {
     get_balance_swaps_id: Swap;
     post_balance_swaps_quote: SwapQuote;
     get_balances: Balances;
+    get_billing_credit_notes: CreditNotePage;
+    get_billing_credit_notes_id: CreditNote;
+    get_billing_credit_notes_id_e_invoices_format: string;
     get_billing_customers: CustomerPage;
     post_billing_customers: Customer;
     get_billing_customers_id: Customer;
     patch_billing_customers_id: Customer;
+    get_billing_customers_id_vat_checks: VatCheck[];
+    post_billing_customers_id_vat_checks: VatCheck;
     get_billing_invoice_token: InvoiceWithPayment;
     post_billing_invoice_token_payment_intent: InvoiceWithPayment;
     get_billing_invoices: InvoicePage;
     post_billing_invoices: Invoice;
     get_billing_invoices_id: Invoice;
     patch_billing_invoices_id: Invoice;
+    post_billing_invoices_id_credit_notes: CreditNote;
+    get_billing_invoices_id_e_invoices: EInvoiceFormat[];
+    get_billing_invoices_id_e_invoices_format: string;
     post_billing_invoices_id_finalize: Invoice;
     post_billing_invoices_id_mark_uncollectible: Invoice;
+    get_billing_invoices_id_pdf: string;
     post_billing_invoices_id_send: Invoice;
     post_billing_invoices_id_void: Invoice;
     get_billing_products: Product[];
@@ -2364,6 +2636,12 @@ export interface Answers {
     post_billing_subscriptions_id_pause: Subscription;
     post_billing_subscriptions_id_resume: Subscription;
     post_billing_subscriptions_id_uncancel: Subscription;
+    get_billing_tax_rates: TaxRate[];
+    post_billing_tax_rates: TaxRate;
+    get_billing_tax_rates_id: TaxRate;
+    patch_billing_tax_rates_id: TaxRate;
+    get_billing_tax_settings: TaxSettings;
+    patch_billing_tax_settings: TaxSettings;
     get_checkout_reference: Checkout;
     get_checkout_reference_onramp_payment_methods: CardMethods;
     post_checkout_reference_onramp_sessions: CardSession;
@@ -2374,6 +2652,8 @@ export interface Answers {
     post_payments: PaymentIntent;
     get_payments_id: PaymentIntentDetail;
     post_payments_id_accept_shortfall: PaymentIntentDetail;
+    post_payments_id_accept_transaction: PaymentIntentDetail;
+    post_payments_id_cancel: PaymentIntentDetail;
     get_payments_id_events: PaymentEvent[];
     post_payments_id_extend: PaymentIntentDetail;
     get_payments_id_invoice: string;
@@ -2419,8 +2699,10 @@ export interface Answers {
     patch_webhook_endpoints_id_disable: WebhookEndpoint;
     patch_webhook_endpoints_id_enable: WebhookEndpoint;
     post_webhook_endpoints_id_redeliver: RedeliveryQueued;
+    post_webhook_endpoints_id_resend_missed: MissedQueued;
     post_webhook_endpoints_id_rotate_secret: WebhookEndpointWithSecret;
     post_webhook_endpoints_id_send_test: TestDeliveryQueued;
+    post_x402_offers: PaymentRequired;
     post_x402_requirements: PaymentRequirements;
     post_x402_settle: SettleResponse;
     get_x402_supported: SupportedResponse;
@@ -2511,6 +2793,13 @@ export interface Events {
         type: "invoice.voided";
         data: {
             object: Invoice;
+        };
+    };
+    "credit_note.created": EventEnvelope & {
+        /** @constant */
+        type: "credit_note.created";
+        data: {
+            object: CreditNote;
         };
     };
     "subscription.created": EventEnvelope & {

@@ -61,6 +61,16 @@ export class Payments extends Resource {
     return this.api.call("post_payments_id_accept_shortfall", { path: { id } }, options);
   }
 
+  /** Accepts what came late or in another coin, by its transaction's hash. Repeating it changes nothing. */
+  acceptTransaction(id: string, fields: Body<"post_payments_id_accept_transaction">, options?: RequestOptions) {
+    return this.api.call("post_payments_id_accept_transaction", { path: { id }, body: fields }, options);
+  }
+
+  /** Calls off a payment that nothing has come for. */
+  cancel(id: string, options?: RequestOptions) {
+    return this.api.call("post_payments_id_cancel", { path: { id } }, options);
+  }
+
   /** More time for an open payment that money has arrived for. */
   extend(id: string, fields: Body<"post_payments_id_extend"> = {}, options?: RequestOptions) {
     return this.api.call("post_payments_id_extend", { path: { id }, body: fields }, options);
@@ -252,6 +262,16 @@ export class WebhookEndpoints extends Resource {
     const body = { delivery_id: deliveryId };
     return this.api.call("post_webhook_endpoints_id_redeliver", { path: { id }, body }, options);
   }
+
+  /** Everything that hasn't reached the endpoint; without `since` of the last 30 days. */
+  resendMissed(
+    id: string,
+    fields: Body<"post_webhook_endpoints_id_resend_missed"> = {},
+    options?: RequestOptions,
+  ) {
+    const request = { path: { id }, body: fields };
+    return this.api.call("post_webhook_endpoints_id_resend_missed", request, options);
+  }
 }
 
 /** What webhooks tell, for whoever can't be called. */
@@ -312,6 +332,11 @@ export class Checkout extends Resource {
 export class X402 extends Resource {
   requirements(fields: Body<"post_x402_requirements">, options?: RequestOptions) {
     return this.api.call("post_x402_requirements", { body: fields }, options);
+  }
+
+  /** One price in several assets; nothing is recorded before somebody signs. */
+  offers(fields: Body<"post_x402_offers">, options?: RequestOptions) {
+    return this.api.call("post_x402_offers", { body: fields }, options);
   }
 
   supported(options?: RequestOptions) {

@@ -10,21 +10,23 @@ export class WebhookVerificationError extends Error {
 /**
  * The event of a delivery, once its signature is verified.
  *
- * @param payload The body exactly as it came, before anything parsed it.
+ * @param payload The body exactly as it came, before anything parsed it: text, or bytes in a Buffer, Uint8Array or ArrayBuffer.
  * @param header The header `Service-Signature`.
  * @param secret The endpoint's signing secret, `whsec_…`.
  * @param toleranceSeconds How far the delivery's time may be from now.
- * @throws WebhookVerificationError
+ * @throws WebhookVerificationError, and TypeError when it is called with something else than the raw body or without a secret
  */
 export async function verifyWebhook(
-  payload: string | Uint8Array,
-  header: string | null | undefined,
+  payload: string | Uint8Array | ArrayBuffer,
+  header: string | readonly string[] | null | undefined,
   secret: string,
   toleranceSeconds = 300,
 ): Promise<WebhookEvent> {
-  if (secret === "") throw new TypeError("The signing secret is empty");
-  const { timestamp, signatures } = parts(header ?? "");
-  const bytes = typeof payload === "string" ? encoder.encode(payload) : payload;
+  if (typeof secret !== "string" || secret === "") {
+    throw new TypeError("The signing secret is missing: pass the endpoint's secret, which begins with whsec_");
+  }
+  const bytes = bytesOfBody(payload);
+  const { timestamp, signatures } = parts(headerText(header));
 
   if (!(await isSigned(bytes, timestamp, signatures, secret))) {
     throw new WebhookVerificationError("No signature of the delivery fits its body and the secret");
@@ -33,6 +35,25 @@ export async function verifyWebhook(
     throw new WebhookVerificationError("The delivery's time is outside of the tolerance");
   }
   return JSON.parse(new TextDecoder().decode(bytes)) as WebhookEvent;
+}
+
+function bytesOfBody(payload: unknown): Uint8Array {
+  if (typeof payload === "string") return encoder.encode(payload);
+  if (payload instanceof Uint8Array) return payload;
+  // A buffer of another realm, as test runners and frameworks have it, is none of this one's classes.
+  if (ArrayBuffer.isView(payload)) return new Uint8Array(payload.buffer, payload.byteOffset, payload.byteLength);
+  if (Object.prototype.toString.call(payload) === "[object ArrayBuffer]") return new Uint8Array(payload as ArrayBuffer);
+  if (payload === undefined || payload === null) {
+    throw new TypeError("The delivery has no body: pass the raw body, which some frameworks only keep when they are told to");
+  }
+  throw new TypeError(
+    "The raw body is needed, not the parsed one: pass the text or bytes as they came, before JSON was parsed",
+  );
+}
+
+function headerText(header: unknown): string {
+  if (Array.isArray(header)) return header.join(",");
+  return typeof header === "string" ? header : "";
 }
 
 /** Of `t=<unix seconds>,v1=<hex>`; there may be several signatures. */

@@ -75,3 +75,31 @@ test("what is too old, or from the future, is refused", async () => {
 test("an empty secret verifies nothing", async () => {
   await assert.rejects(verifyWebhook(BODY, signed(BODY, "x", now()), ""), TypeError);
 });
+
+test("the body may be text or bytes of any kind, the header a list as Node has it", async () => {
+  const header = signed(BODY, SECRET, now());
+  const bytes = new TextEncoder().encode(BODY);
+  const longer = new Uint8Array([1, ...bytes, 2]);
+  const kinds = [BODY, bytes, Buffer.from(bytes), bytes.buffer, longer.subarray(1, -1), new DataView(bytes.buffer)];
+  for (const body of kinds) assert.equal((await verifyWebhook(body, header, SECRET)).id, "e");
+  assert.equal((await verifyWebhook(BODY, [header], SECRET)).id, "e");
+});
+
+test("a call that can never verify anything says in one sentence what is wrong", async () => {
+  const header = signed(BODY, SECRET, now());
+  const raw = /raw body/;
+  const mistakes = [
+    [[undefined, header, SECRET], raw],
+    [[null, header, SECRET], raw],
+    [[JSON.parse(BODY), header, SECRET], /not the parsed one/],
+    [[[1, 2], header, SECRET], /not the parsed one/],
+    [[5, header, SECRET], raw],
+    [[BODY, header, undefined], /secret is missing/],
+    [[BODY, header, null], /secret is missing/],
+    [[BODY, header, ""], /secret is missing/],
+  ];
+  for (const [given, said] of mistakes) {
+    await assert.rejects(verifyWebhook(...given), (error) => error instanceof TypeError && said.test(error.message));
+  }
+  await assert.rejects(verifyWebhook(BODY, {}, SECRET), WebhookVerificationError);
+});

@@ -9,10 +9,10 @@ final class Person {
 		return $this->ask( $path )[1];
 	}
 
-	/** Where the answer leads to. */
-	public function send( string $path, array $fields ): string {
-		$page = $this->get( $path );
-		is( 1, preg_match( '/name="csrfmiddlewaretoken" value="([^"]+)"/', $page, $found ), "a form at $path" );
+	/** Where the answer leads to, of a form at this path or on another page. */
+	public function send( string $path, array $fields, ?string $at = null ): string {
+		$page = $this->get( $at ?? $path );
+		is( 1, preg_match( '/name="csrfmiddlewaretoken" value="([^"]+)"/', $page, $found ), "a form for $path" );
 		return $this->ask( $path, http_build_query( $fields + array( 'csrfmiddlewaretoken' => $found[1] ) ) )[0];
 	}
 
@@ -59,6 +59,7 @@ function merchant(): Person {
 		$code   = $person->send( '/dashboard/sign-in', array( 'email' => getenv( 'TILLGATE_EMAIL' ), 'password' => getenv( 'TILLGATE_PASSWORD' ) ) );
 		$person->send( $code, array( 'code' => authenticator_code( getenv( 'TILLGATE_TOTP' ) ) ) );
 		is( 1, preg_match( '#/dashboard/#', $person->get( '/dashboard/' ) ), 'signed in' );
+		$person->send( '/dashboard/mode', array( 'mode' => 'test' ), '/dashboard/' ); // a shop that was paid live opens in live mode
 	}
 	return $person;
 }

@@ -17,11 +17,11 @@ from django.db import connections
 from msgspec import UNSET, UnsetType, to_builtins
 
 from apps.assets.rates import refresh
-from apps.chain.addresses import checksummed
+from apps.chain.networks.families import shown_address
 from apps.console import local_chains
 from apps.console.management.commands.create_store import StoreResult
 from apps.core import local_chain
-from apps.core.published_secrets import CHAIN_KEYS
+from apps.core.process.published_secrets import CHAIN_KEYS
 from apps.stores.command import Result
 from apps.stores.models import Store, User
 from dev import demo_environment, running
@@ -32,6 +32,7 @@ from dev.demo import (
     exchange,
     hot_wallets,
     links,
+    litecoin,
     oauth_apps,
     payments,
     payouts,
@@ -114,6 +115,7 @@ class Command(BaseCommand):
         local_chains.introduce()
         for folder in (settings.STATIC_ROOT, Path(settings.EMAIL_FILE_PATH)):
             folder.mkdir(parents=True, exist_ok=True)
+        litecoin.offer()
         self.step("exchange rates", refresh)
         contracts = self.step("tokens on the local chain", self._tokens)
         if contracts and settings.SWAP_PROVIDER == "uniswap" and not settings.SWAP_ROUTERS:
@@ -214,6 +216,8 @@ class Command(BaseCommand):
             self._wait_for(readiness.WHOLE, port)
             if self.processes.is_stopping:
                 return
+            if url := os.environ.get(local_chain.LITECOIN):
+                litecoin.Miner(url).start()
             if contracts:
                 customer = DemoWallet(os.environ[local_chain.ETHEREUM], CHAIN_KEYS["customer"])
                 payments.pay_live_payments(store, merchant, customer, contracts)
@@ -266,6 +270,7 @@ class Command(BaseCommand):
                 f"{document.base_url}/api/v2  test key {document.store.keys['test']['secret']}",
             ),
             ("a checkout page", checkout_url),
+            *_litecoin_rows(),
             (
                 "to stop",
                 "Ctrl-C; the data is kept until you start with --fresh",
@@ -294,6 +299,12 @@ def merchant_of() -> Merchant:
     return Merchant(url=f"{settings.PUBLIC_URL}/dashboard/", **people.MERCHANT)
 
 
+def _litecoin_rows() -> list[tuple[str, str]]:
+    if not os.environ.get(local_chain.LITECOIN):
+        return []
+    return [("pay in Litecoin", "python3 manage.py pay_litecoin ADDRESS COINS [--private]")]
+
+
 def _entry(merchant: Merchant) -> list[tuple[str, str]]:
     """The page to open, and who signs in there."""
     who = (
@@ -313,7 +324,7 @@ def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> 
     for mode, name in (("live", local_chain.ETHEREUM), ("test", local_chain.SEPOLIA)):
         if url := os.environ.get(name):
             tokens = (
-                {asset_id: checksummed(contract) for asset_id, contract in contracts.items()}
+                {asset_id: shown_address(contract) for asset_id, contract in contracts.items()}
                 if mode == "live"
                 else UNSET
             )

@@ -6,7 +6,7 @@ from django.contrib.messages import get_messages
 from django.db import transaction
 from django.test import Client
 
-from apps.access import sessions
+from apps.access.person import sessions
 from apps.core import clock
 from tests.access.matrix.lines import Line
 from tests.access.matrix.world import World

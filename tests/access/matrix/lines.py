@@ -103,6 +103,12 @@ LINES = (
     api(T.SHORTFALL, "POST", "payments/{payment}/accept_shortfall"),
     page(T.SHORTFALL, "payments/{payment}/shortfall"),
     page(T.TRANSFER_ACCEPT, "transfers/{transfer}/accept", reference="{reference}"),
+    api(
+        T.TRANSFER_ACCEPT,
+        "POST",
+        "payments/{transfer_payment}/accept_transaction",
+        {"tx_hash": "{transfer_hash}"},
+    ),
     page(T.TRANSFER_RETURN, "transfers/{other_transfer}/return", destination_address=ADDRESS),
     api(T.SWAP, "POST", "balance_swaps", SOLD),
     Line(
@@ -150,7 +156,7 @@ LINES = (
     page(T.SCHEDULE_DELETE, "payouts/schedules/{schedule}/delete"),
     page(T.AUTO_SWAP, "settings/auto-swap", target_asset_id="{dollars}"),
     page(T.AUTO_SWAP_STOP, "settings/auto-swap", target_asset_id=""),
-    page(T.COOLING_CHANGE, "settings/cooling", hours="48"),
+    page(T.WAITING_PERIOD_CHANGE, "settings/waiting", hours="48"),
     page(T.APPROVAL_CHANGE, "settings/approvals", above="100"),
     page(T.AGENT_CAPS, "agents/{agent}/caps"),
     api(T.CREDENTIALS_SEE, "GET", "api_keys"),
@@ -208,6 +214,12 @@ LINES = (
         "webhook_endpoints/{hook}",
         {"webhook_endpoint": {"description": "Other"}},
     ),
+    page(
+        T.HOOK_CHANGE,
+        "webhooks/{hook}/edit",
+        url="https://1.1.1.1/other",
+        subscribed_events="payment_intent.completed",
+    ),
     api(T.HOOK_ROTATE, "POST", "webhook_endpoints/{hook}/rotate_secret"),
     page(T.HOOK_ROTATE, "webhooks/{hook}/secret"),
     api(T.HOOK_SWITCH, "PATCH", "webhook_endpoints/{hook}/disable"),
@@ -243,7 +255,9 @@ APART = {
     T.PASSKEY_ADD: "tests/dashboard/test_passkeys.py",
     T.PASSKEY_REMOVE: "tests/dashboard/test_passkeys.py",
     T.EMAIL_CHANGE: "tests/access/test_own_codes.py",
+    T.WALLET_CHANGE: "tests/dashboard/test_own_wallets.py",
     T.STORE_CLOSE: "tests/platforms/test_store_closing.py",
+    T.TEST_DATA_RESET: "tests/platforms/test_test_data.py",
 }
 # What belongs to both modes: as live as the most that it reaches, and the app here was let into
 # live mode.

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from apps.access import credentials, second_factor
+from apps.access import credentials
+from apps.access.authorization.validator import checksum
+from apps.access.factors import second_factor
 from apps.access.models import AccessToken, AgentCredential, ApiKey
-from apps.access.oauth_validator import checksum
 from apps.access.services import create_agent_credential, create_api_key
 from apps.agents.models import Mandate
 from apps.assets.models import Asset
@@ -160,6 +161,7 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
     ended = make.payment(getattr(shop, mode))["id"]
     deposit = make.late_deposit(ended)
     stray, other_stray = (make.payment(getattr(shop, mode)) for _ in range(2))
+    transfer = stray_transfer(stray["id"], mode, 1)
     hook = register_endpoint(
         shop.access(mode),
         EndpointRequest(url="https://1.1.1.1/hook", subscribed_events=["payment_intent.completed"]),
@@ -175,7 +177,9 @@ def of_mode(cast: Cast, mode: str) -> dict[str, Any]:
         "schedule": schedule.pk,
         "batch": batch.pk,
         "digest": batch.digest,
-        "transfer": stray_transfer(stray["id"], mode, 1),
+        "transfer": transfer,
+        "transfer_payment": stray["id"],
+        "transfer_hash": UnmatchedTransfer.objects.get(pk=transfer).tx_hash,
         "reference": stray["reference"],
         "other_transfer": stray_transfer(other_stray["id"], mode, 2),
         "payment": make.payment(getattr(shop, mode))["id"],

@@ -178,6 +178,29 @@ BOOKS: dict[str, tuple[str, str]] = {
         ),
         "cold_booked",
     ),
+    "fee of joined coins raised": (
+        (
+            "UPDATE chain_outgoingtransaction SET network_fee_atomic = network_fee_atomic + 1"
+            " WHERE purpose = 'join'"
+        ),
+        "joins_booked",
+    ),
+    "joined coins readdressed": (
+        f"UPDATE chain_outgoingtransaction SET to_address = '{ELSEWHERE}' WHERE purpose = 'join'",
+        "joins_booked",
+    ),
+    "movement of joined coins deleted": (
+        (
+            "DELETE FROM ledger_entry WHERE movement_id ="
+            f" {LAST.replace('{kind}', 'coins_joined')}; DELETE FROM ledger_movement WHERE id"
+            f" = {LAST.replace('{kind}', 'coins_joined')}"
+        ),
+        "joins_booked",
+    ),
+    "movement of joined coins invented": (
+        f"UPDATE ledger_movement SET kind = 'coins_joined' WHERE id = {CORRECTED}",
+        "movements_serve",
+    ),
     "movement to cold storage invented": (
         f"UPDATE ledger_movement SET kind = 'cold_transfer_sent' WHERE id = {CORRECTED}",
         "movements_serve",

@@ -4,13 +4,13 @@ Each with the invariant that must name it."""
 
 from decimal import Decimal
 
+from apps.access.members.team import change_role
 from apps.access.services import (
     create_agent_credential,
     create_api_key,
     revoke_agent_credential,
     revoke_api_key,
 )
-from apps.access.team import change_role
 from apps.agents.services.payouts import set_cap
 from apps.assets.models import Asset
 from apps.assets.services import change_asset, set_accepted

@@ -4,15 +4,15 @@ Each with the invariant that must name it."""
 
 from django_otp_webauthn.models import WebAuthnCredential
 
-from apps.access import invitations
+from apps.access.members import invitations
 from apps.assets.models import Asset
 from apps.chain.models import HotWallet
 from apps.chain.sending import holds, hot_wallets
 from apps.core import clock
 from apps.payouts.services.destinations import add_wallet, remove_destination
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import Member, Role
-from apps.stores.staffing import set_roles
+from apps.stores.staff.staffing import set_roles
 from tests import make
 from tests.cast import Shop, person
 from tests.console.plantings.rows import again

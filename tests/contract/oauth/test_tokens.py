@@ -8,6 +8,7 @@ from django.test import Client
 
 from apps.access.models import AccessToken, Application, Grant, RefreshToken
 from apps.core import clock
+from apps.stores.models import Member, Role
 from tests.cast import Api, Cast
 from tests.contract.oauth.apps import App, refused, works
 
@@ -49,9 +50,15 @@ def test_a_token_ends_with_its_lifetime(app: App) -> None:
         assert not works(token)
 
 
-def test_a_token_ends_when_its_person_leaves_the_store(app: App, cast: Cast) -> None:
-    from apps.stores.models import Member
+def test_a_token_reads_nothing_more_when_its_person_becomes_a_cashier(app: App, cast: Cast) -> None:
+    api = Api(app.tokens(scope="payments:read")["access_token"])
+    swaps = "/balance_swaps"  # a token needs none of its scopes for it
+    assert api.get(swaps).status_code == 200
+    Member.objects.filter(user=cast.alice).update(role=Role.CASHIER)
+    assert api.get(swaps).status_code == 403
 
+
+def test_a_token_ends_when_its_person_leaves_the_store(app: App, cast: Cast) -> None:
     token = app.tokens()["access_token"]
     Member.objects.filter(user=cast.alice).delete()
     assert not works(token)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.db import transaction
 
-from apps.access import sessions
+from apps.access.person import sessions
 from apps.assets.models import Asset
 from apps.audit.grants import WEB
 from apps.chain.models import Deposit
@@ -12,8 +12,8 @@ from apps.chain.simulated import put
 from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.models import Mode
-from apps.dashboard.attention import PER_PAGE
-from apps.dashboard.inbox import Inbox
+from apps.dashboard.notices.attention import PER_PAGE
+from apps.dashboard.notices.inbox import Inbox
 from apps.payments.models import Payment
 from apps.payments.selectors import addresses_of
 from apps.payments.services.settle import settle_payment

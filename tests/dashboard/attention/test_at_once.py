@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import connection
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.ledger.models import Movement
 from apps.payments.models import PaymentEvent
 from apps.stores.models import AuditEntry

@@ -1,5 +1,6 @@
 """What needs a person, as a whole: who may see it, how it is counted, and what it costs."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,10 +9,11 @@ from django.test.utils import CaptureQueriesContext
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from apps.audit.grants import WEB
-from apps.core import value_cache
 from apps.core.db import tenancy
-from apps.dashboard.inbox import KIND_MAX, KINDS, Inbox
+from apps.core.redis import value_cache
+from apps.dashboard.notices.inbox import KIND_MAX, KINDS, Inbox
 from apps.payments.models import Payment
+from apps.payouts.models import Payout
 from apps.stores.models import Role
 from tests import make
 from tests.cast import Cast, signed_in
@@ -130,3 +132,16 @@ def test_many_cost_the_statements_of_few_and_are_paged(cast: Cast) -> None:
 
 def test_each_kind_has_a_name_of_its_own() -> None:
     assert len({kind.name for kind in KINDS}) == len(KINDS)
+
+
+def test_the_number_is_that_of_the_rows_and_what_needs_nobody_stands_apart(cast: Cast) -> None:
+    late(cast)
+    make.store_coins(cast.bakery.store, "SETH", 10**18)
+    answer = make.payout(cast.bakery.test, 10**17)
+    Payout.objects.filter(pk=answer["id"]).update(status=Payout.Status.REQUIRES_REVIEW)
+    for path in ("attention", ""):
+        shown = text(Browser(cast.alice).get(path))
+        first, *others = re.findall(r'<ul class="list notices">(.*?)</ul>', shown, re.DOTALL)
+        (badge,) = re.findall(r'Needs attention <span class="badge wait plain">(\d+)<', shown)
+        assert first.count("<li>") == int(badge) == 1, path
+        assert len(others) == 1 and "nothing for you to do" in shown

@@ -5,7 +5,7 @@ from apps.access.models import ApiKey
 from apps.assets.models import AcceptedAsset
 from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.core import clock
-from apps.dashboard.list_cells import ends_of
+from apps.dashboard.tables.cells import ends_of
 from apps.payouts.services.bank_reviews import verify_bank
 from apps.payouts.services.destinations import add_bank
 from apps.payouts.services.review import approve_payout
@@ -16,7 +16,7 @@ from apps.platforms.services.verifications import (
     reject_verification,
     submit_verification,
 )
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.models import AuditEntry, Role
 from apps.stores.services import change_store
 from apps.webhooks.models import Delivery, Endpoint, Event

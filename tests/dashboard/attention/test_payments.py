@@ -3,14 +3,14 @@ leads, and is gone."""
 
 from typing import Any
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.assets.models import Asset
 from apps.chain.addresses import ZERO_ADDRESS
 from apps.chain.models import OutgoingTransaction, UnmatchedTransfer
 from apps.core import clock
 from apps.core.machine import Step
 from apps.core.money import cents_from_text
-from apps.dashboard.inbox_notices import coins_of
+from apps.dashboard.notices.notices import coins_of
 from apps.ledger.models import Movement
 from apps.payments.models import LateDeposit, Payment, PaymentAddress, PaymentEvent, Refund
 from apps.payments.states import REFUND_MACHINE
@@ -58,7 +58,11 @@ def test_the_row_of_a_late_deposit_posts_it_and_leads_back(cast: Cast) -> None:
     browser = Browser(cast.alice)
     second_factor.switch_on(cast.alice, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
     line = only(browser)
-    assert f'action="{line.notice.url}"' in browser.get("attention").content.decode()
+    page = browser.get("attention").content.decode()
+    assert f'action="{line.notice.url}"' in page
+    (refund,) = line.also
+    assert refund.action == "Refund" and f'href="{refund.url}"' in page.replace("&amp;", "&")
+    assert browser.get(refund.url).status_code == 200
     name, value = line.notice.posts
     fields = {name: value, "next": "/dashboard/attention"}
     asked = browser.post(line.notice.url, **fields)

@@ -45,7 +45,7 @@ ERRORS: tuple[tuple[str, dict[str, str], tuple[str, str]], ...] = (
     ),
     (
         "products/{}/prices/new",
-        {"unit_amount": "1.999"},
+        {"unit_amount": "1.9999"},
         ("unit_amount", "Amount must be a number such as 12.50."),
     ),
     (

@@ -8,8 +8,9 @@ from typing import Any
 
 from django.core import mail as django_mail
 
-from apps.access import oauth_apps, recovery
 from apps.access.access import Access
+from apps.access.authorization import apps as oauth_apps
+from apps.access.person import recovery
 from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential
 from apps.assets.models import Asset
@@ -84,11 +85,17 @@ class World:
         return f"agents/{agent.pk}/caps"
 
     def endpoint(self) -> str:
+        return f"{self._endpoint()}/resend"
+
+    def endpoint_edit(self) -> str:
+        return f"{self._endpoint()}/edit"
+
+    def _endpoint(self) -> str:
         made = self.api.post(
             "/webhook_endpoints",
             {"webhook_endpoint": {"url": "https://1.1.1.1/", "subscribed_events": EVENTS}},
         )
-        return f"webhooks/{made.json()['id']}/resend"
+        return f"webhooks/{made.json()['id']}"
 
     def invitation(self) -> str:
         fields = {"email": "dora@example.com", "role": "developer"}
@@ -112,8 +119,8 @@ class World:
 
 def _link(to: str, page: str) -> str:
     mail.send_due()
-    letter = [letter for letter in django_mail.outbox if letter.to == [to]][-1]
-    found = re.search(rf"/dashboard/{page}/\S+", str(letter.body))
+    message = [message for message in django_mail.outbox if message.to == [to]][-1]
+    found = re.search(rf"/dashboard/{page}/\S+", str(message.body))
     assert found is not None
     return found.group()
 

@@ -83,6 +83,20 @@ DEVELOPERS = (
         "URL must be http or https.",
     ),
     Broken(
+        "webhook_endpoint_edit",
+        World.endpoint_edit,
+        {"url": "nowhere", "subscribed_events": EVENTS},
+        "url",
+        "URL must be http or https.",
+    ),
+    Broken(
+        "webhook_endpoint_edit",
+        World.endpoint_edit,
+        {"url": "https://1.1.1.1/"},
+        "subscribed_events",
+        "Events can’t be blank.",
+    ),
+    Broken(
         "webhook_endpoint_resend",
         World.endpoint,
         {"from": "x", "to": "2026-01-01T00:00"},

@@ -80,7 +80,7 @@ MONEY = (
         at("payouts/schedules/new"),
         schedule_fields(minimum="much"),
         "minimum",
-        "Minimum must be a decimal string with at most 2 decimals.",
+        "Minimum must be a number such as 12.50.",
     ),
     Broken(
         "payout_schedule_create",

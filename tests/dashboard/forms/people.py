@@ -1,6 +1,6 @@
 """Forms of people: signing up and in, their security, and the team."""
 
-from apps.access import second_factor
+from apps.access.factors import second_factor
 from apps.stores.models import Member
 from tests.cast import PASSWORD
 from tests.dashboard import test_sign_up as sign_ups

@@ -1,7 +1,9 @@
 """Forms of what is sold: payments, payment links and the point of sale."""
 
+from apps.links.services.till import add_item
+from apps.links.till_requests import ItemRequest
 from tests import make
-from tests.dashboard.forms.broken import Broken, at
+from tests.dashboard.forms.broken import Broken, World, at
 from tests.links.makers import made_link
 
 LINK = {
@@ -12,6 +14,12 @@ LINK = {
     "email": "no",
     "name": "no",
 }
+
+
+def till_item(world: World) -> str:
+    order = ItemRequest(name="Cake", price_cents=350, currency="EUR", vat_bps=None)
+    return str(add_item(world.cast.bakery.access(), order).pk)
+
 
 SELLING = (
     Broken(
@@ -59,7 +67,7 @@ SELLING = (
     Broken(
         "link_create",
         at("payment-links/new"),
-        {**LINK, "kind": "chosen", "suggested": "1, 2, 3, 4, 5"},
+        {**LINK, "kind": "chosen", "suggested": ["1", "2", "3", "4", "5"]},
         "suggested",
         "Each suggested amount has too many items (maximum is 4).",
     ),
@@ -92,18 +100,18 @@ SELLING = (
         "The amount is required.",
     ),
     Broken(
-        "till",
-        at("point-of-sale"),
-        {"amount": "10", "currency": "EUR", "tip": "9999"},
-        "tip_amount",
-        "Choose one of the offered values.",
+        "till_items",
+        at("point-of-sale/items"),
+        {"name": "Cake", "price": "", "vat": ""},
+        "price",
+        "The price is required.",
     ),
     Broken(
-        "till",
-        at("point-of-sale"),
-        {"amount": "10.50", "currency": "JPY"},
-        "amount",
-        "The amount must be a whole number in JPY.",
+        "till_item",
+        lambda world: f"point-of-sale/items/{till_item(world)}",
+        {"name": "Cake", "price": "x", "vat": ""},
+        "price",
+        "The price must be a number such as 12.50.",
     ),
     Broken(
         "till_settings",

@@ -2,7 +2,6 @@
 
 from tests.dashboard.forms.broken import Broken, World, at
 from tests.dashboard.test_verification import FORM as BUSINESS
-from tests.platforms.makers import VERIFICATION
 
 HOURS = "Choose from 0 to 72 hours."
 
@@ -24,6 +23,7 @@ SETTINGS = (
         "name",
         "Type the store’s name exactly as it is shown.",
     ),
+    Broken("settings_selling", at("settings/selling"), {}, "way", "Choose how you sell."),
     Broken(
         "settings_embedding",
         at("settings/embedding"),
@@ -74,14 +74,28 @@ SETTINGS = (
         "Enter a domain name such as pay.example.com.",
     ),
     Broken(
+        "settings_taxes",
+        at("settings/taxes"),
+        {"tax_rate_id": "nobody"},
+        "tax_rate_id",
+        "The tax is not an active tax rate of this store.",
+    ),
+    Broken(
+        "tax_rate_create",
+        at("settings/taxes/new"),
+        {"name": "Reverse", "category": "AE"},
+        "reason",
+        "Reason is required in the category AE.",
+    ),
+    Broken(
         "settings_account_codes",
         at("settings/account-codes"),
         {"fees": "1" * 21},
         "fees",
         "Processing fees is too long (maximum is 20 characters).",
     ),
-    Broken("settings_cooling", at("settings/cooling"), {"hours": "100"}, "hours", HOURS),
-    Broken("settings_cooling", at("settings/cooling"), {"hours": "soon"}, "hours", HOURS),
+    Broken("settings_waiting", at("settings/waiting"), {"hours": "100"}, "hours", HOURS),
+    Broken("settings_waiting", at("settings/waiting"), {"hours": "soon"}, "hours", HOURS),
     Broken(
         "settings_approvals",
         at("settings/approvals"),
@@ -115,8 +129,8 @@ SETTINGS = (
     Broken(
         "platform_attest",
         lambda world: world.account("/verification"),
-        {**VERIFICATION, "contact_email": "x"},
+        {**BUSINESS, "contact_email": "x"},
         "contact_email",
-        "Email is not an email address.",
+        "The email is not an email address.",
     ),
 )

@@ -33,9 +33,9 @@ def state(id: object) -> tuple[str, str, str | None]:
     return row.status, row.funds, row.approval.status if row.approval is not None else None
 
 
-def letters() -> list[tuple[str, str]]:
+def emails() -> list[tuple[str, str]]:
     mail.send_due()
-    return [(letter.to[0], str(letter.subject)) for letter in django_mail.outbox]
+    return [(email.to[0], str(email.subject)) for email in django_mail.outbox]
 
 
 def release(two: Two, lines: int = 3) -> Any:

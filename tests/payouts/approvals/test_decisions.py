@@ -17,7 +17,7 @@ from apps.stores.services import change_store
 from tests import auditing, make
 from tests.cast import Cast
 from tests.dashboard.browse import text
-from tests.payouts.approvals.acts import agree, letters, release, state
+from tests.payouts.approvals.acts import agree, emails, release, state
 from tests.payouts.two_people import MUCH, Two, held_of, two_people
 from tests.staff import test_roles
 
@@ -37,7 +37,7 @@ def test_a_rejection_returns_the_coins_and_tells_the_maker_why(two: Two) -> None
     assert [change["to"] for change in told["state_transitions"]] == ["pending", "failed"]
     assert balances(two.cast.bakery.store.pk, "test")["SETH"].available_atomic == 10**19
     assert two.key.post(f"/payouts/{made['id']}/retry").json()["error"]["code"] == "not_retryable"
-    assert (two.adam.email, "[TEST] Your payout was rejected: Alice's Bakery") in letters()
+    assert (two.adam.email, "[TEST] Your payout was rejected: Alice's Bakery") in emails()
     assert auditing.breaches() == []
 
 
@@ -64,9 +64,9 @@ def test_live_ones_expire_by_the_sweep(cast: Cast) -> None:
         assert state(made["id"]) == ("failed", "returned", "expired")
 
 
-def test_both_hear_of_it_and_the_letter_only_leads_to_the_page(two: Two) -> None:
+def test_both_hear_of_it_and_the_email_only_leads_to_the_page(two: Two) -> None:
     made = make.payout(two.key, MUCH)
-    assert letters() == [
+    assert emails() == [
         (two.cast.alice.email, "[TEST] A payout needs your approval: Alice's Bakery")
     ]
     body = django_mail.outbox[0].body
@@ -74,13 +74,13 @@ def test_both_hear_of_it_and_the_letter_only_leads_to_the_page(two: Two) -> None
     assert "€180.00" in body
     assert f"/dashboard/approvals/{held_of(made['id']).pk}" in body
     agree(two.as_alice(), held_of(made["id"]))
-    assert (two.adam.email, "[TEST] Your payout was approved: Alice's Bakery") in letters()
+    assert (two.adam.email, "[TEST] Your payout was approved: Alice's Bakery") in emails()
 
 
-def test_a_flood_of_payouts_is_not_a_flood_of_letters(two: Two) -> None:
+def test_a_flood_of_payouts_is_not_a_flood_of_emails(two: Two) -> None:
     for _ in range(13):
         make.payout(two.key, MUCH)
-    assert PayoutApproval.objects.count() == 13 and len(letters()) == 10
+    assert PayoutApproval.objects.count() == 13 and len(emails()) == 10
 
 
 def test_staff_look_at_it_after_the_stores_own_approver(two: Two) -> None:

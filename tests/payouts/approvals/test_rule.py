@@ -14,7 +14,7 @@ from apps.stores.models import Member, Role, Store
 from tests import make
 from tests.auditing import found_of
 from tests.cast import Cast, join, person
-from tests.payouts.approvals.acts import letters
+from tests.payouts.approvals.acts import emails
 from tests.payouts.two_people import LITTLE, MUCH, Two, two_people
 
 
@@ -38,13 +38,13 @@ def test_only_owners_change_it_and_each_mode_has_its_own(two: Two) -> None:
     assert make.payout(two.cast.bakery.live, MUCH, asset_id="ETH")["status"] == "pending"
 
 
-def test_a_stricter_rule_counts_at_once_and_a_looser_one_when_it_has_cooled(cast: Cast) -> None:
+def test_a_stricter_rule_counts_at_once_and_a_looser_one_after_its_wait(cast: Cast) -> None:
     two = two_people(cast, "live", "ETH")
     change_rule(two.as_alice(), 50_00)
     assert make.payout(two.key, LITTLE, asset_id="ETH")["status"] == "requires_review"
     change_rule(two.as_alice(), None)
     assert make.payout(two.key, LITTLE, asset_id="ETH")["status"] == "requires_review"
-    told = [whom for whom, subject in letters() if "approval limit" in subject]
+    told = [whom for whom, subject in emails() if "approval limit" in subject]
     assert told == [cast.alice.email] * 3, "of each change"
     with time_machine.travel(clock.real_now() + timedelta(hours=25)):
         made = make.payout(two.key, MUCH, asset_id="ETH")
@@ -52,7 +52,7 @@ def test_a_stricter_rule_counts_at_once_and_a_looser_one_when_it_has_cooled(cast
     assert found_of("payouts_approved") == []
 
 
-def test_an_owner_stops_a_looser_rule_by_the_letters_link(cast: Cast) -> None:
+def test_an_owner_stops_a_looser_rule_by_the_emails_link(cast: Cast) -> None:
     two = two_people(cast, "live", "ETH")
     rule = change_rule(two.as_alice(), 10_000_00)
     assert rule.next_from is not None and approval_rules.stop_change(rule.pk, rule.next_from)

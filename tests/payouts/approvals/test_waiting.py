@@ -3,7 +3,7 @@ leaves before."""
 
 from typing import Any
 
-from apps.access.oauth_apps import create_app
+from apps.access.authorization.apps import create_app
 from apps.access.requests import AppRequest
 from apps.access.services import create_agent_credential, create_api_key
 from apps.agents.models import AgentPayoutCap

@@ -56,17 +56,17 @@ def named(platform: Platform, merchant: Sub, address: str = WALLET) -> str:
     return str(answer["Location"])
 
 
-def letters() -> list[Any]:
+def emails() -> list[Any]:
     mail.send_due()
-    return [letter for letter in django_mail.outbox if "payout destination" in letter.subject]
+    return [email for email in django_mail.outbox if "payout destination" in email.subject]
 
 
-def code_in(letter: Any) -> str:
-    return re.search(r"^ +(\d{4} \d{4})$", letter.body, re.M).group(1)  # type: ignore[union-attr]
+def code_in(email: Any) -> str:
+    return re.search(r"^ +(\d{4} \d{4})$", email.body, re.M).group(1)  # type: ignore[union-attr]
 
 
-def stop_in(letter: Any) -> str:
-    return re.search(r"/onboarding/stop/\S+", letter.body).group()  # type: ignore[union-attr]
+def stop_in(email: Any) -> str:
+    return re.search(r"/onboarding/stop/\S+", email.body).group()  # type: ignore[union-attr]
 
 
 def text(answer: Any) -> str:

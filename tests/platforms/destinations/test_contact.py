@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from apps.core import buckets, clock
+from apps.core import clock
+from apps.core.redis import buckets
 from apps.payouts.models import Destination
 from apps.platforms.models import DestinationConfirmation
 from apps.platforms.services import confirmations
@@ -20,8 +21,8 @@ from tests.platforms.destinations.makers import (
     WALLET,
     approve,
     code_in,
+    emails,
     later,
-    letters,
     minted,
     name,
     named,
@@ -33,13 +34,13 @@ from tests.platforms.destinations.makers import (
     verified,
     wrong,
 )
-from tests.platforms.makers import VERIFICATION, Platform, Sub, refusal
+from tests.platforms.makers import BUSINESS, Platform, Sub, refusal
 
 
 def test_the_contact_stops_it_once_without_signing_in(platform: Platform, merchant: Sub) -> None:
     page = named(platform, merchant)
-    (letter,) = letters()
-    path = stop_in(letter)
+    (message,) = emails()
+    path = stop_in(message)
     assert (
         "Remove this destination?" in text(Client().get(path))
         and saved(merchant).removed_at is None
@@ -49,7 +50,7 @@ def test_the_contact_stops_it_once_without_signing_in(platform: Platform, mercha
     assert "There’s nothing to remove" in text(Client().get(path))
     assert "There’s nothing to remove" in text(Client().post(path))
     assert "Destination removed" in text(Client().get(page))
-    assert Client().post(page, {"code": code_in(letter)}).status_code == 303
+    assert Client().post(page, {"code": code_in(message)}).status_code == 303
     with later(hours=25):
         refusal(
             pay(merchant, destination_address=WALLET),
@@ -67,7 +68,7 @@ def test_with_a_shard_its_pages_stand_behind_it_and_those_without_open_the_same(
 ) -> None:
     settings.SHARD = "1Z"
     page = named(platform, merchant)
-    stop = stop_in(letters()[-1])
+    stop = stop_in(emails()[-1])
 
     assert page.startswith("/onboarding/destination/1Z~")
     assert stop.startswith("/onboarding/stop/1Z~")
@@ -82,9 +83,9 @@ def test_what_a_code_hurried_can_still_be_stopped_until_it_would_have_been_usabl
     merchant: Sub,
 ) -> None:
     page = named(platform, merchant)
-    (letter,) = letters()
-    Client().post(page, {"code": code_in(letter)})
-    assert "No payouts are sent to it anymore" in text(Client().post(stop_in(letter)))
+    (message,) = emails()
+    Client().post(page, {"code": code_in(message)})
+    assert "No payouts are sent to it anymore" in text(Client().post(stop_in(message)))
     refusal(
         pay(merchant, destination_address=WALLET), 403, "platform_cannot_change_payout_destination"
     )
@@ -94,7 +95,7 @@ def test_a_link_stops_nothing_later_and_none_can_be_made_up(
     platform: Platform, merchant: Sub
 ) -> None:
     page = named(platform, merchant)
-    path = stop_in(letters()[0])
+    path = stop_in(emails()[0])
     with later(hours=25):
         assert "There’s nothing to remove" in text(Client().post(path))
     assert saved(merchant).removed_at is None
@@ -109,8 +110,8 @@ def test_a_link_stops_nothing_later_and_none_can_be_made_up(
 
 def test_the_contacts_code_makes_it_usable_at_once(platform: Platform, merchant: Sub) -> None:
     page = named(platform, merchant)
-    (letter,) = letters()
-    answer = Client().post(page, {"code": code_in(letter)})
+    (message,) = emails()
+    answer = Client().post(page, {"code": code_in(message)})
     assert (answer.status_code, answer["Location"]) == (303, page)
     seen = Client().get(page)
     assert (
@@ -135,7 +136,7 @@ def test_a_code_is_tried_five_times_lives_half_an_hour_and_is_kept_as_a_hash(
     merchant: Sub,
 ) -> None:
     page = named(platform, merchant)
-    code = code_in(letters()[0])
+    code = code_in(emails()[0])
     row = DestinationConfirmation.objects.get()
     assert (
         code.replace(" ", "").encode() not in bytes(row.code_hash or b"")
@@ -149,7 +150,7 @@ def test_a_code_is_tried_five_times_lives_half_an_hour_and_is_kept_as_a_hash(
     refused_for_now(merchant)
     with later(minutes=2):
         assert Client().post(f"{page}/send").status_code == 303
-    code = code_in(letters()[-1])
+    code = code_in(emails()[-1])
     with later(minutes=33):
         assert Client().post(page, {"code": code}).status_code == 422
 
@@ -159,7 +160,7 @@ def test_a_code_confirms_nothing_but_what_it_was_sent_for(
 ) -> None:
     first = named(platform, merchant)
     second = named(platform, merchant, OTHER)
-    code, _ = (code_in(letter) for letter in letters())
+    code, _ = (code_in(message) for message in emails())
     assert Client().post(second, {"code": code}).status_code == 422
     Destination.objects.filter(address=WALLET.lower()).update(address="0x" + "ab" * 20)
     assert Client().post(first, {"code": code}).status_code == 422, (
@@ -171,14 +172,14 @@ def test_a_new_code_ends_the_one_before_and_few_are_sent(platform: Platform, mer
     page = named(platform, merchant)
     until = saved(merchant).usable_from
     assert Client().post(f"{page}/send").status_code == 422, "a minute has not passed"
-    for number in range(1, confirmations.LETTERS_MAX):
+    for number in range(1, confirmations.EMAILS_MAX):
         with later(minutes=2 * number):
             assert Client().post(f"{page}/send")["Location"] == f"{page}?sent=1"
     with later(minutes=20):
         answer = Client().post(f"{page}/send")
         assert answer.status_code == 422 and "many of these emails" in text(answer)
-        first, *_, last = letters()
-        assert len(letters()) == confirmations.LETTERS_MAX and saved(merchant).usable_from == until
+        first, *_, last = emails()
+        assert len(emails()) == confirmations.EMAILS_MAX and saved(merchant).usable_from == until
         assert Client().post(page, {"code": code_in(first)}).status_code == 422
         assert Client().post(page, {"code": code_in(last)}).status_code == 303
     assert saved(merchant).usable_from is None
@@ -187,8 +188,8 @@ def test_a_new_code_ends_the_one_before_and_few_are_sent(platform: Platform, mer
 def test_what_the_contact_could_not_be_told_of_is_not_saved(
     platform: Platform, merchant: Sub, settings: Any
 ) -> None:
-    few = settings.LETTER_LIMITS["destination_named"]._replace(by_store=2, in_all=2)
-    settings.LETTER_LIMITS = {**settings.LETTER_LIMITS, "destination_named": few}
+    few = settings.EMAIL_LIMITS["destination_named"]._replace(by_store=2, in_all=2)
+    settings.EMAIL_LIMITS = {**settings.EMAIL_LIMITS, "destination_named": few}
     for _ in range(2):
         named(platform, merchant, make.fresh_address())
     answer = name(minted(platform, merchant))
@@ -208,14 +209,14 @@ def test_before_a_person_approved_the_details_nothing_counts(platform: Platform)
         Client()
         .post(
             f"/onboarding/{token}/business",
-            {**VERIFICATION, "contact_email": "me@platform.example"},
+            {**BUSINESS, "contact_email": "me@platform.example"},
         )
         .status_code
         == 303
     )
     page = name(token)["Location"]
     assert "review the business details first" in text(Client().get(page))
-    assert Client().post(f"{page}/send")["Location"] == page and not letters()
+    assert Client().post(f"{page}/send")["Location"] == page and not emails()
     make.store_coins(merchant.store, "ETH", 10**18)
     with later(days=30):
         refused_for_now(merchant)
@@ -224,10 +225,10 @@ def test_before_a_person_approved_the_details_nothing_counts(platform: Platform)
         )
         assert platform.attest(merchant.id).status_code == 201
         approve(merchant)
-        (letter,) = letters()
-        assert letter.to == [CONTACT]
+        (message,) = emails()
+        assert message.to == [CONTACT]
         refused_for_now(merchant)
-        assert Client().post(page, {"code": code_in(letter)}).status_code == 303
+        assert Client().post(page, {"code": code_in(message)}).status_code == 303
         assert pay(merchant, destination_address=WALLET).status_code == 201
 
 
@@ -238,7 +239,7 @@ def test_details_sent_later_change_no_contact_before_they_are_approved(
     page = named(platform, merchant)
     with later(minutes=2):
         Client().post(f"{page}/send")
-        assert [letter.to for letter in letters()] == [[CONTACT], [CONTACT]]
+        assert [message.to for message in emails()] == [[CONTACT], [CONTACT]]
 
 
 def test_an_account_without_a_contact_on_record_is_paid_nowhere_new(platform: Platform) -> None:
@@ -248,7 +249,7 @@ def test_an_account_without_a_contact_on_record_is_paid_nowhere_new(platform: Pl
     named(platform, merchant)
     with later(days=30):
         refused_for_now(merchant)
-    assert not letters()
+    assert not emails()
 
 
 @pytest.mark.parametrize("own", ["member", "support"])
@@ -264,13 +265,13 @@ def test_an_address_of_the_platforms_own_people_is_no_contact(platform: Platform
     named(platform, merchant)
     with later(days=30):
         refused_for_now(merchant)
-    assert not letters()
+    assert not emails()
 
 
 def test_live_business_details_name_a_contact(platform: Platform) -> None:
     merchant = platform.sub(kyc=False)
     token = minted(platform, merchant, "onboarding")
-    answer = Client().post(f"/onboarding/{token}/business", {**VERIFICATION, "contact_email": ""})
+    answer = Client().post(f"/onboarding/{token}/business", {**BUSINESS, "contact_email": ""})
     assert answer.status_code == 422 and "Contact email is required" in text(answer)
 
 

@@ -18,8 +18,8 @@ from tests.platforms.destinations.makers import (
     WAITS,
     WALLET,
     code_in,
+    emails,
     later,
-    letters,
     minted,
     named,
     pay,
@@ -36,12 +36,12 @@ def test_a_platform_that_opens_its_own_link_gains_nothing_before_the_contact_cou
     merchant: Sub,
 ) -> None:
     page = named(platform, merchant)
-    (letter,) = letters()
-    assert letter.to == [CONTACT] and WALLET in letter.body and "Alice's Bakery" in letter.body
+    (email,) = emails()
+    assert email.to == [CONTACT] and WALLET in email.body and "Alice's Bakery" in email.body
     refused_for_now(merchant)
     seen = text(Client().get(page))
     assert "It becomes active on" in seen and "o•••@bakery.example" in seen
-    assert code_in(letter) not in seen and code_in(letter).replace(" ", "") not in seen
+    assert code_in(email) not in seen and code_in(email).replace(" ", "") not in seen
     with later(hours=23):
         refused_for_now(merchant)
     with later(hours=25):
@@ -109,7 +109,7 @@ def test_it_waits_as_long_as_the_accounts_setting_says_and_never_not_at_all(
     assert until is not None and abs(until - clock.real_now() - timedelta(hours=waits)) < timedelta(
         minutes=1
     )
-    assert len(letters()) == 1
+    assert len(emails()) == 1
 
 
 def test_a_platform_changes_no_waiting_time_of_its_account(
@@ -133,7 +133,7 @@ def test_test_mode_waits_for_nothing_and_writes_to_nobody(
     assert (
         saved(merchant).usable_from is None
         and not DestinationConfirmation.objects.exists()
-        and not letters()
+        and not emails()
     )
 
 
@@ -147,8 +147,8 @@ def test_a_bank_account_waits_too(platform: Platform, merchant: Sub) -> None:
     assert (
         Client().post(f"/onboarding/{minted(platform, merchant)}/payout", sent).status_code == 303
     )
-    (letter,) = letters()
-    assert "EUR account ending in 3000" in letter.body and "DE89" not in letter.body
+    (email,) = emails()
+    assert "EUR account ending in 3000" in email.body and "DE89" not in email.body
     Destination.objects.update(verified_at=clock.real_now())
     answer = merchant.live.post(
         "/payouts",

@@ -8,9 +8,9 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import CommandError, CommandParser
 
-from apps.chain.addresses import checksummed
 from apps.chain.keys import keystores, seeds
 from apps.chain.keys.seeds import Seed
+from apps.chain.networks.families import shown_address
 from apps.chain.providers.base import Keystore, KeystoreError
 from apps.chain.providers.key_file import KeyFile
 from apps.core.models import Mode
@@ -23,6 +23,7 @@ class WalletResult(Result, frozen=True, kw_only=True):
     key_file: str
     keystore: str
     deposit_xpubs: dict[str, str]
+    coin_xpubs: dict[str, str]
     hot_wallets: dict[str, str]
 
 
@@ -51,7 +52,8 @@ class Command(OperatorCommand[WalletResult]):
         try:
             seed = self._seed(path, keystore, options["reseal"], asks_for_words=options["words"])
             hot = {
-                mode: checksummed(keystores.HotKey(keystore, mode).address) for mode in Mode.values
+                mode: shown_address(keystores.HotKey(keystore, mode).address)
+                for mode in Mode.values
             }
         except KeystoreError as error:
             raise CommandError(str(error)) from None
@@ -59,6 +61,11 @@ class Command(OperatorCommand[WalletResult]):
             key_file=str(path),
             keystore=keystore.name,
             deposit_xpubs={mode: seed.deposit_xpub(mode) for mode in Mode.values},
+            coin_xpubs={
+                f"{coin}_{mode}": seed.coin_xpub(coin, mode)
+                for coin in seeds.COIN_TYPES
+                for mode in Mode.values
+            },
             hot_wallets=hot,
         )
 

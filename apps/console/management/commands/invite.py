@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.access import sign_up
+from apps.access.person import sign_up
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid
 from apps.stores.command import OperatorCommand, Result

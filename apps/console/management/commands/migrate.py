@@ -68,8 +68,8 @@ class Command(migrate.Command):
         """A server that is too old, the database of another program, and one of a release that
         can't be upgraded by this one. Also where the checks are skipped, as a restore and a demo
         do."""
-        from apps.core import versions
         from apps.core.db import strangers, upgrades
+        from apps.core.process import versions
 
         try:
             versions.require(versions.POSTGRESQL)

@@ -3,11 +3,11 @@
 from typing import Any
 
 from apps.access import pruning as access
-from apps.access import sessions
+from apps.access.person import sessions
 from apps.core import clock, mail
 from apps.payments import pruning as payments
-from apps.stores import customer_mail
 from apps.stores.command import OperatorCommand, Result
+from apps.stores.emailing import customer_mail
 from apps.webhooks import pruning as webhooks
 
 

@@ -5,9 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from apps.access import lost_factor
+from apps.access.factors import lost_factor
 from apps.core import clock
-from apps.stores import four_eyes
 from apps.stores.command import (
     OperatorCommand,
     Result,
@@ -16,6 +15,7 @@ from apps.stores.command import (
     staff_request_result,
 )
 from apps.stores.models import User
+from apps.stores.staff import four_eyes
 
 
 class RemovedResult(Result, frozen=True, kw_only=True):

@@ -12,7 +12,8 @@ from apps.assets.reviews import end_review, keep_stopped
 from apps.core.errors import Failure
 from apps.core.messages.fields import is_uuid
 from apps.payouts.models import Payout
-from apps.payouts.services.review import approve_payout, reject_payout, release_held
+from apps.payouts.services.rejection import reject_payout
+from apps.payouts.services.review import approve_payout, release_held
 from apps.payouts.services.stops import held_for_stops
 from apps.platforms.models import AccessRequest
 from apps.platforms.services.access_requests import approve_access, reject_access
@@ -24,7 +25,7 @@ from apps.stores.command import (
     staff_named,
     staff_request_result,
 )
-from apps.stores.models import StaffRequest, User, Verification
+from apps.stores.models import StaffRequest, User, Verification, WorkerOrder
 
 
 class ReviewResult(Result, frozen=True, kw_only=True):
@@ -53,6 +54,8 @@ def _payout(
     )
     if isinstance(decided, StaffRequest):
         return WaitingResult(id=row_id, status=payout.status, request=staff_request_result(decided))
+    if isinstance(decided, WorkerOrder):
+        return ReviewResult(id=row_id, status=payout.status)
     return ReviewResult(id=str(decided.pk), status=decided.status)
 
 

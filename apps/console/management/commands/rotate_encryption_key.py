@@ -11,7 +11,7 @@ from apps.core import crypto
 from apps.core.models import OutgoingMail
 from apps.onramp.models import Credential
 from apps.payouts.models import Destination
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.command import OperatorCommand, Result
 from apps.stores.models import StaffRequest
 from apps.webhooks.models import Endpoint

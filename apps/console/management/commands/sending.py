@@ -7,13 +7,14 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from apps.chain.models import HotWallet, OutgoingTransaction, UnknownTransaction
+from apps.chain.networks.families import addresses_of, has_coins, stored
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.sending import doubts, hot_wallets
+from apps.chain.sending import coins_found, doubts, hot_wallets
 from apps.chain.states import UNMINED
 from apps.core import clock
 from apps.core.messages.fields import is_uuid
-from apps.stores import audit
+from apps.stores.auditing import audit
 from apps.stores.command import OperatorCommand, Result
 
 SHOWN_MAX = 100
@@ -112,8 +113,14 @@ class Command(OperatorCommand[SendingResult]):
         if action == "sent":
             if not tx_hash:
                 raise CommandError("Give the hash of the transaction that was sent: --hash")
+            known = addresses_of(row.chain).hash_of(tx_hash)
+            if not known:
+                raise CommandError(f"{tx_hash} is no transaction hash on {row.chain.name}")
+            resolve = (
+                coins_found.resolve_as_sent if has_coins(row.chain) else hot_wallets.resolve_as_sent
+            )
             with closing(nodes_of(row.chain)) as nodes:
-                hot_wallets.resolve_as_sent(row, tx_hash.lower(), nodes, clock.real_now())
+                resolve(row, known, nodes, clock.real_now())
         else:
             if action == "unsent" and row.nonce is not None:
                 with closing(nodes_of(row.chain)) as nodes:
@@ -134,7 +141,7 @@ class Command(OperatorCommand[SendingResult]):
     def _explain(self, tx_hash: str) -> None:
         """A person knows what a transaction of the wallet was: nothing is held up by it any
         more."""
-        row = UnknownTransaction.objects.filter(tx_hash=tx_hash.lower(), settled_at=None).first()
+        row = UnknownTransaction.objects.filter(tx_hash=stored(tx_hash), settled_at=None).first()
         if row is None:
             raise CommandError(f"No unknown transaction has the hash {tx_hash}")
         with transaction.atomic():

@@ -16,8 +16,8 @@ from apps.chain.keys.seeds import Seed
 from apps.chain.providers.base import KeystoreError, RpcError
 from apps.chain.sending import cold_storage, signing_rounds
 from apps.console import exporter
-from apps.core.heartbeats import HeartbeatPart, Pulse
-from apps.core.liveness import Liveness
+from apps.core.process.heartbeats import HeartbeatPart, Pulse
+from apps.core.process.liveness import Liveness
 from apps.stores.command import OperatorCommand, Result
 
 # Between two looks that find nothing; whoever waits for their money waits for this too.
@@ -97,3 +97,8 @@ def _check_addresses(seed: Seed) -> None:
     for mode, xpub in settings.DEPOSIT_XPUBS.items():
         if seed.deposit_xpub(mode) != xpub:
             raise CommandError(f"DEPOSIT_XPUB_{mode.upper()} doesn't belong to the key file")
+    for coin, xpubs in settings.COIN_XPUBS.items():
+        for mode, xpub in xpubs.items():
+            if xpub and seed.coin_xpub(coin, mode) != xpub:
+                name = f"DEPOSIT_XPUB_{coin}_{mode}".upper()
+                raise CommandError(f"{name} doesn't belong to the key file")

@@ -11,6 +11,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from apps.assets.models import Asset
 from apps.chain.models import HotWallet
+from apps.chain.networks.families import hash_of
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
 from apps.core import clock
@@ -22,7 +23,6 @@ from apps.payments.selectors import by_reference
 from apps.payments.services import corrections, treasury, withdrawals
 from apps.stores.command import OperatorCommand, Result, staff_named, store_named
 
-_HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 _AMOUNT = re.compile(r"-?[1-9][0-9]{0,76}", re.ASCII)
 _KINDS = sorted(set(CHART) - {TREASURY})
 
@@ -163,11 +163,11 @@ class Command(
 
     @staticmethod
     def _fund(options: Mapping[str, Any]) -> FundingResult:
-        tx_hash = (options["hash"] or "").lower()
+        tx_hash = hash_of(options["hash"] or "")
         wallet = HotWallet.objects.select_related("chain").filter(pk=options["network"]).first()
         if wallet is None:
             raise CommandError(f"There is no hot wallet for {options['network']!r}; give --network")
-        if not _HASH.fullmatch(tx_hash):
+        if not tx_hash:
             raise CommandError("Give the hash of the transaction that sent the coins: --hash")
         try:
             with closing(nodes_of(wallet.chain)) as nodes:

@@ -16,6 +16,7 @@ from django.template.defaultfilters import pluralize
 
 from apps.chain.metrics import ChainCollector
 from apps.chain.models import Deposit, UnexplainedBalance
+from apps.chain.networks.families import stored
 from apps.chain.providers.base import RpcError
 from apps.chain.watching import address_looks, again, unexplained
 from apps.chain.watching.watcher import watch
@@ -24,7 +25,7 @@ from apps.console import exporter, fallback, local_chains
 from apps.console.heartbeat_figures import HeartbeatCollector
 from apps.console.pooler_figures import PoolerCollector
 from apps.core import clock, money
-from apps.core.liveness import Liveness
+from apps.core.process.liveness import Liveness
 
 STOP_SECONDS = 1.5
 log = structlog.get_logger(__name__)
@@ -110,7 +111,7 @@ class Command(BaseCommand):
         from apps.payments.services import looks
 
         try:
-            outcome = looks.look_at_address(address.lower())
+            outcome = looks.look_at_address(stored(address))
         except looks.NotLookable as refusal:
             raise CommandError(refusal.text) from None
         except RpcError as error:

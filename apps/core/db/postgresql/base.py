@@ -20,6 +20,8 @@ from apps.core.db import tenancy
 from apps.core.db.postgresql.prepared import KeptStatements
 from apps.core.db.tenancy import NOBODY, SETTINGS, Scope
 
+# Who serves people signs in as it.
+WEB = "tillgate_web"
 _TELL = f"SELECT {', '.join(f'set_config({name!r}, {{}}, {{}})' for name in SETTINGS)}"
 
 
@@ -30,6 +32,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     # None when it isn't known: a rollback takes back what was set in its transaction.
     _server_scope: Scope | None = NOBODY
     _tells_itself = False
+    # What the session has set itself to; empty while it is who has signed in.
+    role = ""
+
+    @property
+    def is_web(self) -> bool:
+        """Whether it acts as the role of the web process."""
+        return (self.role or self.settings_dict["USER"]) == WEB
 
     def is_usable(self) -> bool:
         if self.connection is None or self.connection.closed:
@@ -60,7 +69,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._server_scope = None if settings.DATABASE_POOLER else scope
 
     def has_to_tell(self) -> bool:
-        """Whether the next statement takes a scope with it, which only texts with their values in
+        """True if the next statement takes a scope with it, which only texts with their values in
         them can."""
         scope = tenancy.current()
         return not (
@@ -140,9 +149,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
             super()._savepoint_commit(sid)  # type: ignore[misc]  # the stubs leave it out
 
     def _is_marked(self, statement: str) -> bool:
-        """Whether a statement that marks a place in the transaction went to the server by itself.
-        It reads nothing and answers nothing, so it needs no scope, and a cursor takes four times
-        as long; whoever looks at statements is shown it by the cursor."""
+        """True if a statement that marks a place in the transaction went to the server by itself.
+        It reads nothing and answers nothing, so it needs no scope, and a cursor takes four times as
+        long; whoever looks at statements is shown it by the cursor."""
         driver = self.connection
         if driver is None or self.queries_logged or len(self.execute_wrappers) > 1:
             return False

@@ -21,7 +21,7 @@ _FORGET = re.compile(rb"(DROP|ALTER|DISCARD ALL|DEALLOCATE ALL)\b")
 
 
 class KeptStatements(PrepareManager):
-    """What a connection has prepared, until something is dropped or altered."""
+    """A connection's prepared statements, until something is dropped or altered."""
 
     @classmethod
     def of(cls, connection: "psycopg.Connection[Any]") -> None:
@@ -32,7 +32,7 @@ class KeptStatements(PrepareManager):
 
     @staticmethod
     def forget(connection: "psycopg.Connection[Any]") -> None:
-        """What the connection has prepared is prepared anew."""
+        """Drops the connection's prepared statements, so that they are prepared anew."""
         PrepareManager.clear(connection._prepared)
 
     def clear(self) -> bool:

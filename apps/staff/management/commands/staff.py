@@ -8,8 +8,7 @@ from django.db import transaction
 
 from apps.core import clock
 from apps.core.messages.fields import is_uuid
-from apps.staff.approval_kinds import KINDS
-from apps.stores import four_eyes, staffing
+from apps.staff.decisions.kinds import KINDS
 from apps.stores.command import (
     OperatorCommand,
     Result,
@@ -19,6 +18,7 @@ from apps.stores.command import (
 )
 from apps.stores.models import StaffRequest, User
 from apps.stores.services import create_user
+from apps.stores.staff import four_eyes, staffing
 from apps.stores.staff_roles import StaffRole, roles_of
 
 

@@ -4,8 +4,11 @@ import tillgate
 
 client = tillgate.Client("svc_sk_test_…", "https://pay.example.com")
 payment = client.payments.create(amount="10.00", currency="EUR")
+
+`tillgate.AsyncClient` has the same methods for programs that run in an event loop.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import webhooks
@@ -28,9 +31,14 @@ from .errors import (
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from .async_calls import AsyncFeed, AsyncListing
+    from .async_client import AsyncClient
     from .generated import models
 
 __all__ = [
+    "AsyncClient",
+    "AsyncFeed",
+    "AsyncListing",
     "AuthenticationError",
     "Client",
     "ConflictError",
@@ -54,10 +62,17 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`tillgate.models`, once somebody asks for it."""
-    if name != "models":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .generated import models
+_LATER = {
+    "AsyncClient": ".async_client",
+    "AsyncFeed": ".async_calls",
+    "AsyncListing": ".async_calls",
+    "models": ".generated.models",
+}
 
-    return models
+
+def __getattr__(name: str) -> Any:
+    """`tillgate.models` and `tillgate.AsyncClient`, once somebody asks for them."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name], __name__)
+    return module if name == "models" else getattr(module, name)

@@ -7,6 +7,7 @@ import random
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import quote
@@ -62,8 +63,82 @@ def new_key() -> str:
     return str(uuid.uuid4())
 
 
-class Api:
-    """Sends calls with one credential, and reads what they are answered."""
+class Requests:
+    """Calls as requests with one credential, and whether one that failed is sent again."""
+
+    _http: httpx.Client | httpx.AsyncClient
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+
+    def _prepared(self, call: Call) -> tuple[httpx.Request, Retries]:
+        options = self._chosen(call.options)
+        key = (call.key or new_key()) if call.takes_key else None
+        is_repeatable = key is not None or call.method in ("GET", "PATCH")
+        return self._request(call, options, key), Retries(options.max_retries or 0, is_repeatable)
+
+    def _chosen(self, options: Options | None) -> Options:
+        if options is None:
+            return self._options
+        ours = vars(self._options)
+        theirs = vars(options)
+        return Options(
+            **{name: ours[name] if theirs[name] is None else theirs[name] for name in ours}
+        )
+
+    def _request(self, call: Call, options: Options, key: str | None) -> httpx.Request:
+        headers = {} if key is None else {"Idempotency-Key": key}
+        if options.account is not None:
+            headers["X-Service-Account"] = options.account
+        content = None
+        if call.body is not None:
+            headers["Content-Type"] = "application/json"
+            content = json.dumps(call.body, ensure_ascii=False, allow_nan=False).encode()
+        query = {name.rstrip("_"): _text(one) for name, one in (call.query or {}).items()}
+        return self._http.build_request(
+            call.method,
+            call.path,
+            params={name: one for name, one in query.items() if one is not None} or None,
+            content=content,
+            headers=headers,
+            timeout=options.timeout,
+        )
+
+
+class Retries:
+    """How often a call is sent again, and after how many seconds."""
+
+    def __init__(self, most: int, is_repeatable: bool) -> None:
+        self._most = most
+        self._is_repeatable = is_repeatable
+        self._attempt = 0
+
+    def wait_after(self, error: Error) -> float:
+        """Raises the error when the call isn't sent again."""
+        if self._attempt >= self._most or not _may_repeat(error, self._is_repeatable):
+            raise error
+        wait = _backoff(self._attempt) if error.retry_after is None else error.retry_after
+        self._attempt += 1
+        return wait
+
+
+def http_options(api_key: str, base_url: str) -> dict[str, Any]:
+    """Arguments of the HTTP client of either kind."""
+    return {
+        "base_url": root_of(base_url) + PREFIX,
+        "headers": {
+            "Authorization": f"Bearer {api_key}",
+            "User-Agent": f"tillgate-python/{VERSION}",
+            "Accept": "application/json, application/pdf;q=0.9, text/csv;q=0.9",
+        },
+        "follow_redirects": False,  # a redirect would turn a POST into a GET
+    }
+
+
+class Api(Requests):
+    """Sends calls, and reads what they are answered."""
+
+    _http: httpx.Client
 
     def __init__(
         self,
@@ -76,18 +151,9 @@ class Api:
         transport: httpx.BaseTransport | None,
         sleep: Clock = time.sleep,
     ) -> None:
-        self._options = Options(timeout, max_retries, account)
+        super().__init__(Options(timeout, max_retries, account))
         self._sleep = sleep
-        self._http = httpx.Client(
-            base_url=root_of(base_url) + PREFIX,
-            headers={
-                "Authorization": f"Bearer {api_key}",
-                "User-Agent": f"tillgate-python/{VERSION}",
-                "Accept": "application/json, application/pdf;q=0.9, text/csv;q=0.9",
-            },
-            follow_redirects=False,  # a redirect would turn a POST into a GET
-            transport=transport,
-        )
+        self._http = httpx.Client(**http_options(api_key, base_url), transport=transport)
 
     def close(self) -> None:
         self._http.close()
@@ -130,58 +196,33 @@ class Api:
     # --- one call, with its retries
 
     def send(self, call: Call) -> httpx.Response:
-        options = self._chosen(call.options)
-        key = (call.key or new_key()) if call.takes_key else None
-        request = self._request(call, options, key)
-        is_repeatable = key is not None or call.method in ("GET", "PATCH")
-        attempt = 0
+        request, retries = self._prepared(call)
         while True:
             try:
-                return self._attempt(request)
+                with failures():
+                    response = self._http.send(request)
+                return checked(response)
             except Error as error:
-                if attempt >= (options.max_retries or 0) or not _may_repeat(error, is_repeatable):
-                    raise
-                wait = error.retry_after if error.retry_after is not None else _backoff(attempt)
+                wait = retries.wait_after(error)
             self._sleep(wait)
-            attempt += 1
 
-    def _chosen(self, options: Options | None) -> Options:
-        if options is None:
-            return self._options
-        ours = vars(self._options)
-        theirs = vars(options)
-        return Options(
-            **{name: ours[name] if theirs[name] is None else theirs[name] for name in ours}
-        )
 
-    def _request(self, call: Call, options: Options, key: str | None) -> httpx.Request:
-        headers = {} if key is None else {"Idempotency-Key": key}
-        if options.account is not None:
-            headers["X-Service-Account"] = options.account
-        content = None
-        if call.body is not None:
-            headers["Content-Type"] = "application/json"
-            content = json.dumps(call.body, ensure_ascii=False, allow_nan=False).encode()
-        query = {name.rstrip("_"): _text(one) for name, one in (call.query or {}).items()}
-        return self._http.build_request(
-            call.method,
-            call.path,
-            params={name: one for name, one in query.items() if one is not None} or None,
-            content=content,
-            headers=headers,
-            timeout=options.timeout,
-        )
+@contextmanager
+def failures() -> Iterator[None]:
+    """Names failures of the connection as errors of this package."""
+    try:
+        yield
+    except httpx.TimeoutException as error:
+        raise TimedOut(f"No answer in time: {error or type(error).__name__}") from error
+    except httpx.TransportError as error:
+        raise ConnectionFailed(f"No answer: {error or type(error).__name__}") from error
 
-    def _attempt(self, request: httpx.Request) -> httpx.Response:
-        try:
-            response = self._http.send(request)
-        except httpx.TimeoutException as error:
-            raise TimedOut(f"No answer in time: {error or type(error).__name__}") from error
-        except httpx.TransportError as error:
-            raise ConnectionFailed(f"No answer: {error or type(error).__name__}") from error
-        if response.is_success:
-            return response
-        raise refusal_of(response)
+
+def checked(response: httpx.Response) -> httpx.Response:
+    """The answer of a call that succeeded. Raises Error."""
+    if response.is_success:
+        return response
+    raise refusal_of(response)
 
 
 def refusal_of(response: httpx.Response) -> Error:
@@ -238,6 +279,17 @@ class Page(Generic[Item]):
     total_pages: int
 
 
+def page_of(told: Any, type_: Any, number: int) -> Page[Any]:
+    """A page as it was answered; a list without figures is one page."""
+    rows = told if isinstance(told, list) else told["data"]
+    data = [decode(type_, one) for one in rows]
+    figures = {} if isinstance(told, list) else told.get("meta") or told.get("pagination") or {}
+    if not figures:
+        return Page(data, number, len(data), len(data), number)
+    names = ("page", "per_page", "total", "total_pages")
+    return Page(data, *(int(figures[name]) for name in names))
+
+
 class Listing(Generic[Item]):
     """What is listed. Iterate over all of it, which asks for pages on its way, or ask for one."""
 
@@ -248,23 +300,16 @@ class Listing(Generic[Item]):
 
     def page(self, number: int | None = None) -> Page[Item]:
         number = self._first if number is None else number
-        told = self._read(number)
-        rows = told if isinstance(told, list) else told["data"]
-        data = [decode(self._type, one) for one in rows]
-        figures = {} if isinstance(told, list) else told.get("meta") or told.get("pagination") or {}
-        if not figures:
-            return Page(data, number, len(data), len(data), number)
-        names = ("page", "per_page", "total", "total_pages")
-        return Page(data, *(int(figures[name]) for name in names))
+        return page_of(self._read(number), self._type, number)
 
     def __iter__(self) -> Iterator[Item]:
         number = self._first
         before = set[Any]()
         while True:
             page = self.page(number)
-            ids = {_identity(one) for one in page.data}
+            ids = {identity(one) for one in page.data}
             # New records push others onto the next page.
-            yield from (one for one in page.data if _identity(one) not in before)
+            yield from (one for one in page.data if identity(one) not in before)
             if number >= page.total_pages:
                 return
             number = number + 1
@@ -288,7 +333,7 @@ class Feed(Generic[Item]):
             before = told["data"][-1]["id"]
 
 
-def _identity(item: Any) -> Any:
+def identity(item: Any) -> Any:
     return getattr(item, "id", None) or id(item)
 
 

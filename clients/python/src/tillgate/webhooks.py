@@ -29,14 +29,17 @@ class VerificationError(Exception):
 def verify(
     payload: bytes | str, header: str | None, secret: str, tolerance: float = TOLERANCE_SECONDS
 ) -> models.WebhookEvent:
-    """The event of a delivery, once its signature is verified; raises VerificationError.
+    """The event of a delivery, once its signature is verified; raises VerificationError, and
+    TypeError or ValueError when it is called without a raw body or a secret.
 
     `payload` is the body exactly as it came, `header` is `Service-Signature`, and `tolerance` how
     many seconds the delivery's time may be from now.
     """
     if not secret:
-        raise ValueError("The signing secret is empty")
-    body = payload.encode() if isinstance(payload, str) else bytes(payload)
+        raise ValueError(
+            "The signing secret is missing: pass the endpoint's secret, which begins with whsec_"
+        )
+    body = _raw(payload)
     moment, signatures = _parts(header or "")
 
     expected = signature(body, secret, moment).encode()
@@ -54,6 +57,19 @@ def verify(
         raise VerificationError("The delivery isn't an event")
     event: models.WebhookEvent = decode(models.WebhookEvent, told)
     return event
+
+
+def _raw(payload: object) -> bytes:
+    if isinstance(payload, str):
+        return payload.encode()
+    if isinstance(payload, (bytes, bytearray, memoryview)):
+        return bytes(payload)
+    if payload is None:
+        raise TypeError("The delivery has no body: pass the raw body")
+    raise TypeError(
+        "The raw body is needed, not the parsed one: pass the bytes as they came, before JSON was"
+        " parsed"
+    )
 
 
 def sign(payload: bytes, secret: str, moment: int) -> str:

@@ -10,7 +10,7 @@ import click
 
 import tillgate
 
-from . import listening, logs, payments, signing_in, triggering
+from . import listening, logs, mcp, payments, signing_in, triggering
 from .session import NotSignedIn, Session
 
 REFUSED = 1
@@ -63,6 +63,7 @@ for one in (
     payments.pay,
     payments.payments,
     payments.open_page,
+    mcp.mcp,
 ):
     cli.add_command(one)
 

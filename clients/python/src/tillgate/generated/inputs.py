@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from typing_extensions import NotRequired
 
@@ -30,6 +30,10 @@ class PaymentsCreate(TypedDict):
     amount_signature: NotRequired[str]
 
 
+class PaymentsAcceptTransaction(TypedDict):
+    tx_hash: str
+
+
 class PaymentsExtend(TypedDict):
     expires_in: NotRequired[int]
 
@@ -51,6 +55,7 @@ class PaymentsPayFromTestWallet(TypedDict):
 
 class RefundsCreate(TypedDict):
     amount: NotRequired[str]
+    settlement_amount: NotRequired[str]
     asset_id: NotRequired[str]
     destination_address: NotRequired[str]
 
@@ -99,7 +104,7 @@ class SwapsQuote(SwapsCreate):
 class WebhookEndpointsCreate(TypedDict):
     platform: NotRequired[Literal['woocommerce', 'prestashop', 'shopify', 'magento', 'custom', 'n8n']]
     url: str
-    subscribed_events: NotRequired[list[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]]
+    subscribed_events: NotRequired[list[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]]
     description: NotRequired[str]
     platform_store_url: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
@@ -108,16 +113,20 @@ class WebhookEndpointsCreate(TypedDict):
 class WebhookEndpointsUpdate(TypedDict):
     url: NotRequired[str]
     description: NotRequired[str]
-    subscribed_events: NotRequired[list[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]]
+    subscribed_events: NotRequired[list[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]]
     metadata: NotRequired[dict[str, Any]]
 
 
 class WebhookEndpointsSendTest(TypedDict):
-    event_type: NotRequired[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]
+    event_type: NotRequired[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]
 
 
 class WebhookEndpointsRedeliver(TypedDict):
     delivery_id: NotRequired[str]
+
+
+class WebhookEndpointsResendMissed(TypedDict):
+    since: NotRequired[str]
 
 
 class TestClockAdvance(TypedDict):
@@ -134,22 +143,13 @@ class CheckoutCreateCardSession(TypedDict):
     region: NotRequired[str]
 
 
-class X402Requirements(TypedDict):
-    asset_id: str
-    resource: str
-    amount: NotRequired[str]
-    currency: NotRequired[str]
-    amount_atomic: NotRequired[str]
-    description: NotRequired[str]
-    mime_type: NotRequired[str]
-    max_timeout_seconds: NotRequired[int]
-    expires_in: NotRequired[int]
-    order_id: NotRequired[str]
-    metadata: NotRequired[dict[str, str]]
+AssetId: TypeAlias = str
 
 
 class Extra(TypedDict):
     assetTransferMethod: NotRequired[str]
+    offer: NotRequired[str]
+    resource: NotRequired[str]
 
 
 class Accepted(TypedDict):
@@ -219,25 +219,33 @@ class X402Settle(TypedDict):
     paymentRequirements: PaymentRequirements1
 
 
-class CustomersCreate(TypedDict):
-    email: str
-    name: NotRequired[str]
-    phone: NotRequired[str]
-    address: NotRequired[dict[str, Any]]
-    metadata: NotRequired[dict[str, Any]]
+class TaxRatesCreate(TypedDict):
+    name: str
+    category: Literal['S', 'Z', 'E', 'AE', 'K', 'G', 'O', 'L', 'M']
+    rate_bps: int
+    inclusive: NotRequired[bool]
+    reason: NotRequired[str]
+    reason_code: NotRequired[str]
 
 
-class CustomersUpdate(TypedDict):
-    email: NotRequired[str]
+class TaxRatesUpdate(TypedDict):
     name: NotRequired[str]
-    phone: NotRequired[str]
-    address: NotRequired[dict[str, Any]]
-    metadata: NotRequired[dict[str, Any]]
+    active: NotRequired[bool]
+
+
+class TaxSettingsUpdate(TypedDict):
+    tax_rate_id: NotRequired[str]
+    is_automatic: NotRequired[bool]
+    is_small_business: NotRequired[bool]
+    charges_abroad: NotRequired[bool]
+    supply_type: NotRequired[Literal['goods', 'service', 'digital']]
 
 
 class ProductsCreate(TypedDict):
     name: str
     description: NotRequired[str]
+    tax_rate_id: NotRequired[str]
+    supply_type: NotRequired[Literal['goods', 'service', 'digital']]
     metadata: NotRequired[dict[str, Any]]
 
 
@@ -246,6 +254,8 @@ class ProductsUpdate(TypedDict):
     description: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
     active: NotRequired[bool]
+    tax_rate_id: NotRequired[str]
+    supply_type: NotRequired[Literal['goods', 'service', 'digital']]
 
 
 class PricesCreate(TypedDict):
@@ -253,7 +263,14 @@ class PricesCreate(TypedDict):
     currency: Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']
     interval: Literal['daily', 'weekly', 'monthly', 'yearly']
     interval_count: NotRequired[int]
+    tax_rate_id: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
+
+
+class InvoicesCredit(TypedDict):
+    amount_cents: NotRequired[int]
+    reason: NotRequired[Literal['void', 'refund', 'other']]
+    memo: NotRequired[str]
 
 
 class Price(TypedDict):
@@ -267,25 +284,14 @@ class Item(TypedDict):
     quantity: NotRequired[int]
 
 
-class SubscriptionsCreate(TypedDict):
-    customer_id: str
+class SubscriptionsUpdate(TypedDict):
     price_id: NotRequired[str]
     items: NotRequired[list[Item]]
     quantity: NotRequired[int]
     grace_cycles: NotRequired[int]
-    metadata: NotRequired[dict[str, Any]]
-    trial_period_days: NotRequired[int]
-
-
-class Item1(Item):
-    pass
-
-
-class SubscriptionsUpdate(TypedDict):
-    price_id: NotRequired[str]
-    items: NotRequired[list[Item1]]
-    quantity: NotRequired[int]
-    grace_cycles: NotRequired[int]
+    tax_rate_id: NotRequired[str]
+    discount_type: NotRequired[Literal['amount', 'percent']]
+    discount_value: NotRequired[int]
     metadata: NotRequired[dict[str, Any]]
 
 
@@ -405,12 +411,17 @@ class SwapsList(TypedDict):
 class ReportsAccountingTransactions(TypedDict):
     currency: NotRequired[str]
     end_date: str
-    format: NotRequired[Literal['pdf', 'csv']]
+    format: NotRequired[Literal['pdf', 'csv', 'csv_semicolon', 'csv_tab', 'beancount', 'hledger', 'ledger', 'datev']]
     start_date: str
+    time_zone: NotRequired[str]
 
 
-class ReportsMerchantStatement(ReportsAccountingTransactions):
-    pass
+class ReportsMerchantStatement(TypedDict):
+    currency: NotRequired[str]
+    end_date: str
+    format: NotRequired[Literal['pdf', 'csv', 'csv_semicolon', 'csv_tab', 'xero', 'quickbooks', 'ofx', 'camt053']]
+    start_date: str
+    time_zone: NotRequired[str]
 
 
 class WebhookEndpointsList(TypedDict):
@@ -451,6 +462,13 @@ class InvoicesList(TypedDict):
     per_page: NotRequired[int]
     status: NotRequired[Literal['draft', 'open', 'paid', 'void', 'uncollectible']]
     subscription_id: NotRequired[str]
+
+
+class CreditNotesList(TypedDict):
+    customer_id: NotRequired[str]
+    invoice_id: NotRequired[str]
+    page: NotRequired[int]
+    per_page: NotRequired[int]
 
 
 class SubscriptionsList(TypedDict):
@@ -511,6 +529,7 @@ class LineItem1(TypedDict):
     description: str
     quantity: NotRequired[int]
     unit_amount_cents: int
+    tax_rate_id: NotRequired[str]
 
 
 class InvoicesFields(TypedDict):
@@ -520,11 +539,58 @@ class InvoicesFields(TypedDict):
     metadata: NotRequired[dict[str, Any]]
     custom_number: NotRequired[str]
     po_number: NotRequired[str]
+    buyer_reference: NotRequired[str]
     discount_type: NotRequired[Literal['amount', 'percent']]
     discount_value: NotRequired[int]
     tax_rate_bps: NotRequired[int]
+    tax_rate_id: NotRequired[str]
+    supplied_from: NotRequired[str]
+    supplied_until: NotRequired[str]
     notes: NotRequired[str]
     footer: NotRequired[str]
+
+
+class CustomersFields(TypedDict):
+    name: NotRequired[str]
+    phone: NotRequired[str]
+    address: NotRequired[dict[str, Any]]
+    country: NotRequired[str]
+    vat_number: NotRequired[str]
+    tax_rate_id: NotRequired[str]
+    buyer_reference: NotRequired[str]
+    electronic_address: NotRequired[str]
+    metadata: NotRequired[dict[str, Any]]
+
+
+class X402Fields(TypedDict):
+    resource: str
+    description: NotRequired[str]
+    mime_type: NotRequired[str]
+    max_timeout_seconds: NotRequired[int]
+    expires_in: NotRequired[int]
+    order_id: NotRequired[str]
+    metadata: NotRequired[dict[str, str]]
+
+
+class X402Requirements(X402Fields):
+    amount: NotRequired[str]
+    currency: NotRequired[str]
+    asset_id: str
+    amount_atomic: NotRequired[str]
+
+
+class X402Offers(X402Fields):
+    amount: str
+    currency: str
+    asset_ids: NotRequired[list[AssetId]]
+
+
+class CustomersCreate(CustomersFields):
+    email: str
+
+
+class CustomersUpdate(CustomersFields):
+    email: NotRequired[str]
 
 
 class InvoicesCreate(InvoicesFields):
@@ -534,3 +600,8 @@ class InvoicesCreate(InvoicesFields):
 
 class InvoicesUpdate(InvoicesFields):
     currency: NotRequired[Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']]
+
+
+class SubscriptionsCreate(SubscriptionsUpdate):
+    customer_id: str
+    trial_period_days: NotRequired[int]

@@ -272,17 +272,30 @@ class CheckoutTransaction:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CreditNoteLine:
+    net_cents: int
+    tax_category: str | None
+    tax_cents: int
+    tax_rate_bps: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Customer:
     address: dict[str, Any] | None
+    buyer_reference: str | None
+    country: str | None
     created_at: str
     deleted_at: str | None
+    electronic_address: str | None
     email: str
     id: str
     livemode: bool
     metadata: dict[str, Any]
     name: str | None
     phone: str | None
+    tax_rate_id: str | None
     updated_at: str
+    vat_number: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,6 +310,13 @@ class DeletedEvent:
     deleted_at: str
     external_id: str | None
     id: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EInvoiceFormat:
+    format: str
+    missing: str | None
     name: str
 
 
@@ -408,9 +428,26 @@ class InvoiceLine:
     amount_cents: int
     description: str
     id: str
+    net_cents: int
     position: int
     quantity: int
+    tax_category: Literal['S', 'Z', 'E', 'AE', 'K', 'G', 'O', 'L', 'M'] | None
+    tax_rate_bps: int | None
+    tax_rate_id: str | None
     unit_amount_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvoiceTax:
+    base_cents: int
+    category: Literal['S', 'Z', 'E', 'AE', 'K', 'G', 'O', 'L', 'M']
+    discount_cents: int
+    inclusive: bool
+    name: str
+    rate_bps: int
+    reason: str | None
+    reason_code: str | None
+    tax_cents: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -466,6 +503,13 @@ class Merchant:
     support_email: str | None
     tax_id: str | None
     website: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MissedQueued:
+    events_count: int
+    has_more: bool
+    message: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -609,6 +653,7 @@ class PaymentIntentRow:
     terminal: bool
     title: str | None
     updated_at: str
+    x402_url: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -623,7 +668,9 @@ class PaymentRequirementsExtra:
     name: str
     paymentIntentId: str
     reference: str
+    resource: str
     version: str
+    offer: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -751,6 +798,7 @@ class Price:
     livemode: bool
     metadata: dict[str, Any]
     product_id: str
+    tax_rate_id: str | None
     unit_amount_cents: int
     updated_at: str
 
@@ -775,6 +823,8 @@ class Product:
     livemode: bool
     metadata: dict[str, Any]
     name: str
+    supply_type: Literal['goods', 'service', 'digital'] | None
+    tax_rate_id: str | None
     updated_at: str
 
 
@@ -859,6 +909,7 @@ class Report:
     report_type: str
     size_bytes: int | None
     status: str
+    time_zone: str
     expires_in: int | None = None
     url: str | None = None
 
@@ -906,6 +957,13 @@ class RequestEntry:
 class RequestEntryFeed:
     data: list[RequestEntry]
     has_more: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resource:
+    url: str
+    description: str | None = None
+    mimeType: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1077,6 +1135,31 @@ class SweepEvent:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TaxRate:
+    active: bool
+    category: Literal['S', 'Z', 'E', 'AE', 'K', 'G', 'O', 'L', 'M']
+    created_at: str
+    id: str
+    inclusive: bool
+    livemode: bool
+    name: str
+    rate_bps: int
+    reason: str | None
+    reason_code: str | None
+    updated_at: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaxSettings:
+    charges_abroad: bool
+    is_automatic: bool
+    is_small_business: bool
+    livemode: bool
+    supply_type: Literal['goods', 'service', 'digital']
+    tax_rate_id: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class TestClock:
     now: str
     offset_seconds: int
@@ -1149,6 +1232,21 @@ class UserInfo:
     email: str
     name: str
     sub: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class VatCheck:
+    address: str | None
+    consultation_number: str | None
+    created_at: str
+    customer_id: str
+    error: str | None
+    id: str
+    livemode: bool
+    name: str | None
+    number: str
+    requester_number: str | None
+    result: Literal['valid', 'invalid', 'unavailable']
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1328,6 +1426,32 @@ class CheckoutAddress:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CreditNote:
+    created_at: str
+    currency: str
+    customer: CustomerSummary
+    formatted_number: str
+    id: str
+    invoice_id: str
+    invoice_number: str | None
+    issued_on: str
+    line_items: list[CreditNoteLine]
+    livemode: bool
+    memo: str | None
+    net_cents: int
+    number: int
+    reason: Literal['void', 'refund', 'other']
+    tax_cents: int
+    total_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreditNotePage:
+    data: list[CreditNote]
+    meta: PageFigures
+
+
+@dataclass(frozen=True, kw_only=True)
 class CustomerPage:
     data: list[Customer]
     meta: PageFigures
@@ -1346,6 +1470,7 @@ class ErrorWithBlockers:
 @dataclass(frozen=True, kw_only=True)
 class Invoice:
     amount_paid_cents: int
+    buyer_reference: str | None
     created_at: str
     currency: str
     custom_number: str | None
@@ -1356,11 +1481,13 @@ class Invoice:
     discount_type: str | None
     discount_value: int | None
     due_at: str | None
+    due_on: str | None
     finalized_at: str | None
     footer: str | None
     formatted_number: str | None
     hosted_url: str | None
     id: str
+    issued_on: str | None
     line_items: list[InvoiceLine]
     livemode: bool
     metadata: dict[str, Any]
@@ -1375,8 +1502,13 @@ class Invoice:
     status: Literal['draft', 'open', 'paid', 'void', 'uncollectible']
     subscription_id: str | None
     subtotal_cents: int
+    supplied_from: str | None
+    supplied_until: str | None
+    tax_case: Literal['domestic', 'reverse_charge', 'intra_community', 'eu_consumer', 'export', 'outside', 'small_business', 'exempt', 'mixed'] | None
     tax_cents: int
     tax_rate_bps: int | None
+    tax_rate_id: str | None
+    taxes: list[InvoiceTax]
     total_cents: int
     updated_at: str
     voided_at: str | None
@@ -1432,6 +1564,7 @@ class PaymentAddress:
     required_confirmations: int
     status: Literal['pending', 'confirmed']
     supported_asset: SupportedAsset
+    wallet: Literal['service', 'own']
     base_crypto_atomic: str | None = None
     fee_crypto_atomic: str | None = None
 
@@ -1582,6 +1715,8 @@ class Subscription:
     current_period_start: str | None
     customer: CustomerSummary
     customer_id: str
+    discount_type: str | None
+    discount_value: int | None
     failed_cycle_count: int
     grace_cycles: int
     id: str
@@ -1597,6 +1732,7 @@ class Subscription:
     quantity: int
     started_at: str | None
     status: Literal['trialing', 'active', 'past_due', 'paused', 'canceled']
+    tax_rate_id: str | None
     trial_end: str | None
     updated_at: str
 
@@ -1679,8 +1815,10 @@ class InvoiceWithPayment:
     description: str | None
     discount_cents: int
     due_at: str | None
+    due_on: str | None
     footer: str | None
     formatted_number: str | None
+    issued_on: str | None
     line_items: list[HostedInvoiceLine]
     livemode: bool
     merchant_name: str
@@ -1691,5 +1829,16 @@ class InvoiceWithPayment:
     public_token: str
     status: Literal['draft', 'open', 'paid', 'void', 'uncollectible']
     subtotal_cents: int
+    supplied_from: str | None
+    supplied_until: str | None
     tax_cents: int
+    taxes: list[InvoiceTax]
     total_cents: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaymentRequired:
+    accepts: list[PaymentRequirements]
+    resource: Resource
+    x402Version: int
+    error: str | None = None

@@ -56,6 +56,25 @@ class Payments(calls.Resource):
         """Accept an underpaid payment: `POST /payments/{id}/accept_shortfall`."""
         return self._api.one(calls.Call("POST", f"/payments/{calls.quoted(id)}/accept_shortfall", options), models.PaymentIntentDetail)
 
+    def accept_transaction(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.PaymentsAcceptTransaction],
+    ) -> models.PaymentIntentDetail:
+        """Accept coins that came late or in another coin: `POST /payments/{id}/accept_transaction`."""
+        return self._api.one(calls.Call("POST", f"/payments/{calls.quoted(id)}/accept_transaction", options, body=fields), models.PaymentIntentDetail)
+
+    def cancel(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.PaymentIntentDetail:
+        """Cancel a payment: `POST /payments/{id}/cancel`."""
+        return self._api.one(calls.Call("POST", f"/payments/{calls.quoted(id)}/cancel", options), models.PaymentIntentDetail)
+
     def extend(
         self,
         id: str,
@@ -407,6 +426,16 @@ class WebhookEndpoints(calls.Resource):
         """Resend a delivery: `POST /webhook_endpoints/{id}/redeliver`."""
         return self._api.one(calls.Call("POST", f"/webhook_endpoints/{calls.quoted(id)}/redeliver", options, body=fields), models.RedeliveryQueued)
 
+    def resend_missed(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.WebhookEndpointsResendMissed],
+    ) -> models.MissedQueued:
+        """Send everything missed: `POST /webhook_endpoints/{id}/resend_missed`."""
+        return self._api.one(calls.Call("POST", f"/webhook_endpoints/{calls.quoted(id)}/resend_missed", options, body=fields), models.MissedQueued)
+
     def list(
         self,
         *,
@@ -505,6 +534,15 @@ class X402(calls.Resource):
         """Create payment requirements: `POST /x402/requirements`."""
         return self._api.one(calls.Call("POST", "/x402/requirements", options, body=fields, key=idempotency_key, takes_key=True), models.PaymentRequirements)
 
+    def offers(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.X402Offers],
+    ) -> models.PaymentRequired:
+        """Create an offer: `POST /x402/offers`."""
+        return self._api.one(calls.Call("POST", "/x402/offers", options, body=fields), models.PaymentRequired)
+
     def supported(
         self,
         *,
@@ -601,6 +639,24 @@ class Customers(calls.Resource):
         """Delete a customer: `DELETE /billing/customers/{id}`."""
         self._api.nothing(calls.Call("DELETE", f"/billing/customers/{calls.quoted(id)}", options))
 
+    def check_vat_number(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.VatCheck:
+        """Check a VAT number: `POST /billing/customers/{id}/vat_checks`."""
+        return self._api.one(calls.Call("POST", f"/billing/customers/{calls.quoted(id)}/vat_checks", options), models.VatCheck)
+
+    def list_vat_checks(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> Listing[models.VatCheck]:
+        """List VAT number checks: `GET /billing/customers/{id}/vat_checks`."""
+        return self._api.whole(calls.Call("GET", f"/billing/customers/{calls.quoted(id)}/vat_checks", options), models.VatCheck)
+
     def list(
         self,
         *,
@@ -609,6 +665,65 @@ class Customers(calls.Resource):
     ) -> Listing[models.Customer]:
         """List customers: `GET /billing/customers`."""
         return self._api.pages(calls.Call("GET", "/billing/customers", options, query=fields), models.Customer)
+
+
+class TaxRates(calls.Resource):
+
+    def create(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.TaxRatesCreate],
+    ) -> models.TaxRate:
+        """Create a tax rate: `POST /billing/tax_rates`."""
+        return self._api.one(calls.Call("POST", "/billing/tax_rates", options, body={"tax_rate": fields}), models.TaxRate)
+
+    def retrieve(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.TaxRate:
+        """Retrieve a tax rate: `GET /billing/tax_rates/{id}`."""
+        return self._api.one(calls.Call("GET", f"/billing/tax_rates/{calls.quoted(id)}", options), models.TaxRate)
+
+    def update(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.TaxRatesUpdate],
+    ) -> models.TaxRate:
+        """Update a tax rate: `PATCH /billing/tax_rates/{id}`."""
+        return self._api.one(calls.Call("PATCH", f"/billing/tax_rates/{calls.quoted(id)}", options, body={"tax_rate": fields}), models.TaxRate)
+
+    def list(
+        self,
+        *,
+        options: Options | None = None,
+    ) -> Listing[models.TaxRate]:
+        """List tax rates: `GET /billing/tax_rates`."""
+        return self._api.whole(calls.Call("GET", "/billing/tax_rates", options), models.TaxRate)
+
+
+class TaxSettings(calls.Resource):
+
+    def retrieve(
+        self,
+        *,
+        options: Options | None = None,
+    ) -> models.TaxSettings:
+        """Retrieve tax settings: `GET /billing/tax_settings`."""
+        return self._api.one(calls.Call("GET", "/billing/tax_settings", options), models.TaxSettings)
+
+    def update(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.TaxSettingsUpdate],
+    ) -> models.TaxSettings:
+        """Update tax settings: `PATCH /billing/tax_settings`."""
+        return self._api.one(calls.Call("PATCH", "/billing/tax_settings", options, body={"tax_settings": fields}), models.TaxSettings)
 
 
 class Products(calls.Resource):
@@ -778,6 +893,44 @@ class Invoices(calls.Resource):
         """Write off an invoice: `POST /billing/invoices/{id}/mark_uncollectible`."""
         return self._api.one(calls.Call("POST", f"/billing/invoices/{calls.quoted(id)}/mark_uncollectible", options), models.Invoice)
 
+    def pdf(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> bytes:
+        """Download an invoice as PDF: `GET /billing/invoices/{id}/pdf`."""
+        return self._api.file(calls.Call("GET", f"/billing/invoices/{calls.quoted(id)}/pdf", options))
+
+    def e_invoice_formats(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> Listing[models.EInvoiceFormat]:
+        """List formats of an e-invoice: `GET /billing/invoices/{id}/e_invoices`."""
+        return self._api.whole(calls.Call("GET", f"/billing/invoices/{calls.quoted(id)}/e_invoices", options), models.EInvoiceFormat)
+
+    def e_invoice(
+        self,
+        id: str,
+        format: str,
+        *,
+        options: Options | None = None,
+    ) -> bytes:
+        """Download an e-invoice as XML: `GET /billing/invoices/{id}/e_invoices/{format}`."""
+        return self._api.file(calls.Call("GET", f"/billing/invoices/{calls.quoted(id)}/e_invoices/{calls.quoted(format)}", options))
+
+    def credit(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.InvoicesCredit],
+    ) -> models.CreditNote:
+        """Create a credit note: `POST /billing/invoices/{id}/credit_notes`."""
+        return self._api.one(calls.Call("POST", f"/billing/invoices/{calls.quoted(id)}/credit_notes", options, body={"credit_note": fields}), models.CreditNote)
+
     def retrieve_hosted(
         self,
         token: str,
@@ -804,6 +957,37 @@ class Invoices(calls.Resource):
     ) -> Listing[models.Invoice]:
         """List invoices: `GET /billing/invoices`."""
         return self._api.pages(calls.Call("GET", "/billing/invoices", options, query=fields), models.Invoice)
+
+
+class CreditNotes(calls.Resource):
+
+    def retrieve(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.CreditNote:
+        """Retrieve a credit note: `GET /billing/credit_notes/{id}`."""
+        return self._api.one(calls.Call("GET", f"/billing/credit_notes/{calls.quoted(id)}", options), models.CreditNote)
+
+    def e_invoice(
+        self,
+        id: str,
+        format: str,
+        *,
+        options: Options | None = None,
+    ) -> bytes:
+        """Download a credit note as XML: `GET /billing/credit_notes/{id}/e_invoices/{format}`."""
+        return self._api.file(calls.Call("GET", f"/billing/credit_notes/{calls.quoted(id)}/e_invoices/{calls.quoted(format)}", options))
+
+    def list(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.CreditNotesList],
+    ) -> Listing[models.CreditNote]:
+        """List credit notes: `GET /billing/credit_notes`."""
+        return self._api.pages(calls.Call("GET", "/billing/credit_notes", options, query=fields), models.CreditNote)
 
 
 class Subscriptions(calls.Resource):
@@ -1235,9 +1419,12 @@ class Resources:
     catalog: Catalog
     balances: Balances
     customers: Customers
+    tax_rates: TaxRates
+    tax_settings: TaxSettings
     products: Products
     prices: Prices
     invoices: Invoices
+    credit_notes: CreditNotes
     subscriptions: Subscriptions
     platform: Platform
     agent: Agent
@@ -1258,9 +1445,12 @@ class Resources:
         self.catalog = Catalog(api)
         self.balances = Balances(api)
         self.customers = Customers(api)
+        self.tax_rates = TaxRates(api)
+        self.tax_settings = TaxSettings(api)
         self.products = Products(api)
         self.prices = Prices(api)
         self.invoices = Invoices(api)
+        self.credit_notes = CreditNotes(api)
         self.subscriptions = Subscriptions(api)
         self.platform = Platform(api)
         self.agent = Agent(api)

@@ -1,0 +1,30 @@
+"""Agents, their mandates and what they drew."""
+
+from apps.agents.models.agents import (
+    AgentPayoutCap,
+    Mandate,
+    MandateStep,
+    NotedStep,
+    PaymentOffer,
+    Settlement,
+    SettlementStep,
+    SignedPayment,
+    SignedPaymentStep,
+    StatusStep,
+)
+from apps.agents.models.settings import AgentSettings, AuthorizationProvider
+
+__all__ = [
+    "AgentPayoutCap",
+    "AgentSettings",
+    "AuthorizationProvider",
+    "Mandate",
+    "MandateStep",
+    "NotedStep",
+    "PaymentOffer",
+    "Settlement",
+    "SettlementStep",
+    "SignedPayment",
+    "SignedPaymentStep",
+    "StatusStep",
+]

@@ -1,0 +1,100 @@
+"""What is booked as received in merchants' own wallets, compared with the chains: each deposit by
+its transaction, since what has come there may have left."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db import connection
+
+from apps.assets.models import Asset, Chain
+from apps.audit.custody import Checked
+from apps.chain.networks.base import NATIVE_LOG_INDEX, Reader
+from apps.chain.networks.families import stored
+from apps.chain.networks.readers import reader_of
+from apps.chain.providers.base import RpcError
+from apps.chain.selectors import is_watched
+from apps.core.invariant import written_since
+
+NAME = "own_receipts_on_chain"
+SAYS = "What is booked as received in merchants’ own wallets came there, by its transaction"
+BATCH = 100
+_WRITTEN = f"""
+SELECT d.id, d.asset_id, d.address_id, d.tx_hash, d.log_index, d.amount_atomic
+FROM chain_deposit d JOIN chain_address a ON a.address = d.address_id AND a.purpose = 'own'
+WHERE d.chain_id = %(chain)s AND NOT d.is_simulated AND NOT d.is_lost AND d.status = 'confirmed'
+    AND (%(boundary)s::text IS NULL OR {written_since("d")})
+    AND d.id > %(after)s ORDER BY d.id LIMIT {BATCH}
+"""  # noqa: S608  # our own text
+_FIRST = UUID(int=0)
+
+
+@dataclass(frozen=True)
+class _Receipt:
+    id: UUID
+    asset_id: str
+    address: str
+    tx_hash: str
+    place: int
+    amount_atomic: int
+
+
+def compare(boundary_xid: int | None) -> list[Checked]:
+    """Ask the nodes about all of them, or those written since a boundary; never inside a
+    transaction."""
+    chains = Chain.objects.order_by("pk")
+    return [item for chain in chains if is_watched(chain.pk) for item in _of(chain, boundary_xid)]
+
+
+def _of(chain: Chain, boundary_xid: int | None) -> Iterator[Checked]:
+    after: UUID = _FIRST
+    assets = {asset.pk: asset for asset in Asset.objects.filter(chain=chain)}
+    while receipts := _written(chain, boundary_xid, after):
+        after = receipts[-1].id
+        try:
+            with closing(reader_of(chain)) as reader:
+                for receipt in receipts:
+                    yield Checked(
+                        f"deposit {receipt.id}", _why(reader, receipt, assets[receipt.asset_id])
+                    )
+        except RpcError as error:
+            yield Checked(f"{chain.pk}", f"the nodes did not say: {error}")
+            return
+
+
+def _why(reader: Reader, receipt: _Receipt, asset: Asset) -> str:
+    """What is wrong with it; nothing when the chain has it. What was moved inside of a transaction
+    is only compared with that it succeeded."""
+    contracts = [stored(asset.contract_address)] if asset.contract_address else []
+    found = reader.transaction(receipt.tx_hash, contracts, 1)
+    if found is None or not found.has_moved:
+        return f"no block has {receipt.tx_hash}, or it moved nothing"
+    if receipt.place < NATIVE_LOG_INDEX:
+        return ""
+    came = sum(
+        transfer.amount_atomic
+        for transfer in found.transfers
+        if transfer.log_index == receipt.place
+        and transfer.to_address == receipt.address
+        and transfer.contract == (contracts[0] if contracts else "")
+    )
+    if came == receipt.amount_atomic:
+        return ""
+    return f"booked are {receipt.amount_atomic}, {receipt.tx_hash} brought {came}"
+
+
+def _written(chain: Chain, boundary_xid: int | None, after: UUID) -> Sequence[_Receipt]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _WRITTEN,
+            {
+                "chain": chain.pk,
+                "boundary": None if boundary_xid is None else str(boundary_xid),
+                "after": after,
+            },
+        )
+        return [
+            _Receipt(id, asset_id, address, tx_hash, place, int(amount))
+            for id, asset_id, address, tx_hash, place, amount in cursor.fetchall()
+        ]

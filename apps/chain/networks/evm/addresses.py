@@ -1,0 +1,83 @@
+"""Addresses and hashes of EVM networks: stored as lower-case hex, shown with the checksum of EIP-55
+in their capitals."""
+
+import re
+from functools import lru_cache
+
+from apps.chain.encoding.keccak import keccak
+
+PREFIX = "0x"
+NOBODY = PREFIX + "0" * 40
+# As many characters at each end as people compare.
+COMPARED = 4
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+_STORED = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
+_HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
+_PASTED_HASH = re.compile(r"(?<![0-9a-f])(0x[0-9a-f]{64})(?![0-9a-f])", re.ASCII)
+_BARE_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+# Zero, burn addresses and the precompiled contracts: coins sent there are gone.
+_LOWEST_ADDRESS = 0x10000
+_BURN = {
+    "0x000000000000000000000000000000000000dead",
+    "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead",
+    "0xdead000000000000000042069420694206942069",
+    "0x" + "e" * 40,  # what stands for ether where only addresses fit
+    "0x" + "f" * 40,
+}
+
+
+@lru_cache(maxsize=10_000)
+def checksummed(address: str) -> str:
+    """The display form of an address, by EIP-55."""
+    letters = address[2:].lower()
+    digest = keccak(letters.encode()).hex()
+    return PREFIX + "".join(
+        letter.upper() if mark > "7" else letter
+        for letter, mark in zip(letters, digest, strict=False)
+    )
+
+
+def is_address(text: str) -> bool:
+    """Whether this is an address after 0x; one in mixed case has to carry the right checksum."""
+    letters = text[2:]
+    return bool(_ADDRESS.fullmatch(text)) and (
+        letters in (letters.lower(), letters.upper()) or checksummed(text) == text
+    )
+
+
+class EvmAddresses:
+    """The same on every network of the family."""
+
+    example = "0x52908400098527886E0F7030069857D2E4169EE7"
+    beginning = "0x"
+    nobody = NOBODY
+
+    def read(self, text: str) -> str | None:
+        return text.lower() if is_address(text) else None
+
+    def spelled(self, text: str) -> str:
+        return text.lower() if _STORED.fullmatch(text.lower()) else ""
+
+    def is_attempt(self, text: str) -> bool:
+        return text.lower().startswith(PREFIX)
+
+    def shown(self, address: str) -> str:
+        return checksummed(address)
+
+    def ends(self, address: str) -> tuple[str, str]:
+        return address[: len(PREFIX) + COMPARED], address[-COMPARED:]
+
+    def is_burn(self, address: str) -> bool:
+        return (
+            not _STORED.fullmatch(address) or int(address, 16) < _LOWEST_ADDRESS or address in _BURN
+        )
+
+    def hash_of(self, text: str) -> str:
+        return text.lower() if _HASH.fullmatch(text.lower()) else ""
+
+    def hash_in(self, text: str) -> str:
+        typed = text.strip().lower()
+        if _BARE_HASH.fullmatch(typed):
+            return PREFIX + typed
+        match = _PASTED_HASH.search(typed)
+        return match[1] if match else ""

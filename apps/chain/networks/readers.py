@@ -1,0 +1,31 @@
+"""The reader of each family, for whoever reads blocks: nobody else loads one."""
+
+from collections.abc import Callable, Mapping
+
+from apps.assets.models import Chain, NetworkFamily
+from apps.chain.networks.base import Reader
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Nodes
+
+
+def _evm(chain: Chain, nodes: Nodes) -> Reader:
+    from apps.chain.networks.evm.reader import EvmReader
+
+    return EvmReader(chain, nodes)
+
+
+def _bitcoin(chain: Chain, nodes: Nodes) -> Reader:
+    from apps.chain.networks.bitcoin.reader import BitcoinReader
+
+    return BitcoinReader(chain, nodes)
+
+
+READERS: Mapping[str, Callable[[Chain, Nodes], Reader]] = {
+    NetworkFamily.EVM: _evm,
+    NetworkFamily.BITCOIN: _bitcoin,
+}
+
+
+def reader_of(chain: Chain, nodes: Nodes | None = None) -> Reader:
+    """Of a network, by its configured nodes unless told others."""
+    return READERS[chain.family](chain, nodes or nodes_of(chain))

@@ -1,0 +1,384 @@
+"""What a node of an EVM network must be able to do, asked of the node itself, and what is done
+where it can't (`check_network`). Nothing is written, and nothing is sent."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from typing import Any
+
+from apps.assets.models import Asset, Chain, FeeModel, NetworkFamily
+from apps.chain.encoding import abi
+from apps.chain.encoding.typed_data import domain_separator
+from apps.chain.models import HotWallet
+from apps.chain.networks.base import Inconsistent
+from apps.chain.networks.catalog import Finality, network_in_catalog
+from apps.chain.networks.evm import op_fees
+from apps.chain.networks.evm.addresses import NOBODY
+from apps.chain.networks.evm.block_headers import header_of
+from apps.chain.networks.evm.block_receipts import read_receipts
+from apps.chain.networks.evm.block_transactions import check_transactions
+from apps.chain.nodes import nodes_of
+from apps.chain.providers.base import Call, Nodes, RpcError
+from apps.chain.rpc.batches import BATCH_MAX, batch_size_of
+from apps.chain.rpc.state import MULTICALL
+from apps.chain.sending import fees
+from apps.core import clock
+from apps.core.errors import ErrorCode, Failure
+
+# A node that is behind by more is no use for a checkout.
+TIP_LATE = timedelta(minutes=10)
+_SAYS = {
+    "name": "0x06fdde03",
+    "version": "0x54fd4d50",
+    "decimals": "0x313ce567",
+    "separator": "0x3644e515",
+}
+_FINAL: dict[Finality, str] = {
+    "epochs": "after two epochs, some 13 minutes",
+    "ethereum": "when Ethereum has final data of it, some 15 to 20 minutes",
+    "milestones": "at a milestone of the validators, some seconds",
+    "instant": "as soon as it is there",
+    "work": "never for sure",
+}
+_TEXT_MAX = 100
+_LOGS_BACK = 1_000
+
+
+class Verdict(StrEnum):
+    """Of one ability: it is there, something else is done instead, or the network can't be used
+    with this node."""
+
+    WORKS = "works"
+    INSTEAD = "instead"
+    MISSING = "missing"
+
+
+@dataclass(frozen=True)
+class Finding:
+    ability: str
+    verdict: Verdict
+    text: str
+
+
+class NotCheckable(Failure):
+    """The text says why."""
+
+
+def check_node(chain: Chain, url: str) -> list[Finding]:
+    """All that the product will ask of the node at an address. The address is in no text. Raises
+    NotCheckable."""
+    if chain.family != NetworkFamily.EVM:
+        raise NotCheckable(f"{chain.name} isn't of the EVM family, which alone can be checked")
+    if not url.startswith(("http://", "https://")):
+        raise NotCheckable("A node's address begins with https:// or http://")
+    with closing(nodes_of(chain, urls=[url])) as nodes:
+        return [*_findings(chain, nodes, url)]
+
+
+def _findings(chain: Chain, nodes: Nodes, url: str) -> Iterator[Finding]:
+    try:
+        block = nodes.latest(0)
+        header = header_of(block)
+    except (RpcError, Inconsistent) as error:
+        yield Finding("network", Verdict.MISSING, _short(error))
+        return
+    yield Finding("network", Verdict.WORKS, f"chain ID {chain.chain_id}, block {header.number}")
+    asked = _Asked(chain, nodes, block, header.number, header.hash)
+    for check in (
+        *(_version, _age, _contracts, _tags, _receipts, _roots),
+        *(_tracing, _logs, _state, _old_state, _fees, _limits, _model, _multicall),
+    ):
+        try:
+            yield from check(asked)
+        except RpcError as error:
+            yield Finding(check.__name__.strip("_"), Verdict.MISSING, _short(error))
+    yield from _batches(asked, url)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    chain: Chain
+    nodes: Nodes
+    block: Any
+    number: int
+    hash: str
+
+    def answer(self, method: str, *parameters: Any) -> Any:
+        """The result, or the node's refusal of the call. Raises RpcError where it says nothing."""
+        return self.nodes.each([(method, [*parameters])])[0]
+
+    def of_contract(self, contract: str, *names: str) -> list[Any]:
+        calls: list[Call] = [
+            ("eth_call", [{"to": contract, "data": _SAYS[name]}, "latest"]) for name in names
+        ]
+        return self.nodes.each(calls)
+
+
+def _version(asked: _Asked) -> Iterator[Finding]:
+    told = asked.answer("web3_clientVersion")
+    if isinstance(told, str):
+        yield Finding("software", Verdict.WORKS, told[:_TEXT_MAX])
+
+
+def _age(asked: _Asked) -> Iterator[Finding]:
+    age = clock.real_now() - header_of(asked.block).mined_at
+    minutes = int(age.total_seconds() // 60)
+    if age > TIP_LATE:
+        yield Finding(
+            "newest block",
+            Verdict.MISSING,
+            f"{minutes} minutes old: the node is behind, or the network stands still",
+        )
+    else:
+        yield Finding("newest block", Verdict.WORKS, "less than ten minutes old")
+
+
+def _contracts(asked: _Asked) -> Iterator[Finding]:
+    for asset in Asset.objects.filter(chain=asked.chain).exclude(contract_address=None):
+        yield _contract(asked, asset)
+        if asset.eip712_name or asset.is_active:
+            yield _domain(asked, asset)
+
+
+def _contract(asked: _Asked, asset: Asset) -> Finding:
+    contract = str(asset.contract_address)
+    code = asked.answer("eth_getCode", contract, "latest")
+    if isinstance(code, RpcError) or code in (None, "0x"):
+        return Finding(asset.pk, Verdict.MISSING, f"there is no contract at {contract}")
+    [told] = asked.of_contract(contract, "decimals")
+    decimals = _read("uint8", told)
+    if decimals is None:
+        return Finding(asset.pk, Verdict.MISSING, "the contract doesn't say its decimals")
+    if decimals != asset.atomic_decimals:
+        return Finding(
+            asset.pk,
+            Verdict.MISSING,
+            f"the contract has {decimals} decimals, and we count with {asset.atomic_decimals}",
+        )
+    return Finding(asset.pk, Verdict.WORKS, f"a contract with {decimals} decimals")
+
+
+def _domain(asked: _Asked, asset: Asset) -> Finding:
+    """Payments that are only signed need the domain as the contract has it."""
+    ability = f"{asset.pk} signed"
+    contract = str(asset.contract_address)
+    separator, name, version = asked.of_contract(contract, "separator", "name", "version")
+    found = _read("bytes32", separator)
+    if found is None:
+        if asset.eip712_name:
+            return Finding(
+                ability, Verdict.MISSING, "the contract has no DOMAIN_SEPARATOR, and ours is set"
+            )
+        return Finding(ability, Verdict.INSTEAD, "can't be paid by a signature: customers send it")
+    chain_id = asked.chain.chain_id
+    if asset.eip712_name:
+        ours = domain_separator(asset.eip712_name, asset.eip712_version, chain_id, contract)
+        if ours == found:
+            text = f"EIP-712 name {asset.eip712_name}, version {asset.eip712_version}"
+            return Finding(ability, Verdict.WORKS, text)
+    told_name = _read("string", name)
+    for told_version in (_read("string", version), "1", "2"):
+        if not told_name or not told_version:
+            continue
+        if domain_separator(told_name, told_version, chain_id, contract) == found:
+            text = f"the contract's EIP-712 name is {told_name}, version {told_version}"
+            if asset.eip712_name:
+                return Finding(ability, Verdict.MISSING, f"{text}, and ours is another")
+            return Finding(ability, Verdict.INSTEAD, f"{text}: ours isn't set, so it isn't offered")
+    if asset.eip712_name:
+        return Finding(ability, Verdict.MISSING, "the contract's EIP-712 domain is another")
+    return Finding(ability, Verdict.INSTEAD, "its EIP-712 domain isn't known: customers send it")
+
+
+def _tags(asked: _Asked) -> Iterator[Finding]:
+    known = network_in_catalog(asked.chain.pk)
+    rule = f" ({asked.chain.name} is final {_FINAL[known.finality]})" if known else ""
+    for tag in ("safe", "finalized"):
+        told = asked.answer("eth_getBlockByNumber", tag, False)
+        try:
+            number = header_of(told).number
+        except Inconsistent:
+            text = f"not told: {asked.chain.required_confirmations} confirmations are counted"
+            yield Finding(f"tag {tag}", Verdict.INSTEAD, text + rule)
+            continue
+        behind = max(0, asked.number - number)
+        yield Finding(f"tag {tag}", Verdict.WORKS, f"{behind} blocks behind the newest{rule}")
+
+
+def _receipts(asked: _Asked) -> Iterator[Finding]:
+    told = asked.answer("eth_getBlockReceipts", asked.hash)
+    if isinstance(told, list):
+        yield Finding("receipts by block", Verdict.WORKS, "eth_getBlockReceipts")
+    else:
+        text = "receipts are asked for one by one, which takes more calls"
+        yield Finding("receipts by block", Verdict.INSTEAD, text)
+
+
+def _roots(asked: _Asked) -> Iterator[Finding]:
+    """The newest block that has transactions, of some, against its header."""
+    for number in range(asked.number, max(-1, asked.number - 20), -1):
+        block = asked.answer("eth_getBlockByNumber", hex(number), True)
+        if isinstance(block, dict) and block.get("transactions"):
+            break
+    else:
+        yield Finding("blocks and headers", Verdict.WORKS, "no recent block has a transaction")
+        return
+    try:
+        check_transactions(asked.chain.pk, block, [])
+        listed = block | {"transactions": [item["hash"] for item in block["transactions"]]}
+        is_compared = read_receipts(asked.nodes, asked.chain.pk, listed) is not None
+    except Inconsistent as error:
+        text = f"{_short(error)}: nothing is credited, unless CHAIN_UNCOMPARED_ROOTS names it"
+        yield Finding("blocks and headers", Verdict.MISSING, text)
+        return
+    if is_compared:
+        yield Finding("blocks and headers", Verdict.WORKS, f"block {number} agrees with its header")
+    else:
+        text = "receipts can't be compared with the header: the node is believed"
+        yield Finding("blocks and headers", Verdict.INSTEAD, text)
+
+
+def _tracing(asked: _Asked) -> Iterator[Finding]:
+    told = asked.answer("debug_traceBlockByHash", asked.hash, {"tracer": "callTracer"})
+    if isinstance(told, list):
+        yield Finding("tracing", Verdict.WORKS, "debug_traceBlockByHash")
+    else:
+        text = "payments by contracts are found by balances, and whose they are isn't known"
+        yield Finding("tracing", Verdict.INSTEAD, text)
+
+
+def _logs(asked: _Asked) -> Iterator[Finding]:
+    told = asked.answer("eth_getLogs", {"blockHash": asked.hash})
+    if not isinstance(told, list):
+        yield Finding("logs by block", Verdict.MISSING, "tokens can't be seen: eth_getLogs by hash")
+        return
+    unknown = asked.answer("eth_getLogs", {"blockHash": "0x" + secrets.token_hex(32)})
+    if isinstance(unknown, RpcError):
+        yield Finding("logs by block", Verdict.WORKS, "eth_getLogs by a block's hash")
+    else:
+        text = "a block that the node doesn't know has no logs: the header's bloom filter decides"
+        yield Finding("logs by block", Verdict.INSTEAD, text)
+    first = max(0, asked.number - _LOGS_BACK)
+    span = {"fromBlock": hex(first), "toBlock": hex(asked.number), "address": NOBODY}
+    count = asked.number - first + 1
+    if isinstance(asked.answer("eth_getLogs", span), list):
+        yield Finding("logs of a range", Verdict.WORKS, f"{count} blocks in one question")
+    else:
+        text = f"not of {count} blocks: they are asked for block by block, as always"
+        yield Finding("logs of a range", Verdict.INSTEAD, text)
+
+
+def _state(asked: _Asked) -> Iterator[Finding]:
+    told = asked.answer("eth_getBalance", NOBODY, {"blockHash": asked.hash})
+    if isinstance(told, str):
+        yield Finding("balances by hash", Verdict.WORKS, "EIP-1898")
+    else:
+        text = "balances are asked for by number, and the block before and after"
+        yield Finding("balances by hash", Verdict.INSTEAD, text)
+
+
+def _old_state(asked: _Asked) -> Iterator[Finding]:
+    depth = asked.chain.required_confirmations
+    number = max(0, asked.number - depth)
+    if isinstance(asked.answer("eth_getBalance", NOBODY, hex(number)), str):
+        yield Finding("older balances", Verdict.WORKS, f"{asked.number - number} blocks ago")
+    else:
+        text = f"none of {depth} blocks ago: verify_ledger --chain can't compare the books"
+        yield Finding("older balances", Verdict.MISSING, text)
+
+
+def _fees(asked: _Asked) -> Iterator[Finding]:
+    methods: dict[str, Sequence[Any]] = {
+        "eth_maxPriorityFeePerGas": (),
+        "eth_feeHistory": (hex(fees.HISTORY_BLOCKS), "latest", [50]),
+        "eth_gasPrice": (),
+    }
+    told = [name for name, given in methods.items() if _is_told(asked.answer(name, *given))]
+    if not told:
+        yield Finding("price of gas", Verdict.MISSING, f"none of {', '.join(methods)}")
+    elif told[0] == "eth_maxPriorityFeePerGas":
+        yield Finding("price of gas", Verdict.WORKS, told[0])
+    else:
+        yield Finding("price of gas", Verdict.INSTEAD, f"taken from {told[0]}")
+    if told:
+        tip = fees.offered_tip(asked.chain, asked.nodes, asked.block)
+        price = fees.base_fee_of(asked.block) + tip
+        ceiling = fees.ceiling_of(asked.chain)
+        text = f"{price / fees.GWEI:.4g} gwei"
+        if price > ceiling:
+            most = f"{ceiling / fees.GWEI:g} gwei"
+            text = f"{text}, above the ceiling of {most}: nothing is sent until it falls"
+            yield Finding("price now", Verdict.MISSING, text)
+        else:
+            yield Finding("price now", Verdict.WORKS, text)
+
+
+def _limits(asked: _Asked) -> Iterator[Finding]:
+    wallet = HotWallet.objects.filter(chain=asked.chain).first()
+    sender = wallet.address if wallet is not None else NOBODY
+    told = asked.answer("eth_estimateGas", {"from": sender, "to": sender, "value": "0x0"})
+    if isinstance(told, str):
+        yield Finding("gas limits", Verdict.WORKS, f"a transfer of nothing: {int(told, 16)} gas")
+    else:
+        yield Finding("gas limits", Verdict.MISSING, "eth_estimateGas: nothing can be sent")
+
+
+def _model(asked: _Asked) -> Iterator[Finding]:
+    """What the network's way to take fees needs."""
+    model = asked.chain.fee_model
+    if model == FeeModel.STABLECOIN:
+        text = "fees are paid in a stablecoin, which this release can't do: nothing can be sent"
+        yield Finding("fee model", Verdict.MISSING, text)
+    elif model == FeeModel.OP_STACK:
+        prices = op_fees.prices_at(asked.nodes, "latest")
+        if prices.base_fee_wei or prices.blob_base_fee_wei:
+            yield Finding("fee model", Verdict.WORKS, "tells Ethereum's share of fees")
+        else:
+            text = "no prices of Ethereum (L1Block): its share of fees counts as none"
+            yield Finding("fee model", Verdict.INSTEAD, text)
+    else:
+        yield Finding("fee model", Verdict.WORKS, FeeModel(model).label)
+
+
+def _multicall(asked: _Asked) -> Iterator[Finding]:
+    code = asked.answer("eth_getCode", MULTICALL, "latest")
+    if isinstance(code, str) and code != "0x":
+        yield Finding("many balances", Verdict.WORKS, "Multicall3")
+    else:
+        yield Finding("many balances", Verdict.INSTEAD, "no Multicall3: one call each")
+
+
+def _batches(asked: _Asked, url: str) -> Iterator[Finding]:
+    calls: list[Call] = [("eth_chainId", [])] * BATCH_MAX
+    try:
+        asked.nodes.each(calls)
+    except RpcError as error:
+        yield Finding("batches", Verdict.MISSING, _short(error))
+        return
+    size = batch_size_of(url).limit()
+    if size >= BATCH_MAX:
+        yield Finding("batches", Verdict.WORKS, f"{BATCH_MAX} calls in one request")
+    else:
+        text = f"{size} calls in one request: more are split, which takes longer"
+        yield Finding("batches", Verdict.INSTEAD, text)
+
+
+def _is_told(answer: Any) -> bool:
+    return answer is not None and not isinstance(answer, RpcError)
+
+
+def _read(kind: str, told: Any) -> Any:
+    """What a contract has answered; None where it has not."""
+    try:
+        return abi.decode((kind,), bytes.fromhex(told[2:]))[0]
+    except (TypeError, ValueError):
+        return None
+
+
+def _short(error: RpcError | Inconsistent) -> str:
+    code = getattr(error, "code", ErrorCode.UNREACHABLE)
+    text = str(error)[:_TEXT_MAX]
+    return text if code is not ErrorCode.UNSUPPORTED else f"{text} (the node lacks it)"

@@ -1,0 +1,95 @@
+"""JSON log records, a line each, with the request ID; keys, tokens and signatures are removed
+before any handler sees them."""
+
+import json
+import logging
+import re
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Any
+
+import structlog
+
+from apps.core.process import troubles
+
+request_id: ContextVar[str] = ContextVar("request_id", default="")
+
+_SECRETS = re.compile(
+    r"svc[a-z]{0,2}_[A-Za-z0-9_]{8,}|whsec_[0-9a-fA-F]+|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|0x[0-9a-fA-F]{64,}|otpauth://\S+"
+    # Of a link that is its own key: any long part of a path but an id (a UUID) and an address
+    # (0x…).
+    r"|(?<=/)(?!0x|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w.:=~-]))"
+    r"(?=[\w.:=~-]*[A-Z0-9])[\w.:=~-]{32,}"
+)
+_SECRET_NAMES = re.compile(
+    r"(?i)secret|password|passwd|token|api_?key|authorization|cookie|private|mnemonic|otp|raw_transaction"
+)
+REDACTED = "[redacted]"
+
+
+def redact(value: Any) -> Any:
+    """The value with everything secret in it replaced; transaction hashes are cut too, their first
+    characters stay."""
+    if isinstance(value, str):
+        return _SECRETS.sub(lambda match: _shorten(match.group()), value)
+    if isinstance(value, dict):
+        return {
+            key: REDACTED if _SECRET_NAMES.search(str(key)) else redact(inner)
+            for key, inner in value.items()
+        }
+    if isinstance(value, (list, tuple)):
+        return [redact(inner) for inner in value]
+    return value
+
+
+def _shorten(text: str) -> str:
+    return text[:10] + "…" if text.startswith("0x") else REDACTED
+
+
+class Redact(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, dict):
+            record.msg = redact(record.msg)
+        else:
+            record.msg = redact(record.getMessage())
+            record.args = ()
+        return True
+
+
+class WithoutProbes(logging.Filter):
+    """Whoever probes reads in the answer what isn't ready. A line for each, which says no more,
+    would bury the one that tells why."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        return request is None or not request.path.startswith("/readyz")
+
+
+class JsonFormatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        fields = (
+            dict(record.msg) if isinstance(record.msg, dict) else {"event": record.getMessage()}
+        )
+        line = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            **fields,
+        }
+        if request_id.get():
+            line["request_id"] = request_id.get()
+        if record.exc_info:
+            line["exception"] = redact(self.formatException(record.exc_info))
+        return json.dumps(line, default=str, ensure_ascii=False)
+
+
+structlog.configure(
+    processors=[
+        troubles.count,
+        structlog.processors.format_exc_info,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    wrapper_class=structlog.stdlib.BoundLogger,
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)

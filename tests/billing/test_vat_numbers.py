@@ -1,0 +1,151 @@
+"""VAT numbers: their country's form, and what a registry was asked and answered; outages too."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import override_settings
+from pytest_httpserver import HTTPServer
+
+from apps.billing.models import Customer, VatCheck
+from apps.billing.providers.local import LocalRegistry
+from apps.billing.providers.vies import Vies
+from apps.core.errors import ProviderError
+from tests.billing import records as r
+from tests.billing.vies import REQUEST_IDENTIFIER, Registry
+from tests.cast import Shop
+
+FRENCH = "FR40303265045"
+GERMAN = "DE136695976"
+
+
+@pytest.fixture
+def registry(httpserver: HTTPServer) -> Iterator[Registry]:
+    entry = {
+        "BACKEND": "apps.billing.providers.vies.Vies",
+        "OPTIONS": {"base_url": httpserver.url_for("")},
+    }
+    providers = {**settings.PROVIDERS, "vat_numbers": {"live": [entry], "test": [entry]}}
+    with override_settings(PROVIDERS=providers):
+        yield Registry(httpserver)
+
+
+def ask(shop: Shop, **fields: Any) -> Any:
+    sent = {"email": "buyer@example.com", **fields}
+    return shop.test.post("/billing/customers", {"customer": sent})
+
+
+@pytest.mark.parametrize(
+    ("country", "written", "stored"),
+    [
+        ("DE", "de 136 695 976", GERMAN),
+        ("DE", "136695976", GERMAN),
+        ("GR", "EL094259216", "EL094259216"),
+        ("FR", FRENCH, FRENCH),
+        ("CH", "CHE-107.787.577 IVA", "CHE107787577IVA"),
+    ],
+)
+def test_a_number_is_stored_in_its_countrys_form(
+    bakery: Shop, country: str, written: str, stored: str
+) -> None:
+    assert r.ok(ask(bakery, country=country, vat_number=written), 201)["vat_number"] == stored
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        (
+            {"country": "FR", "vat_number": GERMAN},
+            "vat_number must begin with FR, as numbers of that country do",
+        ),
+        ({"country": "DE", "vat_number": "DE136695977"}, "vat_number is not a VAT number of DE"),
+        (
+            {"vat_number": "136695976"},
+            "vat_number needs a country, in country or in the address",
+        ),
+        ({"country": "Germany"}, "country must be an ISO 3166-1 alpha-2 code"),
+    ],
+)
+def test_a_number_that_cant_be_is_refused(
+    bakery: Shop, fields: dict[str, str], sentence: str
+) -> None:
+    answer = ask(bakery, **fields)
+    assert (answer.status_code, answer.json()["errors"]) == (422, [sentence])
+
+
+def test_a_change_of_country_alone_is_held_against_the_number(bakery: Shop) -> None:
+    made = r.customer(bakery.test, country="DE", vat_number=GERMAN)
+    answer = bakery.test.patch(f"/billing/customers/{made['id']}", {"customer": {"country": "FR"}})
+    assert answer.status_code == 422
+
+
+def check(shop: Shop, customer_id: str) -> Any:
+    return shop.test.post(f"/billing/customers/{customer_id}/vat_checks")
+
+
+def test_question_and_answer_are_kept(bakery: Shop, registry: Registry) -> None:
+    registry.valid[FRENCH] = "SA EXEMPLE"
+    bakery.store.vat_number = GERMAN
+    bakery.store.save(update_fields=["vat_number"])
+    made = r.customer(bakery.test, country="FR", vat_number=FRENCH)
+    told = r.ok(check(bakery.again(), made["id"]), 201)
+    assert (told["result"], told["name"], told["address"]) == ("valid", "SA EXEMPLE", None)
+    assert told["consultation_number"] == REQUEST_IDENTIFIER
+    assert registry.asked == [
+        {
+            "countryCode": "FR",
+            "vatNumber": FRENCH[2:],
+            "requesterMemberStateCode": "DE",
+            "requesterNumber": GERMAN[2:],
+        }
+    ]
+    assert VatCheck.objects.get().answer["requestDate"] == "2026-11-29T22:00:00.000Z"
+    listed = r.ok(bakery.test.get(f"/billing/customers/{made['id']}/vat_checks"))
+    assert listed == [told]
+
+
+@pytest.mark.parametrize("status", [200, 400, 500])
+def test_an_outage_is_kept_and_changes_nothing(
+    bakery: Shop, registry: Registry, status: int
+) -> None:
+    registry.away, registry.status = {"FR"}, status
+    made = r.customer(bakery.test, country="FR", vat_number=FRENCH)
+    told = r.ok(check(bakery, made["id"]), 201)
+    assert told["result"] == "unavailable" and told["error"]
+    assert Customer.objects.get(pk=made["id"]).vat_number == FRENCH
+
+
+def test_a_customer_without_a_number_cant_be_asked_about(bakery: Shop) -> None:
+    answer = check(bakery, r.customer(bakery.test)["id"])
+    assert answer.status_code == 422
+    assert "The customer has no VAT number of an EU country" in str(answer.json())
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["MS_UNAVAILABLE", "SERVICE_UNAVAILABLE", "TIMEOUT", "MS_MAX_CONCURRENT_REQ", "INVALID_INPUT"],
+)
+def test_each_of_the_registrys_errors_is_no_answer(httpserver: HTTPServer, word: str) -> None:
+    registry = Registry(httpserver, error=word)
+    with pytest.raises(ProviderError, match=word):
+        Vies(registry.server.url_for("")).check(FRENCH, "")
+
+
+@pytest.mark.parametrize("answer", [[], {}, {"valid": True, "countryCode": "FR"}, {"valid": 1}])
+def test_an_answer_that_is_none_proves_nothing(httpserver: HTTPServer, answer: Any) -> None:
+    httpserver.expect_request("/check-vat-number").respond_with_json(answer)
+    with pytest.raises(ProviderError):
+        Vies(httpserver.url_for("")).check(FRENCH, "")
+
+
+@pytest.mark.parametrize("kind", ["vies", "local"])
+def test_both_registries_keep_their_promise(httpserver: HTTPServer, kind: str) -> None:
+    """One number is somebody's, one is nobody's, one country doesn't answer."""
+    registry = Registry(httpserver, valid={FRENCH: "SA EXEMPLE"}, away={"DE"})
+    adapter = Vies(registry.server.url_for("")) if kind == "vies" else LocalRegistry()
+    assert adapter.check(FRENCH, GERMAN).is_valid
+    assert adapter.check(FRENCH, GERMAN).consultation_number
+    assert not adapter.check("FR00300076965", "").is_valid
+    with pytest.raises(ProviderError):
+        adapter.check("DE999999999", "")

@@ -1,0 +1,155 @@
+"""What a shop of these tests is, and the service that it sells through."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from playwright.sync_api import Browser, Page
+
+from tests.stack import ROOT, Remote, wait_for
+
+KEPT = ROOT / "var" / "shops"
+SECONDS = 1200
+LATE_SECONDS = 300.0
+
+
+@dataclass(frozen=True)
+class Order:
+    """An order of the shop, and the payment of Tillgate that the customer was sent to."""
+
+    name: str
+    page: Page
+    payment: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.payment["id"])
+
+
+class Shop(Protocol):
+    title: str
+    url: str
+    webhook: str
+    unpaid: str  # what becomes of an order whose payment ended
+    waiting: str  # and of one that a part has come for
+    left_out: dict[str, str]  # a story that it can't tell -> why
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def set_up(self, browser: Browser) -> None:
+        """Everything that its owner does once, in its own pages."""
+
+    def order(self, browser: Browser) -> Order:
+        """A customer puts something in the cart, and stands before the payment page."""
+
+    def state(self, order: Order) -> str:
+        """What the shop's own API says: unpaid, waiting, paid, refunded, canceled or failed."""
+
+    def cancel(self, order: Order) -> None: ...
+
+    def refund(self, order: Order, amount: str) -> None: ...
+
+    def refunded(self, order: Order) -> str:
+        """What it says has gone back."""
+
+    def catch_up(self) -> None: ...
+
+    def claim(self, order: Order, payment: str) -> None:
+        """The customer's program names a payment of Tillgate as the order's."""
+
+    def offers_outside_test_mode(self, browser: Browser) -> bool:
+        """Whether a test key sells in a shop that is live."""
+
+
+@dataclass
+class Service:
+    """The running demo, as the shop's owner and as a customer see it."""
+
+    info: dict[str, Any]
+    api: Remote = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.api = Remote(self.url, self.key)
+
+    @property
+    def url(self) -> str:
+        return str(self.info["base_url"])
+
+    @property
+    def key(self) -> str:
+        return str(self.info["store"]["keys"]["test"]["secret"])
+
+    def pay(self, payment: str, scenario: str = "exact", **fields: Any) -> None:
+        told = {"scenario": scenario, **fields}
+        self.api("POST", f"/payments/{payment}/simulated_payments", {"simulated_payment": told})
+
+    def payment(self, payment: str) -> dict[str, Any]:
+        return self.api.detail(payment)
+
+    def expire(self, payment: str) -> None:
+        """Move the clock of test mode past the payment's end, which may take it some time."""
+        wait_for(lambda: self.api("GET", "/test_clock")["status"], lambda told: told == "ready")
+        self.api("POST", "/test_clock/advance", {"seconds": 90_000})
+        self.api.until(payment, "expired", LATE_SECONDS)
+
+    def endpoint(self, url: str) -> str:
+        rows = self.api("GET", "/webhook_endpoints")
+        found = [one["id"] for one in rows if one["url"] == url]
+        assert found, f"no endpoint is registered for {url}"
+        return str(found[-1])
+
+
+class Program:
+    """A process group: servers of shops fork, and their children outlive them."""
+
+    def __init__(
+        self, command: Sequence[str | Path], folder: Path, environment: dict[str, str], log: Path
+    ) -> None:
+        with log.open("a") as told:
+            self.process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env={**os.environ, **environment},
+                stdout=told,
+                stderr=told,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+
+    def end(self, number: signal.Signals = signal.SIGTERM) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, number)
+            self.process.wait(60)
+
+
+def run(
+    command: Sequence[str | Path], folder: Path, environment: dict[str, str] | None = None
+) -> str:
+    """It must succeed; what it printed."""
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    told = f"{' '.join(map(str, command))}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    assert done.returncode == 0, told
+    return done.stdout
+
+
+def fresh(folder: Path) -> Path:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    return folder
