@@ -17,7 +17,7 @@ from pypdf import PdfReader
 from apps.core.documents import process
 from apps.core.documents.metadata import Vocabulary
 from apps.core.documents.pdf import Inside
-from apps.core.documents.process import NotRendered, render_apart, write_listing
+from apps.core.documents.process import NotRendered, Process, render_apart
 from dev import bootstrap
 
 PAGE = '<!doctype html><html lang="en"><head><title>A page</title></head><body>{}</body></html>'
@@ -65,7 +65,8 @@ def test_who_has_a_document_drawn_loads_nothing_that_draws_and_takes_the_process
 import io, os, sys
 from apps.core.documents import process
 print(process.render_apart({PAGE.format("Hello")!r})[:5])
-process.write_listing({PAGE.format("Hello")!r}, [["a line"]], 10, listing := io.BytesIO())
+with process.Process() as drawing:
+    drawing.listing({PAGE.format("Hello")!r}, [["a line"]], 10, listing := io.BytesIO())
 print(listing.getvalue()[:5], {{"weasyprint", "pypdf", "PIL", "fontTools"}} & set(sys.modules))
 print(process._kept.pid, flush=True)
 os._exit(9)
@@ -142,8 +143,8 @@ def test_why_something_can_not_be_drawn_is_told() -> None:
     broken: Any = "no file"
     with pytest.raises(NotRendered, match="AttributeError"):
         render_apart(PAGE.format("x"), broken)
-    with pytest.raises(NotRendered, match="ZeroDivisionError"):
-        write_listing(PAGE.format("x"), [["a line"]] * 10_000, 0, io.BytesIO())
+    with Process() as drawing, pytest.raises(NotRendered, match="ZeroDivisionError"):
+        drawing.listing(PAGE.format("x"), [["a line"]] * 10_000, 0, io.BytesIO())
 
 
 def test_what_breaks_off_the_lines_breaks_off_the_listing() -> None:
@@ -151,5 +152,5 @@ def test_what_breaks_off_the_lines_breaks_off_the_listing() -> None:
         yield ["a line"]
         raise KeyError("the claim")
 
-    with pytest.raises(KeyError):
-        write_listing(PAGE.format("x"), lines(), 10, io.BytesIO())
+    with Process() as drawing, pytest.raises(KeyError):
+        drawing.listing(PAGE.format("x"), lines(), 10, io.BytesIO())

@@ -30,7 +30,7 @@ class Inside:
 
 
 @cache
-def _weasyprint() -> Any:
+def load() -> Any:
     """The library, which finds Pango on the system when it is loaded: whoever makes no PDF must not
     need that.
 
@@ -49,7 +49,7 @@ def _weasyprint() -> Any:
 
 def render(html: str, inside: Inside | None = None) -> bytes:
     """A whole HTML document as PDF."""
-    weasyprint = _weasyprint()
+    weasyprint = load()
     from weasyprint.urls import URLFetcher
 
     class OnlyData(URLFetcher):  # type: ignore[misc]  # the library has no types

@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from apps.core.documents.pdf import Inside, render
+from apps.core.documents.pdf import Inside, load, render
 
 _ROOT = Path(__file__).resolve().parents[3]
 # What it is told of the environment: where programs, fonts and their cache are.
@@ -50,7 +50,8 @@ class NotRendered(Exception):
 
 class Process:
     """A drawing process, to be asked one thing after another. It dies with whoever started it, and
-    of what takes too long."""
+    of what takes too long. A long listing gets a process for itself alone, since it may grow large,
+    started before its lines are read."""
 
     def __init__(self) -> None:
         self._connection, child_end = Pipe()
@@ -145,14 +146,10 @@ def _let_go() -> None:
             _kept = None
 
 
-def write_listing(html: str, pages: Iterable[Sequence[str]], columns: int, file: IO[bytes]) -> None:
-    """See Process.listing; by a process for this one alone, since it may grow large."""
-    with Process() as process:
-        process.listing(html, pages, columns, file)
-
-
 def main(number: int) -> None:
-    """The process: answers until nobody is there to ask, or until something could not be drawn."""
+    """The process: answers until nobody is there to ask, or until something could not be drawn. It
+    loads the library meanwhile: half a second that passes while the first document is written."""
+    load()
     with Connection(number) as connection, suppress(OSError, EOFError):
         while _answer_one(connection):
             pass

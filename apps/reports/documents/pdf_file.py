@@ -12,7 +12,7 @@ from typing import IO
 from django.template.loader import render_to_string
 
 from apps.core import money
-from apps.core.documents.process import write_listing
+from apps.core.documents.process import Process
 from apps.core.text.days import UTC_NAME, zone_named
 from apps.reports.documents.figures import Values
 from apps.reports.labels import ACCOUNTS, kind_label
@@ -42,13 +42,16 @@ REFERENCE_LENGTH = 16  # a payment's reference; of other records the beginning o
 
 def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> None:
     """The whole file. `progress` hears now and then how many entries are done."""
-    extent = Extent.of(report)
-    sums = asset_sums(extent)
-    report.lines_total = sum(total.entries for asset in sums for total in asset.sums)
     is_listed = report.report_type == Report.Type.ACCOUNTING_TRANSACTIONS
     values = Values()
     widths = [len(name) for name in HEAD]
-    with tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool:
+    with (
+        Process() as drawing,
+        tempfile.TemporaryFile("w+", encoding="utf-8", newline="\n") as spool,
+    ):
+        extent = Extent.of(report)
+        sums = asset_sums(extent)
+        report.lines_total = sum(total.entries for asset in sums for total in asset.sums)
         for line in lines(extent, sums):
             values.add(line)
             if is_listed:
@@ -60,7 +63,7 @@ def write(report: Report, file: IO[bytes], progress: Callable[[int], None]) -> N
         spool.seek(0)
         summary = render_to_string("pdf/report.html", _summary(report, sums, values))
         columns = sum(widths) + len(GAP) * (len(widths) - 1)
-        write_listing(summary, _pages(report, spool, widths, progress), columns, file)
+        drawing.listing(summary, _pages(report, spool, widths, progress), columns, file)
 
 
 def _cells(line: ReportLine) -> list[str]:
