@@ -2,7 +2,9 @@
 lists."""
 
 from datetime import UTC, date, datetime
+from functools import lru_cache
 
+from babel import Locale
 from babel.dates import format_date, format_datetime, format_skeleton
 from django.utils import timezone
 from django.utils.html import format_html
@@ -11,6 +13,8 @@ from django.utils.safestring import SafeString
 from apps.core import clock
 from apps.core.text import regions
 from apps.core.text.regions import isolated, own_locale
+
+DAYS_KEPT_MAX = 1024
 
 
 def as_utc(value: datetime | str) -> datetime:
@@ -73,9 +77,21 @@ def list_pattern(at: datetime) -> str:
 
 
 def without_year(value: date, pattern: str, skeleton: str) -> str:
+    locale = own_locale()
     if _is_plain_english():
-        return format_date(value, pattern, own_locale())
-    return isolated(format_skeleton(skeleton, value, locale=own_locale()))
+        return _day_by_pattern(value, pattern, locale)
+    return isolated(_day_by_skeleton(value, skeleton, locale))
+
+
+# A chart names each of its days four times, and the next page shows the same ones.
+@lru_cache(maxsize=DAYS_KEPT_MAX)
+def _day_by_pattern(value: date, pattern: str, locale: Locale) -> str:
+    return format_date(value, pattern, locale)
+
+
+@lru_cache(maxsize=DAYS_KEPT_MAX)
+def _day_by_skeleton(value: date, skeleton: str, locale: Locale) -> str:
+    return format_skeleton(skeleton, value, locale=locale)
 
 
 def time_of(at: datetime, text: str) -> SafeString:

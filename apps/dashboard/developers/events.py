@@ -5,20 +5,27 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse
-from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.text import Truncator
 from django.utils.translation import gettext, gettext_noop
 
 from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import is_uuid
 from apps.core.searching import NEWEST_MAX
+from apps.core.templatetags.clocks import store_time
+from apps.core.templatetags.tillgate import fiat
 from apps.core.text.wording import translated
 from apps.core.web.forms import typographic
 from apps.dashboard.platform.platforms import ACCOUNTS_SHOWN
 from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, sentences, show
+from apps.dashboard.tables import cells
+from apps.dashboard.tables.cells import address_of
 from apps.dashboard.tables.files import events_file
 from apps.dashboard.tables.filters import searched
 from apps.dashboard.tables.paging import window
@@ -32,6 +39,7 @@ from apps.webhooks.samples import SAMPLE_ID
 from apps.webhooks.services import deliveries
 from apps.webhooks.subjects import EventSubject, subjects_of
 
+NOTE_SHOWN = 40  # characters
 # Made anew for each attempt with the signing secret, and not kept.
 SIGNED = ("Service-Signature", "webhook-id", "webhook-timestamp", "webhook-signature")
 
@@ -55,7 +63,7 @@ class ShownEvent:
     account: str = ""
     subject: EventSubject | None = None
 
-    @property
+    @cached_property
     def url(self) -> str:
         """The page of the record, where the store has one."""
         subject = self.subject
@@ -66,7 +74,52 @@ class ShownEvent:
             return ""
         if self.event.account_id:
             page = _PAGES_OF_ACCOUNTS.get(subject.kind, "")
-        return reverse(f"dashboard:{page}", args=[subject.record_id]) if page else ""
+        return address_of(page, subject.record_id) if page else ""
+
+    @property
+    def row(self) -> SafeString:
+        """Its row of the list."""
+        subject = self.subject
+        below = format_html('<span class="mono">{}</span>', self.event.type)
+        if self.account:
+            below = format_html("{} · <bdi>{}</bdi>", below, self.account)
+        amount = label = ""
+        if subject is not None and subject.amount_cents is not None:
+            amount = fiat(subject.amount_cents, subject.currency)
+            label = format_html(' data-label="{}"', gettext("Amount"))
+        return format_html(
+            '<tr><th class="wide-cell" scope="row"><a class="row-link" href="{}">{}</a><br>'
+            '<span class="small muted">{}</span></th><td data-label="{}">{}</td>'
+            '<td class="number"{}>{}</td><td class="nowrap muted">{}</td></tr>',
+            address_of("event", self.event.pk),
+            self.words,
+            below,
+            gettext("About"),
+            self.about,
+            label,
+            amount,
+            store_time(self.event.created_at, self.event.pk, seconds=True),
+        )
+
+    @property
+    def about(self) -> SafeString:
+        """What it is about, as a link where there is a page of it."""
+        subject = self.subject
+        if subject is None or not (subject.name or self.url):
+            return cells.NONE
+        if self.url:
+            name = format_html(
+                '<a class="mono" href="{}"><bdi>{}</bdi></a>',
+                self.url,
+                subject.name or gettext("View"),
+            )
+        else:
+            name = format_html("<bdi>{}</bdi>", subject.name)
+        if not subject.note:
+            return name
+        return cells.two_lines(
+            name, format_html("<bdi>{}</bdi>", Truncator(subject.note).chars(40))
+        )
 
     @property
     def kind_words(self) -> str:
