@@ -61,6 +61,7 @@ def invoice(event_type: str) -> InvoiceDocument:
         buyer_reference=None,
         public_token=_TOKEN,
         hosted_url=f"{settings.PUBLIC_URL}/invoice/{_TOKEN}",
+        x402_url=f"{settings.PUBLIC_URL}/invoice/{_TOKEN}/x402",
         customer_id=SAMPLE_ID,
         customer=_CUSTOMER,
         subscription_id=None,

@@ -77,6 +77,7 @@ urlpatterns = [
     *CHECKOUT,
     re_path(rf"^invoice/{INVOICE}$", invoice.show, name="invoice"),
     re_path(rf"^invoice/{INVOICE}/pay$", invoice.pay, name="invoice_pay"),
+    re_path(rf"^invoice/{INVOICE}/x402$", x402.pay_invoice, name="invoice_x402"),
     re_path(rf"^invoice/{INVOICE}/simulate$", invoice.simulate, name="invoice_simulate"),
     re_path(rf"^invoice/{INVOICE}/portal$", invoice.ask_for_portal, name="invoice_portal"),
     re_path(rf"^invoice/{INVOICE}/brand\.css$", invoice.brand_style, name="invoice_brand"),

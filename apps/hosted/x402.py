@@ -1,7 +1,7 @@
-"""The address at which an agent pays a payment with a signature (x402, version 2): 402 with what
-may be signed, then the payment.
+"""The addresses at which an agent pays a payment or an invoice with a signature (x402, version 2):
+402 with what may be signed, then the payment.
 
-The link is the only key. A look records nothing.
+The link is the only key. A look at a payment records nothing; one at an invoice, its one payment.
 """
 
 import base64
@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 import msgspec
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
@@ -19,7 +19,17 @@ from apps.agents.requests.x402 import VERSION, SignedPaymentRequest
 from apps.agents.services.x402_offers import payment_offers
 from apps.agents.services.x402_settle import settle
 from apps.agents.services.x402_verify import OLD_VERSION
+from apps.billing.invoices.payment_intents import (
+    InvoiceNotFound,
+    InvoiceNotPayable,
+    shown_payment,
+    start_payment,
+)
+from apps.billing.selectors import by_token
+from apps.billing.states import PAID
+from apps.core.errors import Failure
 from apps.core.messages.documents import Document
+from apps.core.web.forms import sentences
 from apps.hosted import plumbing
 from apps.hosted.plumbing import public_page, refused_if_too_often
 from apps.payments import states
@@ -38,8 +48,40 @@ FIRST = "Sign one of accepts (x402 version 2) and send it in the header PAYMENT-
 @require_http_methods(["GET", "HEAD", "POST"])
 @public_page("checkout")
 def pay(request: HttpRequest, reference: str) -> HttpResponse:
-    payment = plumbing.payment_of(reference)
+    return _answer(request, plumbing.payment_of(reference))
+
+
+@csrf_exempt
+@require_http_methods(["GET", "HEAD", "POST"])
+@public_page("checkout")
+def pay_invoice(request: HttpRequest, reference: str) -> HttpResponse:
+    """What is left of an invoice, by its one payment, which the first look makes as the page's
+    button does."""
+    try:
+        _, payment, _ = start_payment(reference)
+    except InvoiceNotFound:
+        raise Http404 from None
+    except InvoiceNotPayable:
+        return _closed(reference)
+    except Failure as failure:
+        return JsonResponse({"error": " ".join(sentences(failure))}, status=409)
+    return _answer(request, payment)
+
+
+def _closed(token: str) -> HttpResponse:
+    """The payment of an invoice that is paid; 410 for one that can't be."""
+    invoice = by_token(token)
+    payment = shown_payment(invoice) if invoice is not None else None
+    # Showing the payment has counted what it brought.
+    invoice = by_token(token)
+    if invoice is not None and invoice.status == PAID and payment is not None:
+        return _shown(documents.paid_document(payment))
+    return JsonResponse({"error": "This invoice can’t be paid"}, status=410)
+
+
+def _answer(request: HttpRequest, payment: Payment) -> HttpResponse:
     if SIGNATURE in request.headers:
+        reference = payment.reference
         refused = refused_if_too_often(request, reference, [("x402_signatures", False)])
         return refused or _settled(payment, request.headers[SIGNATURE])
     if payment.status in (states.PROCESSING, states.COMPLETED):

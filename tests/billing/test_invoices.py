@@ -46,6 +46,7 @@ def test_a_draft_answers_everything_it_was_given(bakery: Shop) -> None:
         "number",
         "public_token",
         "hosted_url",
+        "x402_url",
         "subscription_id",
         "period_key",
         "finalized_at",

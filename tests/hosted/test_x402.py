@@ -14,6 +14,7 @@ from apps.payments.models import Payment
 from tests import auditing, make
 from tests.agents.paying import Payer
 from tests.agents.test_x402_offers import counts
+from tests.billing import records
 from tests.cast import Shop
 
 pytestmark = pytest.mark.django_db
@@ -113,3 +114,29 @@ def test_coins_that_nobody_can_sign_are_paid_on_the_page(shop: Shop) -> None:
     ).json()
     answer = get(payment)
     assert answer.status_code == 409 and "/x402" in answer.json()["error"]
+
+
+def test_an_agent_pays_an_invoice_by_its_address(shop: Shop) -> None:
+    invoice = records.opened(shop.test)
+    paid = get(invoice, **signature(invoice, Payer()))
+    assert paid.status_code == 200 and told(paid)["success"]
+    assert get(invoice).json() == paid.json()
+    after = records.ok(shop.test.get(f"/billing/invoices/{invoice['id']}"))
+    assert (after["status"], after["amount_paid_cents"]) == ("paid", after["total_cents"])
+    assert auditing.breaches() == []
+
+
+def test_an_invoice_has_one_payment_however_often_an_agent_looks(shop: Shop) -> None:
+    invoice = records.opened(shop.test)
+    asked = [get(invoice) for _ in range(3)]
+    assert {answer.status_code for answer in asked} == {402}
+    assert Payment.objects.count() == 1
+
+
+def test_an_invoice_that_is_void_or_unknown_is_not_asked_for(shop: Shop) -> None:
+    invoice = records.opened(shop.test)
+    records.ok(shop.test.post(f"/billing/invoices/{invoice['id']}/void"))
+    assert get(invoice).status_code == 410
+    unknown = {"x402_url": "http://testserver/invoice/" + "n" * 24 + "/x402"}
+    assert get(unknown).status_code == 404
+    assert not Payment.objects.exists()

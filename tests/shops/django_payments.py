@@ -156,7 +156,10 @@ class DjangoPayments:
             self.program.end()
 
     def set_up(self, browser: Browser) -> None:
-        """Settings and webhook are there before the shop starts."""
+        """Settings and webhook are there before the shop starts. A test key where DEBUG is off is
+        told by Django's own check."""
+        told = "from django.core.checks import run_checks; print(*(one.id for one in run_checks()))"
+        assert "payments_tillgate.W001" in self.manage("shell", "-c", told)
 
     def order(self, browser: Browser) -> Order:
         page = browser.new_context().new_page()

@@ -59,6 +59,7 @@ class InvoiceDocument(Document, frozen=True, kw_only=True):
     buyer_reference: str | None
     public_token: str | None
     hosted_url: str | None
+    x402_url: str | None
     customer_id: Id
     customer: CustomerSummary
     subscription_id: Id | None
@@ -158,6 +159,15 @@ def hosted_url(invoice: Invoice) -> str | None:
     return f"{settings.PUBLIC_URL}/invoice/{invoice.public_token}" if invoice.public_token else None
 
 
+def x402_url(invoice: Invoice) -> str | None:
+    """Where an agent pays it with a signature (x402)."""
+    return (
+        f"{settings.PUBLIC_URL}/invoice/{invoice.public_token}/x402"
+        if invoice.public_token
+        else None
+    )
+
+
 def invoice_document(
     invoice: Invoice, lines: Sequence[InvoiceLine] | None = None
 ) -> InvoiceDocument:
@@ -172,6 +182,7 @@ def invoice_document(
         buyer_reference=invoice.buyer_reference,
         public_token=invoice.public_token,
         hosted_url=hosted_url(invoice),
+        x402_url=x402_url(invoice),
         customer_id=str(invoice.customer_id),
         customer=party(invoice.customer),
         subscription_id=str(invoice.subscription_id) if invoice.subscription_id else None,

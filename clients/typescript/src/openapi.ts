@@ -507,6 +507,7 @@ export type Invoice = InvoiceFields & (InvoiceFields2 & {
     buyer_reference: string | null;
     public_token: string | null;
     hosted_url: string | null;
+    x402_url: string | null;
     /** Format: uuid */
     customer_id: string;
     customer: CustomerSummary;

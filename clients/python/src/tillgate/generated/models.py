@@ -1512,6 +1512,7 @@ class Invoice:
     total_cents: int
     updated_at: str
     voided_at: str | None
+    x402_url: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
