@@ -176,6 +176,7 @@ SEARCHED_FORMS = {
 EVENT_SAMPLES = {
     "payment_intent": "apps.payments.samples.intent",
     "transaction": "apps.payments.samples.transaction",
+    "refund": "apps.payments.samples.refund",
     "invoice": "apps.billing.samples.invoice",
     "credit_note": "apps.billing.samples.credit_note",
     "subscription": "apps.billing.samples.subscription",

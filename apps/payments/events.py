@@ -10,8 +10,8 @@ from psycopg.types.json import Jsonb
 from apps.core import jobs
 from apps.core.db import sql
 from apps.payments.documents.deposits import TransactionDocument
-from apps.payments.documents.events import intent_event, transaction_event
-from apps.payments.models import Payment
+from apps.payments.documents.events import intent_event, refund_event, transaction_event
+from apps.payments.models import Payment, Refund
 from apps.payments.states import PaymentDecision
 from apps.webhooks import catalogue
 from apps.webhooks import events as webhooks
@@ -68,3 +68,15 @@ def record(
     ((deliveries,),) = _RECORD.rows(**row, **event)
     if deliveries:
         jobs.enqueue("webhooks.deliver", *deliveries)
+
+
+def refund_failed(refund: Refund, at: datetime) -> None:
+    """Its coins are where they were, and the payment is as it was."""
+    webhooks.record(
+        store_id=refund.store_id,
+        mode=refund.mode,
+        type="refund.failed",
+        object=refund_event(refund),
+        at=at,
+        platform_id=refund.payment.platform_id,
+    )

@@ -1,8 +1,16 @@
 """Sample events of payments and transactions for test deliveries, of the classes of real events."""
 
+from msgspec.structs import asdict
+
 from apps.payments import states
 from apps.payments.documents.deposits import TransactionDocument
-from apps.payments.documents.events import IntentEvent, TransactionEvent, transaction_event
+from apps.payments.documents.events import (
+    IntentEvent,
+    RefundEvent,
+    TransactionEvent,
+    transaction_event,
+)
+from apps.payments.documents.refund import RefundDocument
 from apps.webhooks.samples import SAMPLE_AT, SAMPLE_ID
 
 _REFERENCE = "TESTEVENT0000001"
@@ -29,6 +37,32 @@ def intent(event_type: str) -> IntentEvent:
 def transaction(event_type: str) -> TransactionEvent:
     name = event_type.rpartition(".")[2]
     return transaction_event(_intent(*_TRANSACTION_MOVES[name]), _transaction(name))
+
+
+def refund(event_type: str) -> RefundEvent:
+    told = _intent(states.COMPLETED, states.COMPLETED, states.COMPLETED_EXACT)
+    return RefundEvent(**asdict(told), refund=_refund(event_type.rpartition(".")[2]))
+
+
+def _refund(status: str) -> RefundDocument:
+    return RefundDocument(
+        id=SAMPLE_ID,
+        payment_intent_id=SAMPLE_ID,
+        status=status,
+        reason="merchant_requested",
+        destination_address="0x" + "22" * 20,
+        amount_atomic="5555560000000000",
+        amount="0.00555556",
+        tx_hash="0x" + "44" * 32,
+        attempts=1,
+        failure_reason="The transaction was reverted",
+        asset_id="SETH",
+        coin_symbol="ETH",
+        chain_symbol="SETH",
+        atomic_decimals=18,
+        created_at=SAMPLE_AT,
+        updated_at=SAMPLE_AT,
+    )
 
 
 def _intent(before: str | None, after: str, reason: str | None) -> IntentEvent:

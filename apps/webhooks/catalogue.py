@@ -23,6 +23,7 @@ EVENTS: Final[Mapping[str, str]] = {
     "invoice.paid": gettext_noop("An invoice was paid"),
     "invoice.voided": gettext_noop("An invoice was voided"),
     "credit_note.created": gettext_noop("A credit note was created"),
+    "refund.failed": gettext_noop("A refund failed, and its coins are back"),
     "subscription.created": gettext_noop("A subscription was created"),
     "subscription.updated": gettext_noop("A subscription was updated"),
     "subscription.past_due": gettext_noop("A subscription is past due"),
@@ -46,7 +47,7 @@ _EVENT_NOUNS: Final[Mapping[str, str]] = {
 }
 PLATFORM_ONLY = ("store.deleted",)
 # Subscribed to by name as the others; the list that an endpoint shows is the contract's.
-ADDED = ("credit_note.created",)
+ADDED = ("credit_note.created", "refund.failed")
 SUBSCRIBABLE = tuple(name for name in EVENTS if name not in (*PLATFORM_ONLY, *ADDED))
 # What nothing records: an endpoint is sent one only as a test.
 TEST_ONLY = tuple(name for name in EVENTS if name.startswith(("payout.", "fee_sweep.")))
@@ -54,7 +55,7 @@ PAYMENT_EVENTS = tuple(name for name in EVENTS if name.startswith("payment_inten
 PLATFORM_DEFAULT = PAYMENT_EVENTS
 TEST_DEFAULT = "payment_intent.completed"
 # What a platform also hears of its sub-merchants.
-FANS_OUT = ("payment_intent.", "transaction.", "store.verification.", "store.deleted")
+FANS_OUT = ("payment_intent.", "transaction.", "refund.", "store.verification.", "store.deleted")
 
 
 def open_to(is_platform: bool) -> tuple[str, ...]:

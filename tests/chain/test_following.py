@@ -35,6 +35,7 @@ from apps.stores.models.notifications import Notification
 from apps.stores.settings import write_settings
 from apps.swaps.models import Swap, SwapStep
 from apps.swaps.services.progress import advance_swaps
+from apps.webhooks.models import Delivery
 from tests import make
 from tests.cast import Api, Cast, signed_in
 from tests.dashboard.browse import Browser
@@ -351,6 +352,26 @@ def test_what_becomes_of_it_and_who_hears_of_it(
         assert browser.get(page).status_code == 200
     else:
         assert shown == []
+
+
+def test_a_refund_that_fails_is_an_event(cast: Cast, settings: Any) -> None:
+    """Once, with the payment as it stands and the refund; its endpoint has asked for it."""
+    wanted = {"url": "http://localhost:9/hook", "subscribed_events": ["refund.failed"]}
+    made = cast.bakery.test.post("/webhook_endpoints", {"webhook_endpoint": wanted})
+    assert made.status_code == 201, made.content
+    purpose = PURPOSES[NAMES.index("refund")]
+    row = asked(cast, settings, purpose)
+    assert comes_to(row, purpose, "failed") == "failed"
+    (event,) = cast.bakery.test.get("/events?type=refund.failed").json()["data"]
+    told = event["data"]["object"]
+    payment = Payment.objects.get()
+    assert (told["id"], told["payment_intent_id"]) == (payment.reference, str(payment.pk))
+    assert told["status"] == told["from_status"] == told["to_status"] == "completed"
+    assert told["refund"] == cast.bakery.test.get(f"/payments/{payment.pk}/refunds").json()[0]
+    assert told["refund"]["status"] == "failed"
+    assert told["refund"]["failure_reason"] == "The recipient refuses it"
+    (delivery,) = Delivery.objects.all()
+    assert delivery.event.type == "refund.failed"
 
 
 def test_every_purpose_has_a_follower() -> None:

@@ -186,7 +186,7 @@ class Medusa:
 
     def start(self) -> None:
         program = self.kept / "node_modules" / ".bin" / "medusa"
-        command = [program, "start", "-p", str(self.port)]
+        command: list[str | Path] = [program, "start", "-p", str(self.port)]
         self.program = Program(command, self.place, self.environment, self.place / "shop.log")
         wait_for(self._is_up, bool, 300)
 

@@ -8,7 +8,7 @@ from apps.billing.documents.invoices import InvoiceDocument
 from apps.billing.documents.subscriptions import SubscriptionDocument
 from apps.core.messages.documents import Document, FreeForm, Part, schema_of
 from apps.core.messages.fields import Schema
-from apps.payments.documents.events import IntentEvent, TransactionEvent
+from apps.payments.documents.events import IntentEvent, RefundEvent, TransactionEvent
 from apps.platforms.documents import DeletedEvent, VerificationEvent
 from apps.webhooks.catalogue import EVENTS, family_of
 from apps.webhooks.documents import EventData, EventDocument, PayoutEvent, SweepEvent
@@ -17,6 +17,7 @@ from apps.webhooks.samples import sample
 _OBJECTS: dict[str, type[Document]] = {
     "payment_intent": IntentEvent,
     "transaction": TransactionEvent,
+    "refund": RefundEvent,
     "invoice": InvoiceDocument,
     "credit_note": CreditNoteDocument,
     "subscription": SubscriptionDocument,

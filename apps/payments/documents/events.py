@@ -5,8 +5,9 @@ from msgspec.structs import asdict
 
 from apps.core.messages.documents import Document, FreeForm, Id
 from apps.payments.documents.deposits import TransactionDocument
+from apps.payments.documents.refund import RefundDocument, refund_document
 from apps.payments.documents.values import CreatedWith, IntentStatus
-from apps.payments.models import Payment
+from apps.payments.models import Payment, Refund
 from apps.payments.states import PaymentDecision
 
 _OF_PAGES = (Payment.Origin.PUBLISHABLE_KEY, Payment.Origin.SIGNED_AMOUNT)
@@ -38,6 +39,12 @@ class TransactionEvent(IntentEvent, frozen=True, kw_only=True):
     transaction: TransactionDocument
 
 
+class RefundEvent(IntentEvent, frozen=True, kw_only=True):
+    """The object of refund.*: the intent, whose status it leaves as it is, and the refund."""
+
+    refund: RefundDocument
+
+
 def intent_event(payment: Payment, before: str | None, after: PaymentDecision) -> IntentEvent:
     return IntentEvent(
         id=payment.reference,
@@ -62,3 +69,10 @@ def _told_origin(payment: Payment) -> str | UnsetType:
 
 def transaction_event(intent: IntentEvent, transaction: TransactionDocument) -> TransactionEvent:
     return TransactionEvent(**asdict(intent), transaction=transaction)
+
+
+def refund_event(refund: Refund) -> RefundEvent:
+    payment = refund.payment
+    state = PaymentDecision(payment.status, payment.state_reason)
+    intent = intent_event(payment, payment.status, state)
+    return RefundEvent(**asdict(intent), refund=refund_document(refund))

@@ -13,7 +13,7 @@ from apps.core.clock import real_now
 from apps.core.machine import Machine, Step
 from apps.core.rows import Job
 from apps.ledger import movements
-from apps.payments import states
+from apps.payments import events, states
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import received_by
 from apps.payments.services import held_progress, held_refunds
@@ -108,6 +108,10 @@ class RefundFollower(BackFollower[Refund]):
                 at=at,
             )
         _note_on_payment(payment, at)
+
+    def failed(self, row: Refund, transfer: OutgoingTransaction, at: datetime) -> None:
+        super().failed(row, transfer, at)
+        events.refund_failed(row, at)
 
     def release(self, row: Refund, transfer: OutgoingTransaction, at: datetime) -> None:
         movements.refund_released(
