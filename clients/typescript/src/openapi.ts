@@ -1157,6 +1157,9 @@ export type Refund = {
     updated_at: string;
     refund_in_progress?: boolean;
 };
+export type RefundEvent = IntentEvent & {
+    refund: Refund;
+};
 export type RefundList = {
     data: Refund[];
 };
@@ -1679,7 +1682,7 @@ export type EventEnvelope = {
 export type WebhookEndpointInput = {
     url?: string;
     description?: string;
-    subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
+    subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "refund.failed" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
     metadata?: {
         [key: string]: unknown;
     };
@@ -1958,6 +1961,7 @@ export interface Schemas {
     Reconciliation: Reconciliation;
     RedeliveryQueued: RedeliveryQueued;
     Refund: Refund;
+    RefundEvent: RefundEvent;
     RefundList: RefundList;
     Report: Report;
     ReportIndex: ReportIndex;
@@ -2289,7 +2293,7 @@ export interface Bodies {
             /** @enum {string} */
             platform?: "woocommerce" | "prestashop" | "shopify" | "magento" | "custom" | "n8n";
             url: string;
-            subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
+            subscribed_events?: ("payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "refund.failed" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted")[];
             description?: string;
             platform_store_url?: string;
             metadata?: {
@@ -2309,7 +2313,7 @@ export interface Bodies {
     };
     post_webhook_endpoints_id_send_test: {
         /** @enum {string} */
-        event_type?: "payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted";
+        event_type?: "payment_intent.created" | "payment_intent.processing" | "payment_intent.completed" | "payment_intent.expired" | "payment_intent.failed" | "payment_intent.refunded" | "transaction.confirming" | "transaction.confirmed" | "transaction.failed" | "invoice.finalized" | "invoice.paid" | "invoice.voided" | "credit_note.created" | "refund.failed" | "subscription.created" | "subscription.updated" | "subscription.past_due" | "subscription.canceled" | "store.verification.approved" | "store.verification.rejected" | "payout.created" | "payout.confirmed" | "payout.failed" | "fee_sweep.confirmed" | "fee_sweep.failed" | "store.deleted";
     };
     post_x402_offers: Bodies["post_x402_offersBodies.post_x402_requirementsFields"] & {
         resource: string;
@@ -2801,6 +2805,13 @@ export interface Events {
         type: "credit_note.created";
         data: {
             object: CreditNote;
+        };
+    };
+    "refund.failed": EventEnvelope & {
+        /** @constant */
+        type: "refund.failed";
+        data: {
+            object: RefundEvent;
         };
     };
     "subscription.created": EventEnvelope & {

@@ -104,7 +104,7 @@ class SwapsQuote(SwapsCreate):
 class WebhookEndpointsCreate(TypedDict):
     platform: NotRequired[Literal['woocommerce', 'prestashop', 'shopify', 'magento', 'custom', 'n8n']]
     url: str
-    subscribed_events: NotRequired[list[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]]
+    subscribed_events: NotRequired[list[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'refund.failed', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]]
     description: NotRequired[str]
     platform_store_url: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
@@ -113,12 +113,12 @@ class WebhookEndpointsCreate(TypedDict):
 class WebhookEndpointsUpdate(TypedDict):
     url: NotRequired[str]
     description: NotRequired[str]
-    subscribed_events: NotRequired[list[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]]
+    subscribed_events: NotRequired[list[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'refund.failed', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]]
     metadata: NotRequired[dict[str, Any]]
 
 
 class WebhookEndpointsSendTest(TypedDict):
-    event_type: NotRequired[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]
+    event_type: NotRequired[Literal['payment_intent.created', 'payment_intent.processing', 'payment_intent.completed', 'payment_intent.expired', 'payment_intent.failed', 'payment_intent.refunded', 'transaction.confirming', 'transaction.confirmed', 'transaction.failed', 'invoice.finalized', 'invoice.paid', 'invoice.voided', 'credit_note.created', 'refund.failed', 'subscription.created', 'subscription.updated', 'subscription.past_due', 'subscription.canceled', 'store.verification.approved', 'store.verification.rejected', 'payout.created', 'payout.confirmed', 'payout.failed', 'fee_sweep.confirmed', 'fee_sweep.failed', 'store.deleted']]
 
 
 class WebhookEndpointsRedeliver(TypedDict):

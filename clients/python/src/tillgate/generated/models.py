@@ -892,6 +892,11 @@ class Refund:
 
 
 @dataclass(frozen=True, kw_only=True)
+class RefundEvent(IntentEvent):
+    refund: Refund
+
+
+@dataclass(frozen=True, kw_only=True)
 class RefundList:
     data: list[Refund]
 
