@@ -91,13 +91,13 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | KEYS,
         1180,
-        2204,
+        2205,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp"}) | DOORS,
         1140,
-        1703,
+        1704,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
