@@ -84,4 +84,4 @@ def test_events_of_stores_are_told_as_their_samples(cast: Cast) -> None:
 def test_the_description_says_what_each_event_means() -> None:
     webhooks = json.loads(_document())["webhooks"]
     assert {name: webhook["post"]["summary"] for name, webhook in webhooks.items()} == EVENTS
-    assert len(set(EVENTS.values())) == len(EVENTS) == 25
+    assert len(set(EVENTS.values())) == len(EVENTS) == 26
