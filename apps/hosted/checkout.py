@@ -86,9 +86,7 @@ def checkout(request: HttpRequest, reference: str) -> HttpResponse:
 def pulse(request: HttpRequest, reference: str) -> HttpResponse:
     """A text that changes when coins are seen or the payment's status changes: the page asks every
     second, and looks again when it does."""
-    payment = plumbing.payment_of(reference)
-    waiting, ended = sighting_counts(payment)
-    return HttpResponse(f"{payment.status} {waiting} {ended}", content_type="text/plain")
+    return HttpResponse(_beat(plumbing.payment_of(reference)), content_type="text/plain")
 
 
 @require_POST
@@ -342,12 +340,20 @@ def _code(request: HttpRequest, chosen: CheckoutAddress | None) -> Context:
 
 
 def _seen(payment: Payment, received: list[Received]) -> Context:
-    """What waits to be mined, and where the page hears at once that this has changed."""
+    """What waits to be mined, and where the page hears at once that this has changed since `beat`,
+    which is read first: what comes in between is news."""
     is_shown = shows_what_waits(intake.address for intake in received)
+    beat = _beat(payment) if is_shown else ""
     return {
         **seen_for(received),
         "pulse_path": f"/pay/{payment.reference}/pulse" if is_shown else "",
+        "beat": beat,
     }
+
+
+def _beat(payment: Payment) -> str:
+    waiting, ended = sighting_counts(payment)
+    return f"{payment.status} {waiting} {ended}"
 
 
 def _set_aside(document: CheckoutFacts, path: str, query: QueryDict) -> Context:

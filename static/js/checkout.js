@@ -31,7 +31,8 @@ async function pulse() {
   const answer = await fetch(path, { cache: "no-store" });
   if (!answer.ok) return;
   const now = await answer.text();
-  if (beat && beat !== now) window.htmx.trigger(part(), "refresh");
+  const before = beat || part()?.dataset.beat; // what was seen before the first question is news as well
+  if (before !== now) window.htmx.trigger(part(), "refresh");
   beat = now;
 }
 

@@ -30,17 +30,28 @@ def reading(litecoin: Litecoin, world: Cast, settings: Any) -> Iterator[Reading]
     Asset.objects.filter(pk="TLTC").update(is_active=False)
 
 
-def test_the_checkout_shows_it_by_itself_before_its_next_look(
-    litecoin: Litecoin, reading: Reading, open_page: OpenPage
+# The page's own looks, every few seconds, never come.
+NO_LOOKS = """
+const later = window.setTimeout.bind(window);
+window.setTimeout = (run, wait, ...rest) => (wait >= 2500 ? 0 : later(run, wait, ...rest));
+"""
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_the_checkout_shows_it_with_its_next_question(
+    litecoin: Litecoin, reading: Reading, open_page: OpenPage, *, is_new: bool
 ) -> None:
-    """Its own looks are stopped: what changes it is the answer to its short question."""
+    """With its first one if the coins came between the page and that."""
     payment = make.payment(reading.shop.test)
-    page = open_page(f"/pay/{payment['reference']}?asset=TLTC")
-    page.evaluate("document.getElementById('checkout').removeAttribute('data-poll')")
+    page = open_page("/healthz")
+    page.add_init_script(NO_LOOKS)
+    if is_new:
+        page.route("**/pulse", lambda route: route.fulfill(status=429))
     with page.expect_response("**/pulse"):
-        pass
+        page.goto(page.url.replace("/healthz", f"/pay/{payment['reference']}?asset=TLTC"))
     litecoin.pay(entry(payment)["address"], entry(payment)["crypto_amount"])
     reading.read()
+    page.unroute_all()
     expect(page.get_by_text("We see your payment.")).to_be_visible()
     shoot(page, "seen-checkout")
 

@@ -26,7 +26,7 @@ class Command(BaseCommand):
         url = os.environ.get(LITECOIN)
         if not url:
             raise CommandError("There is no Litecoin on this machine: install litecoind")
-        address, coins = _read(options["address"], options["coins"])
+        address, coins = read_link(options["address"], options["coins"])
         try:
             paid = litecoind.pay(url, address, coins, is_private=options["private"])
         except litecoind.NodeRefused as refused:
@@ -34,7 +34,7 @@ class Command(BaseCommand):
         self.stdout.write(f"{coins} LTC are on their way to {address}: {paid}")
 
 
-def _read(text: str, coins: str | None) -> tuple[str, str]:
+def read_link(text: str, coins: str | None) -> tuple[str, str]:
     """Raises CommandError."""
     if ":" in text:
         link = urlsplit(text)
