@@ -139,6 +139,7 @@ PERIODIC: dict[str, float] = {
     "chain.look_at_tokens": MINUTE,
     "chain.watch_outflow": MINUTE,
     "payments.collect_own_fees": 60 * MINUTE,
+    "payments.reverse_own_losses": 5 * MINUTE,
     "chain.start_wallets": MINUTE,
     "payments.book_sweeps": 10 * SECOND,
     "payments.advance_treasury": 10 * SECOND,

@@ -13,7 +13,7 @@ FOLLOWERS: dict[str, tuple[str, ...]] = {
     "chain.deposits_changed": ("payments.settle_deposits", "payouts.end_stops"),
     # Payments that waited for it may end now.
     "chain.addresses_looked": ("payments.expire_due",),
-    "assets.review_ended": ("payments.settle_reviewed",),
+    "assets.review_ended": ("payments.settle_reviewed", "payments.reverse_own_losses"),
     # A transaction of that purpose has ended, or waits for something that it didn't wait for.
     "chain.refund_news": ("payments.advance_refunds",),
     "chain.payout_news": ("payouts.advance",),

@@ -16,14 +16,23 @@ from apps.chain.networks.readers import reader_of
 from apps.chain.providers.base import RpcError
 from apps.chain.selectors import is_watched
 from apps.core.invariant import written_since
+from apps.ledger import keys
 
 NAME = "own_receipts_on_chain"
-SAYS = "What is booked as received in merchants’ own wallets came there, by its transaction"
+SAYS = (
+    "What is booked as received in merchants’ own wallets came there, by its transaction, and what"
+    " is booked as lost is in no block"
+)
 BATCH = 100
+# Of those that are reversed the newest loss counts.
 _WRITTEN = f"""
-SELECT d.id, d.asset_id, d.address_id, d.tx_hash, d.log_index, d.amount_atomic
+SELECT d.id, d.asset_id, d.address_id, d.tx_hash, d.log_index, d.amount_atomic, d.is_lost,
+    d.required_confirmations
 FROM chain_deposit d JOIN chain_address a ON a.address = d.address_id AND a.purpose = 'own'
-WHERE d.chain_id = %(chain)s AND NOT d.is_simulated AND NOT d.is_lost AND d.status = 'confirmed'
+WHERE d.chain_id = %(chain)s AND NOT d.is_simulated AND (NOT d.is_lost AND d.status = 'confirmed'
+    OR d.is_lost AND EXISTS (SELECT FROM ledger_movement m WHERE m.kind = 'own_deposit_reversed'
+        AND {keys.subject_sql("m.key")} = d.id::text AND NOT EXISTS (SELECT FROM ledger_movement r
+            WHERE r.key = replace(m.key, '{keys.OWN_REVERSED.name}', '{keys.OWN_RESTORED.name}'))))
     AND (%(boundary)s::text IS NULL OR {written_since("d")})
     AND d.id > %(after)s ORDER BY d.id LIMIT {BATCH}
 """  # noqa: S608  # our own text
@@ -38,6 +47,8 @@ class _Receipt:
     tx_hash: str
     place: int
     amount_atomic: int
+    is_reversed: bool
+    required_confirmations: int
 
 
 def compare(boundary_xid: int | None) -> list[Checked]:
@@ -67,6 +78,10 @@ def _why(reader: Reader, receipt: _Receipt, asset: Asset) -> str:
     """What is wrong with it; nothing when the chain has it. What was moved inside of a transaction
     is only compared with that it succeeded."""
     contracts = [stored(asset.contract_address)] if asset.contract_address else []
+    if receipt.is_reversed:
+        found = reader.transaction(receipt.tx_hash, contracts, receipt.required_confirmations)
+        is_there = found is not None and found.confirmations >= receipt.required_confirmations
+        return f"it is booked as lost, and a block has {receipt.tx_hash}" if is_there else ""
     found = reader.transaction(receipt.tx_hash, contracts, 1)
     if found is None or not found.has_moved:
         return f"no block has {receipt.tx_hash}, or it moved nothing"
@@ -95,6 +110,8 @@ def _written(chain: Chain, boundary_xid: int | None, after: UUID) -> Sequence[_R
             },
         )
         return [
-            _Receipt(id, asset_id, address, tx_hash, place, int(amount))
-            for id, asset_id, address, tx_hash, place, amount in cursor.fetchall()
+            _Receipt(id, asset_id, address, tx_hash, place, int(amount), is_lost, required)
+            for id, asset_id, address, tx_hash, place, amount, is_lost, required in (
+                cursor.fetchall()
+            )
         ]

@@ -93,7 +93,12 @@ class Movement(models.Model):
                 fields=["reference"],
                 condition=models.Q(reference__isnull=False),
                 name="movement_reference",
-            )
+            ),
+            models.Index(
+                fields=["key"],
+                condition=models.Q(kind="own_deposit_reversed"),
+                name="movement_own_reversed",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -34,6 +34,8 @@ WORKERS = frozenset(
         "cold_transfer_sent",
         "correction",
         "mined_again",
+        "own_deposit_restored",
+        "own_deposit_reversed",
         "own_fees_collected",
         "own_fees_paid",
         "payout_confirmed",

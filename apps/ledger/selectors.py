@@ -73,6 +73,31 @@ def own_balances(store_id: uuid.UUID, mode: str) -> dict[str, OwnBalance]:
     return {asset_id: OwnBalance(asset_id, **amounts) for asset_id, amounts in by_asset.items()}
 
 
+_OWN_PENDING = Statement("""
+SELECT coalesce(sum(e.amount_atomic), 0)
+FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+JOIN ledger_account a ON a.id = e.account_id AND a.kind = 'own_pending'
+WHERE m.reference = %(payment)s AND e.asset_id = %(asset)s
+""")
+
+
+def own_pending_of(payment_id: uuid.UUID, asset_id: str) -> int:
+    """What came to the merchant's own wallet for a payment and isn't settled."""
+    return int(_OWN_PENDING.rows(payment=payment_id, asset=asset_id)[0][0])
+
+
+_REVERSED = Statement("""
+SELECT a.kind, -e.amount_atomic FROM ledger_movement m JOIN ledger_entry e ON e.movement_id = m.id
+JOIN ledger_account a ON a.id = e.account_id
+WHERE m.key = %(key)s AND e.amount_atomic < 0
+""")
+
+
+def taken_by(key: str) -> dict[str, int]:
+    """What a movement took from accounts, by their kind."""
+    return {kind: int(amount) for kind, amount in _REVERSED.rows(key=key)}
+
+
 _COLLECTABLE = Statement("""
 SELECT d.id FROM ledger_account d
 JOIN ledger_account a ON a.store_id = d.store_id AND a.mode = d.mode AND a.asset_id = d.asset_id

@@ -14,6 +14,7 @@ from apps.payments.services import (
     corrections,
     expire,
     own_fees,
+    own_losses,
     reconcile,
     refund_progress,
     reviewed,
@@ -110,3 +111,8 @@ def sum_hours() -> None:
 @shared_task(name="payments.collect_own_fees")
 def collect_own_fees() -> None:
     own_fees.collect_own_fees()
+
+
+@shared_task(name="payments.reverse_own_losses")
+def reverse_own_losses() -> None:
+    own_losses.reverse_own_losses()

@@ -72,6 +72,8 @@ _LINE_OF = {
     "deposit_confirmed": "deposits",
     "simulated_deposit_changed": "deposits",
     "platform_fee_returned": "fees",
+    "own_deposit_restored": "deposits",
+    "own_deposit_reversed": "deposits",
     "own_fees_collected": "fees",
     "payout_gas_charged": "network_fees",
     "x402_gas_charged": "network_fees",

@@ -13,6 +13,8 @@ KINDS: dict[str, str] = {
     "payment_settled": gettext_noop("Payment settled"),
     "overpayment_settled": gettext_noop("Overpayment settled"),
     "late_deposit_accepted": gettext_noop("Late deposit accepted"),
+    "own_deposit_reversed": gettext_noop("Payment to your own wallet undone by the network"),
+    "own_deposit_restored": gettext_noop("Payment to your own wallet back on the network"),
     "own_fees_collected": gettext_noop("Fees of payments to your own wallet"),
     "own_fees_paid": gettext_noop("Fees of payments to your own wallet invoiced"),
     "refund_created": gettext_noop("Refund reserved"),

@@ -43,7 +43,9 @@ def payment_of(told: dict[str, Any]) -> dict[str, Any]:
 def way_by_hand(payment: dict[str, Any]) -> tuple[str, str]:
     """What a person copies: the address and the amount."""
     [way] = [
-        each for each in payment["payment_addresses"] if each["supported_asset"]["asset_id"] == "LTC"
+        each
+        for each in payment["payment_addresses"]
+        if each["supported_asset"]["asset_id"] == "LTC"
     ]
     return way["address"], way["crypto_amount"]
 

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from apps.access.access import Access
+from apps.assets import reviews
+from apps.assets.models import AcceptedAsset
 from apps.audit import verify
 from apps.audit.grants import WORKER
 from apps.chain.keys import bip32
@@ -19,10 +21,12 @@ from apps.chain.sending import coin_purse, sweeper
 from apps.core import clock
 from apps.ledger.selectors import Balance, account_balance, balances
 from apps.payments.models import Refund
+from apps.payments.services import own_losses
 from apps.stores.models import Store
 from tests import make
 from tests.bitcoin.node import Litecoin
-from tests.bitcoin.test_paying import Reading, entry, reading
+from tests.bitcoin.test_paying import Reading, entry, reading, reading_of, taker_of
+from tests.cast import Shop
 from tests.chain.own_wallets import choose
 from tests.reports.reading import STATEMENT, made, rows_of
 from tests.roles import acting_as
@@ -138,6 +142,70 @@ def test_a_reorg_is_told_and_the_coins_are_booked_once(
     assert reading.detail(payment)["status"] == "completed"
     assert -account_balance(None, "test", "TLTC", "own_wallets") == int(way["crypto_amount_atomic"])
     assert_nothing_is_held(reading)
+
+
+def wrong() -> list[object]:
+    return [found for each in verify.verdicts(check_chain=True) for found in each.findings]
+
+
+def test_what_is_double_spent_after_it_was_booked_leaves_the_books_when_its_review_ends(
+    replacing: Litecoin, bakery: Shop, settings: Any
+) -> None:
+    """And is in them again once the chain has it again."""
+    with reading_of(replacing, bakery, settings) as reading:
+        left = found_by_key(replacing)
+        choose(bakery, "TLTC", content=vpub())
+        payment = make.payment(bakery.test)
+        way = entry(payment)
+        due = int(way["crypto_amount_atomic"])
+        tx_hash = replacing.pay(way["address"], way["crypto_amount"], is_replaceable=True)
+        replacing.mine(6)
+        assert reading.detail(payment)["status"] == "completed"
+        fee = memo(reading, "own_fees_due")
+        with_it = replacing.take_back(6)
+        taker_of(replacing, tx_hash)
+        [without_it, *_] = replacing.mine(7)
+        reading.read()
+        own_losses.reverse_own_losses()
+        assert memo(reading, "own_received") == due - fee  # staff are looking at it
+        stopped = AcceptedAsset.objects.get(store=bakery.store, asset="TLTC", mode="test")
+        reviews.end_review(stopped, "It was double-spent")
+        for _ in range(2):
+            own_losses.reverse_own_losses()
+            assert [memo(reading, kind) for kind in OWN] == [0, 0, 0]
+        assert found_by_key(replacing) == left
+        assert account_balance(None, "test", "TLTC", "own_wallets") == 0
+        assert wrong() == []
+        replacing.ask("invalidateblock", without_it)
+        replacing.ask("reconsiderblock", with_it)
+        replacing.mine(3)
+        assert "booked as lost, and a block has" in str(wrong())
+        reading.read()
+        for _ in range(2):
+            own_losses.reverse_own_losses()
+            assert [memo(reading, kind) for kind in OWN] == [0, due - fee, fee]
+        assert found_by_key(replacing) - left == due
+        assert wrong() == []
+
+
+def test_what_is_lost_before_it_was_settled_leaves_what_is_pending(
+    litecoin: Litecoin, reading: Reading, payment: dict[str, Any]
+) -> None:
+    half = int(entry(payment)["crypto_amount_atomic"]) // 2
+    tx_hash = litecoin.pay(entry(payment)["address"], f"{half / 10**8:.8f}")
+    litecoin.mine(2)
+    reading.read()
+    assert memo(reading, "own_pending") == half
+    litecoin.take_back(2)
+    litecoin.mine_without(tx_hash, 3)
+    reading.read()
+    AcceptedAsset.objects.filter(asset="TLTC").update(suspended_at=None, lost_deposit_ids=[])
+    own_losses.reverse_own_losses()
+    assert [memo(reading, kind) for kind in OWN] == [0, 0, 0] and wrong() == []
+    litecoin.mine(2)
+    reading.read()
+    own_losses.reverse_own_losses()
+    assert memo(reading, "own_pending") == half and wrong() == []
 
 
 def test_a_refund_is_refused_and_the_page_asks_for_an_address(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from apps.access.access import Access
+from apps.chain.models import SightingRecord
 from apps.core import clock
 from apps.core.money import amount_text
 from apps.ledger.selectors import balances
@@ -69,6 +70,24 @@ def test_the_merchants_page_shows_what_waits_and_what_will_not_come(
     litecoin.mine(2)
     reading.read()
     assert "is on its way" not in text(merchant(reading).get(f"payments/{payment['id']}"))
+
+
+def test_what_waits_for_long_is_told_with_what_can_be_done(
+    litecoin: Litecoin, reading: Reading
+) -> None:
+    payment = make.payment(reading.shop.test)
+    litecoin.pay(entry(payment)["address"], entry(payment)["crypto_amount"])
+    reading.read()
+
+    def pages() -> tuple[str, str]:
+        customers = reading.shop.test.client.get(f"/pay/{payment['reference']}")
+        return customers.content.decode(), text(merchant(reading).get(f"payments/{payment['id']}"))
+
+    assert not any("low fee" in page for page in pages())
+    SightingRecord.objects.update(seen_at=clock.real_now() - timedelta(hours=2))
+    customers, merchants = pages()
+    assert "If your wallet offers to raise the fee" in customers
+    assert "Only the customer’s wallet can raise it" in merchants
 
 
 def test_a_payment_link_is_paid(litecoin: Litecoin, reading: Reading) -> None:

@@ -397,6 +397,9 @@ class Carrier(Protocol):
     def found(self, tx_hash: str) -> Found | None:
         """A transaction, once a block has it."""
 
+    def sources(self, found: Found) -> tuple[tuple[str, int], ...]:
+        """The coins that it took: of which address, empty for one that has none, and how much."""
+
     def unspent(self, places: Sequence[CoinPlace]) -> list[Coin | None]:
         """What the network says of each coin, blocks and what waits included; None where it is
         spent, or nobody knows it."""

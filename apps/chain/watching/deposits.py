@@ -186,7 +186,7 @@ _CORRECTION = (
     " as the reason"
 )
 _CORRECTION_OF_OWN = (
-    "it was in the merchant's own wallet: post none; waive its fee with own_fees if it stays lost"
+    "it was in the merchant's own wallet: post none; it is reversed once the review has ended"
 )
 
 

@@ -27,10 +27,14 @@ from apps.ledger.movements.own import (
     withdrawal_released,
 )
 from apps.ledger.movements.payments import (
+    OwnDeposit,
+    OwnParts,
     Settled,
     deposit_confirmed,
     late_deposit_accepted,
     overpayment_settled,
+    own_deposit_restored,
+    own_deposit_reversed,
     own_fees_collected,
     own_fees_paid,
     payment_settled,
@@ -73,6 +77,10 @@ __all__ = [  # noqa: RUF022  # in the order in which coins move
     "payment_settled",
     "overpayment_settled",
     "late_deposit_accepted",
+    "OwnDeposit",
+    "OwnParts",
+    "own_deposit_restored",
+    "own_deposit_reversed",
     "own_fees_collected",
     "own_fees_paid",
     # What a store sends back, sells or takes out: reserved first, then gone or given back.

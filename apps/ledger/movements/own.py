@@ -57,8 +57,10 @@ def cold_returned_key(tx_hash: str, asset_id: str) -> str:
     return keys.COLD_RETURNED.of(tx_hash, asset_id)
 
 
-def cold_returned(*, tx_hash: str, **of: Unpack[ServiceMove]) -> Posted:
-    return post(posting_of("cold_returned", [tx_hash, of["asset_id"]], None, of, moved(of)))
+def cold_returned(*, tx_hash: str, fee_atomic: int = 0, **of: Unpack[ServiceMove]) -> Posted:
+    """`fee_atomic` is what the network took of the same coins on their way."""
+    fee = coins(of["asset_id"], fee_atomic)
+    return post(posting_of("cold_returned", [tx_hash, of["asset_id"]], None, of, moved(of), fee))
 
 
 def withdrawal_created(*, withdrawal_id: uuid.UUID, **of: Unpack[ServiceMove]) -> Posted:

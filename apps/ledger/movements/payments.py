@@ -14,6 +14,7 @@ from apps.ledger.chart import (
     OWN_WALLETS,
 )
 from apps.ledger.movements.lines import (
+    Coins,
     Occasion,
     Owners,
     StoreMove,
@@ -131,6 +132,50 @@ def own_fees_collected(*, number: int, **of: Unpack[StoreMove]) -> Posted:
             positive_of(of),
             owners=Owners(of["store_id"]),
         )
+    )
+
+
+class OwnParts(TypedDict):
+    """Of a deposit to a merchant's own wallet: in which memo accounts its coins are booked."""
+
+    pending_atomic: int
+    received_atomic: int
+    fees_due_atomic: int
+
+
+class OwnDeposit(TypedDict):
+    store_id: uuid.UUID
+    mode: str
+    asset_id: str
+    deposit_id: uuid.UUID
+    payment_id: uuid.UUID
+    time: int
+
+
+def own_deposit_reversed(*, at: datetime, parts: OwnParts, **of: Unpack[OwnDeposit]) -> Posted:
+    """`time` counts the losses of a deposit."""
+    flows = [coins(of["asset_id"], amount) for amount in _amounts(parts)]
+    return post(_own_deposit("own_deposit_reversed", of, at, flows))
+
+
+def own_deposit_restored(*, at: datetime, parts: OwnParts, **of: Unpack[OwnDeposit]) -> Posted:
+    """Undoes the reversal of the same `time`."""
+    flows = [coins(of["asset_id"], *_amounts(parts))]
+    return post(_own_deposit("own_deposit_restored", of, at, flows))
+
+
+def _amounts(parts: OwnParts) -> tuple[int, int, int]:
+    return parts["pending_atomic"], parts["received_atomic"], parts["fees_due_atomic"]
+
+
+def _own_deposit(name: str, of: OwnDeposit, at: datetime, flows: list[Coins]) -> Posting:
+    return posting_of(
+        name,
+        [of["deposit_id"], of["time"]],
+        of["payment_id"],
+        {"mode": of["mode"], "at": at},
+        *flows,
+        owners=Owners(of["store_id"]),
     )
 
 

@@ -143,6 +143,18 @@ MOVEMENTS: dict[str, MovementKind] = {
         keys.OWN_FEES_PAID,
         _flow(OWN_FEES_DUE, OWN_RECEIVED),
     ),
+    "own_deposit_reversed": _row(
+        "a deposit to a merchant’s own wallet has left the chain, and its review has ended",
+        keys.OWN_REVERSED,
+        _flow(OWN_PENDING, OWN_WALLETS),
+        _flow(OWN_RECEIVED, OWN_WALLETS),
+        _flow(OWN_FEES_DUE, OWN_WALLETS),
+    ),
+    "own_deposit_restored": _row(
+        "the chain has it again: what was reversed is undone",
+        keys.OWN_RESTORED,
+        _flow(OWN_WALLETS, OWN_PENDING, OWN_RECEIVED, OWN_FEES_DUE),
+    ),
     # What a store sends back, sells or takes out: reserved first, then gone or given back.
     "refund_created": _row("a refund is under way", keys.REFUND, _flow(_REFUNDED, RESERVED)),
     "refund_confirmed": _row(
@@ -293,9 +305,10 @@ MOVEMENTS: dict[str, MovementKind] = {
         _gas(CUSTODY_HOT),
     ),
     "cold_returned": _row(
-        "coins are back from cold storage, whose owner paid the gas",
+        "coins are back from cold storage, whose owner paid the gas, or whose coins paid the fee",
         keys.COLD_RETURNED,
         _flow(CUSTODY_HOT, CUSTODY_COLD),
+        _gas(CUSTODY_COLD),
     ),
     "withdrawal_created": _row(
         "the operator is about to take earnings out",

@@ -15,6 +15,8 @@ from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import Received
 
 TOLD_FOR = timedelta(days=1)
+# A fee that is enough brings it into a block before that, on Bitcoin and Litecoin alike.
+SLOW_AFTER = timedelta(hours=1)
 SHOWN_MAX = 5
 _Status = SightingRecord.Status
 
@@ -35,6 +37,11 @@ class SeenCoins:
     @property
     def is_waiting(self) -> bool:
         return self.status == _Status.WAITING
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it waits for so long that its fee is too low for now."""
+        return self.is_waiting and clock.real_now() - self.seen_at >= SLOW_AFTER
 
 
 def seen_coins(entries: list[PaymentAddress], outstanding: dict[str, int]) -> list[SeenCoins]:

@@ -9,7 +9,11 @@ OWN = (
         " deposit, at addresses of wallets that their stores had chosen",
         "SELECT count(*) FROM chain_address WHERE purpose = 'own'",
         """
-WITH booked AS (
+WITH reversed AS MATERIALIZED (
+    SELECT split_part(key, ':', 2) AS deposit_id,
+        sum(CASE kind WHEN 'own_deposit_reversed' THEN 1 ELSE -1 END) AS times
+    FROM ledger_movement WHERE kind IN ('own_deposit_reversed', 'own_deposit_restored') GROUP BY 1
+), booked AS (
     SELECT a.store_id, a.mode, a.asset_id, sum(ledger_balance(a.id)) AS amount
     FROM ledger_account a WHERE a.kind IN ('own_pending', 'own_received', 'own_fees_due')
     GROUP BY 1, 2, 3
@@ -18,7 +22,9 @@ WITH booked AS (
     FROM payments_paymentaddress w JOIN payments_payment p ON p.id = w.payment_id
     JOIN chain_deposit d ON d.address_id = w.address_id AND d.asset_id = w.asset_id
         AND (d.handled_status = 'confirmed' OR d.is_lost)
-    WHERE w.own_wallet_id IS NOT NULL GROUP BY 1, 2, 3
+    WHERE w.own_wallet_id IS NOT NULL
+        AND d.id::text NOT IN (SELECT deposit_id FROM reversed WHERE times = 1)
+    GROUP BY 1, 2, 3
 ), outside AS (
     SELECT mode, asset_id, -sum(ledger_balance(id)) AS amount FROM ledger_account
     WHERE kind = 'own_wallets' GROUP BY 1, 2
@@ -39,6 +45,22 @@ UNION ALL SELECT 'movement ' || e.movement_id, 'it takes ' || sum(e.amount_atomi
 FROM ledger_account a JOIN ledger_entry e ON e.account_id = a.id
 WHERE a.kind IN ('own_wallets', 'own_pending', 'own_received', 'own_fees_due')
 GROUP BY e.movement_id, e.asset_id HAVING sum(e.amount_atomic) <> 0
+UNION ALL SELECT 'deposit ' || r.deposit_id, CASE
+    WHEN d.id IS NULL THEN 'it is reversed, and there is no such deposit to an own wallet'
+    WHEN r.times NOT IN (0, 1) THEN 'it is reversed ' || r.times || ' times'
+    ELSE 'it is reversed, and has long confirmed again' END
+FROM reversed r LEFT JOIN chain_deposit d ON d.id::text = r.deposit_id AND EXISTS (
+    SELECT FROM chain_address a WHERE a.address = d.address_id AND a.purpose = 'own')
+WHERE d.id IS NULL OR r.times NOT IN (0, 1) OR r.times = 1 AND NOT d.is_lost
+    AND d.confirmed_at < clock_timestamp() - make_interval(secs => %(stale_seconds)s)
+UNION ALL SELECT 'movement ' || m.id, 'it moves ' || coalesce(sum(e.amount_atomic), 0) || ' of ' ||
+    coalesce(max(d.amount_atomic), 0)
+FROM ledger_movement m LEFT JOIN chain_deposit d ON d.id::text = split_part(m.key, ':', 2)
+LEFT JOIN ledger_entry e ON e.movement_id = m.id AND e.account_id IN (
+    SELECT id FROM ledger_account WHERE kind = 'own_wallets')
+WHERE m.kind IN ('own_deposit_reversed', 'own_deposit_restored') GROUP BY m.id, m.kind
+HAVING coalesce(sum(e.amount_atomic), 0) * CASE m.kind WHEN 'own_deposit_reversed' THEN 1 ELSE -1
+    END IS DISTINCT FROM max(d.amount_atomic)
 UNION ALL SELECT 'address ' || a.address, 'it is of no wallet that its store had chosen'
 FROM chain_address a LEFT JOIN payments_paymentaddress w ON w.address_id = a.address
 LEFT JOIN payments_payment p ON p.id = w.payment_id

@@ -2,6 +2,7 @@
 that the books don't hold already."""
 
 from collections import Counter
+from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import transaction
@@ -10,6 +11,8 @@ from apps.assets.models import Asset
 from apps.chain import selectors
 from apps.chain.models import Address, HotWallet, SignedTransaction, SpendCandidate
 from apps.chain.networks.base import OtherBlock, Transfer
+from apps.chain.networks.coins import carrier_of
+from apps.chain.networks.families import has_coins
 from apps.chain.networks.readers import reader_of
 from apps.chain.providers.base import Nodes
 from apps.chain.sending import cold_storage
@@ -41,7 +44,8 @@ def book_funding(
     wallet: HotWallet, tx_hash: str, nodes: Nodes, staff: User, at: datetime
 ) -> dict[str, int]:
     """Book what a transaction brought the wallet and the others of its chain: atomic units by asset
-    id. What cold storage sends back is no new float.
+    id. What cold storage sends back is no new float; on a network with coins its fee comes out of
+    cold storage too.
 
     Raises StaffForbidden, NotFunding, AlreadyBooked and RpcError.
     """
@@ -60,6 +64,11 @@ def book_funding(
         arrived[asset_id] += transfer.amount_atomic
         if transfer.from_address in cold_storage.addresses(asset_id):
             from_cold[asset_id] += transfer.amount_atomic
+    cold_fee = 0
+    if arrived and has_coins(wallet.chain):
+        [asset_id] = arrived
+        from_cold[asset_id], cold_fee = _out_of_cold(wallet, tx_hash, asset_id, nodes)
+        from_cold[asset_id] = min(from_cold[asset_id], arrived[asset_id])
     if not +arrived:
         raise NotFunding(
             f"The transaction brought {wallet.address} nothing that can be read from it; book it"
@@ -67,9 +76,32 @@ def book_funding(
         )
     with transaction.atomic():
         for asset_id, amount_atomic in arrived.items():
-            _book_arrived(wallet, tx_hash, asset_id, amount_atomic, from_cold[asset_id], staff, at)
+            cold = ColdCoins(from_cold[asset_id], cold_fee)
+            _book_arrived(wallet, tx_hash, asset_id, amount_atomic, cold, staff, at)
         audit.record("hot_wallet.funded", target=wallet, name=tx_hash, details=arrived)
     return dict(arrived)
+
+
+@dataclass(frozen=True)
+class ColdCoins:
+    """What came back from cold storage, and the fee that was paid out of it."""
+
+    amount_atomic: int
+    fee_atomic: int
+
+
+def _out_of_cold(wallet: HotWallet, tx_hash: str, asset_id: str, nodes: Nodes) -> tuple[int, int]:
+    """The coins of cold storage that a transaction took; and its fee, if it took no others."""
+    carrier = carrier_of(wallet.chain, nodes)
+    found = carrier.found(tx_hash)
+    if found is None:
+        return 0, 0  # out of the private part
+    sources = carrier.sources(found)
+    ours = cold_storage.addresses(asset_id)
+    cold = sum(amount for address, amount in sources if address in ours)
+    if any(address not in ours for address, _ in sources):
+        return cold, 0
+    return cold, cold - sum(amount for _, amount in found.outputs)
 
 
 def _book_arrived(
@@ -77,16 +109,18 @@ def _book_arrived(
     tx_hash: str,
     asset_id: str,
     amount_atomic: int,
-    cold_atomic: int,
+    cold: ColdCoins,
     staff: User,
     at: datetime,
 ) -> None:
     """As far as the books have it in cold storage it comes back from there; the rest is the
     operator's own, and new."""
     mode = wallet.chain.mode
-    returned = 0
-    if cold_atomic:
-        returned = min(cold_atomic, max(0, -locked_balance(None, mode, asset_id, CUSTODY_COLD)))
+    returned = fee = 0
+    if cold.amount_atomic:
+        booked = max(0, -locked_balance(None, mode, asset_id, CUSTODY_COLD))
+        returned = min(cold.amount_atomic, booked)
+        fee = min(cold.fee_atomic, booked - returned)
         # Under that lock: what was booked one way before must not be booked the other way now.
         if is_posted(
             [correction_key(funding_key(tx_hash, asset_id)), cold_returned_key(tx_hash, asset_id)]
@@ -94,7 +128,12 @@ def _book_arrived(
             raise AlreadyBooked
     if returned:
         movements.cold_returned(
-            mode=mode, asset_id=asset_id, tx_hash=tx_hash, amount_atomic=returned, at=at
+            mode=mode,
+            asset_id=asset_id,
+            tx_hash=tx_hash,
+            amount_atomic=returned,
+            fee_atomic=fee,
+            at=at,
         )
     if amount_atomic == returned:
         return

@@ -84,6 +84,21 @@ class BitcoinCarrier:
             read.size,
         )
 
+    def sources(self, found: Found) -> tuple[tuple[str, int], ...]:
+        hashes = list(dict.fromkeys(place.tx_hash for place in found.places))
+        raws = self._nodes.batch([("getrawtransaction", [each]) for each in hashes])
+        outputs = {}
+        for tx_hash, raw in zip(hashes, raws, strict=True):
+            try:
+                read = read_transaction(bytes.fromhex(raw))
+            except (ValueError, TypeError) as error:
+                raise Inconsistent(f"a transaction can't be read: {error}") from None
+            if read.tx_hash != tx_hash:
+                raise Inconsistent("a transaction of another hash")
+            outputs[tx_hash] = read.outputs
+        taken = [outputs[place.tx_hash][place.output] for place in found.places]
+        return tuple((self._addresses.of_script(each.script), each.amount_atomic) for each in taken)
+
     def unspent(self, places: Sequence[CoinPlace]) -> list[Coin | None]:
         answers = self._nodes.batch(
             [("gettxout", [place.tx_hash, place.output, True]) for place in places]
