@@ -59,6 +59,12 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
             *BOOKS,
             "payments_dailysum",
         ),
+        "apps/payments/services/own_losses.py": (
+            "assets_acceptedasset",
+            "chain_address",
+            "chain_deposit",
+            "ledger_movement",
+        ),
         "apps/swaps/services/auto.py": ("payments_payment",),
         "apps/reports/bookings.py": (
             "assets_asset",
@@ -117,7 +123,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/audit/derived.py": ("chain_address", "payments_paymentaddress"),
         "apps/audit/grants.py": ("ledger_entry",),
         "apps/audit/guards.py": ("ledger_account",),
-        "apps/audit/own_receipts.py": ("chain_address", "chain_deposit"),
+        "apps/audit/own_receipts.py": ("chain_address", "chain_deposit", "ledger_movement"),
         "apps/audit/senders.py": ("chain_deposit", "chain_payer"),
         "apps/audit/logged.py": (
             "agents_agentsettings",
