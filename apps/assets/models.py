@@ -33,6 +33,10 @@ class Chain(models.Model):
     """A network. `id` is its network name; blocks are counted against `required_confirmations`,
     which are never fewer than `confirmations_floor`. The database refuses to lower that.
 
+    With a `finality_tag`, a block counts when the network's nodes call it so: by that alone, or
+    with its confirmations as well where it `counts_confirmations`. While no node tells the tag,
+    `tag_confirmations` stand for it, beside the required ones.
+
     `block_milliseconds` is the usual time between two blocks, 0 where nobody knows it;
     `wallet_url` a public node for wallets that don't have the network yet; `fee_symbol` the coin of
     its fees.
@@ -48,6 +52,9 @@ class Chain(models.Model):
     mode = models.CharField(max_length=4, choices=Mode.choices)
     required_confirmations = models.PositiveIntegerField()
     confirmations_floor = models.PositiveIntegerField(default=1, db_default=1)
+    finality_tag = models.CharField(max_length=9, blank=True, default="", db_default="")
+    counts_confirmations = models.BooleanField(default=True, db_default=True)
+    tag_confirmations = models.PositiveIntegerField(default=0, db_default=0)
     explorer_url = models.URLField(max_length=200, blank=True)
     block_milliseconds = models.PositiveIntegerField(default=0, db_default=0)
     wallet_url = models.URLField(max_length=200, blank=True, default="", db_default="")
@@ -64,7 +71,12 @@ class Chain(models.Model):
                     confirmations_floor__gte=1,
                 ),
                 name="chain_confirms_enough",
-            )
+            ),
+            models.CheckConstraint(
+                condition=models.Q(finality_tag="", counts_confirmations=True)
+                | models.Q(finality_tag__in=["safe", "finalized"], tag_confirmations__gte=1),
+                name="chain_has_a_rule_of_finality",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from django.db import transaction
 
 from apps.access.access import Access
-from apps.assets.models import AcceptedAsset, Asset
+from apps.assets.models import AcceptedAsset, Asset, Chain
 from apps.core import clock
 from apps.core.db.constraints import refused_by
 from apps.core.db.sql import Statement
@@ -54,15 +54,41 @@ class NotConfirmations(Failure):
         super().__init__(f"Confirmations must be between {lowest} and {CONFIRMATIONS_MAX}")
 
 
+class NoTagConfirmations(Failure):
+    def __init__(self, chain: Chain) -> None:
+        super().__init__(
+            f"{chain.name} has no number of confirmations that stands for a tag: its blocks are"
+            " counted"
+        )
+
+
+# By which a block counts: the tag that nodes give it, and whether its confirmations are needed too.
+FINALITY_RULES: dict[str, tuple[str, bool]] = {
+    "confirmations": ("", True),
+    "safe": ("safe", False),
+    "finalized": ("finalized", False),
+    "confirmations+safe": ("safe", True),
+    "confirmations+finalized": ("finalized", True),
+}
+
+
+def finality_of(chain: Chain) -> str:
+    """The name of a network's rule."""
+    rule = (chain.finality_tag, chain.counts_confirmations)
+    return next(name for name, known in FINALITY_RULES.items() if known == rule)
+
+
 def change_asset(
     asset_id: str,
     *,
     contract_address: str | None = None,
     is_active: bool | None = None,
     required_confirmations: int | None = None,
+    finality: str | None = None,
 ) -> Asset:
     """Staff change an asset; None leaves a thing as it is. A contract is an address as it is
-    stored; the confirmations are those of its chain, for deposits not yet seen."""
+    stored; the confirmations are those of its chain, for deposits not yet seen, and `finality` is
+    its chain's rule (FINALITY_RULES)."""
     with transaction.atomic():
         asset = (
             Asset.objects.select_for_update(of=("self",), no_key=True)
@@ -90,6 +116,7 @@ def change_asset(
             "contract_address": contract_address,
             "is_active": is_active,
             "required_confirmations": required_confirmations,
+            **(_change_finality(asset.chain, finality) if finality is not None else {}),
         }
         audit.record(
             "asset.changed",
@@ -98,6 +125,18 @@ def change_asset(
             details={key: value for key, value in changed.items() if value is not None},
         )
     return asset
+
+
+def _change_finality(chain: Chain, finality: str) -> dict[str, object]:
+    """What it became. Raises NoTagConfirmations."""
+    chain.finality_tag, chain.counts_confirmations = FINALITY_RULES[finality]
+    if chain.finality_tag and not chain.tag_confirmations:
+        raise NoTagConfirmations(chain)
+    chain.save(update_fields=["finality_tag", "counts_confirmations"])
+    return {
+        "finality_tag": chain.finality_tag,
+        "counts_confirmations": chain.counts_confirmations,
+    }
 
 
 def note_stop(asset_id: str, *, is_stopped: bool, at: datetime) -> bool:

@@ -117,7 +117,7 @@ def booked() -> list[Book]:
     tips = heads()
     books = []
     for chain in Chain.objects.filter(pk__in=[pk for pk in tips if is_watched(pk)]).order_by("pk"):
-        block = final_number(chain, tips[chain.pk].number)
+        block = final_number(chain, tips[chain.pk].number, tips[chain.pk].tagged_number)
         on_chain = Q(token_standard=TokenStandard.NATIVE) | Q(contract_address__isnull=False)
         assets = Asset.objects.filter(on_chain, chain=chain).select_related("chain")
         books += [book_of(asset, block) for asset in assets]
@@ -129,7 +129,8 @@ def book_of(asset: Asset, block: int) -> Book:
 
 
 def _block_of(chain: Chain) -> int:
-    return final_number(chain, heads()[chain.pk].number)
+    head = heads()[chain.pk]
+    return final_number(chain, head.number, head.tagged_number)
 
 
 def compare(books: list[Book]) -> list[Checked]:

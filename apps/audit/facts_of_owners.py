@@ -46,8 +46,8 @@ OF_OWNERS = (
         "assets_chain",
         "mode chain_id family",
         moving(
-            OWNERS="required_confirmations confirmations_floor block_milliseconds fee_symbol"
-            " fee_model",
+            OWNERS="required_confirmations confirmations_floor finality_tag counts_confirmations"
+            " tag_confirmations block_milliseconds fee_symbol fee_model",
             WORDS="name symbol explorer_url wallet_url",
         ),
         key_type="text",

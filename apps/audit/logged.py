@@ -233,9 +233,15 @@ SETTINGS = (
     Logged(
         "chain",
         ("asset.changed", "chain.changed", "staff.changed"),
-        ("required_confirmations",),
+        ("required_confirmations", "finality_tag", "counts_confirmations", "tag_confirmations"),
         _of_columns(
-            "assets_chain c", "c.id", "''", required_confirmations="c.required_confirmations"
+            "assets_chain c",
+            "c.id",
+            "''",
+            required_confirmations="c.required_confirmations",
+            finality_tag="c.finality_tag",
+            counts_confirmations="c.counts_confirmations",
+            tag_confirmations="c.tag_confirmations",
         ),
         target="coalesce((SELECT t.chain_id FROM assets_asset t WHERE t.id = l.target_id),"
         " l.target_id)",

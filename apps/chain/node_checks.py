@@ -20,6 +20,7 @@ from apps.chain.networks.evm.addresses import NOBODY
 from apps.chain.networks.evm.block_headers import header_of
 from apps.chain.networks.evm.block_receipts import read_receipts
 from apps.chain.networks.evm.block_transactions import check_transactions
+from apps.chain.networks.finality import final_number
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.rpc.batches import BATCH_MAX, batch_size_of
@@ -201,11 +202,25 @@ def _tags(asked: _Asked) -> Iterator[Finding]:
         try:
             number = header_of(told).number
         except Inconsistent:
-            text = f"not told: {asked.chain.required_confirmations} confirmations are counted"
+            text = f"not told: {_counted(asked.chain, tag)} confirmations are counted"
             yield Finding(f"tag {tag}", Verdict.INSTEAD, text + rule)
             continue
         behind = max(0, asked.number - number)
-        yield Finding(f"tag {tag}", Verdict.WORKS, f"{behind} blocks behind the newest{rule}")
+        text = f"{behind} blocks behind the newest{rule}"
+        if asked.chain.finality_tag == tag and not asked.chain.counts_confirmations and not behind:
+            text = (
+                "the newest block has it, which isn't believed:"
+                f" {_counted(asked.chain, tag)} confirmations are counted"
+            )
+            yield Finding(f"tag {tag}", Verdict.INSTEAD, text + rule)
+            continue
+        yield Finding(f"tag {tag}", Verdict.WORKS, text)
+
+
+def _counted(chain: Chain, tag: str) -> int:
+    """Confirmations that count where a node doesn't tell a tag."""
+    stands_in = chain.tag_confirmations if chain.finality_tag == tag else 0
+    return max(chain.required_confirmations, stands_in)
 
 
 def _receipts(asked: _Asked) -> Iterator[Finding]:
@@ -280,9 +295,19 @@ def _state(asked: _Asked) -> Iterator[Finding]:
         yield Finding("balances by hash", Verdict.INSTEAD, text)
 
 
+def _tagged(asked: _Asked) -> int | None:
+    if not asked.chain.finality_tag:
+        return None
+    try:
+        told = asked.answer("eth_getBlockByNumber", asked.chain.finality_tag, False)
+        return header_of(told).number
+    except Inconsistent:
+        return None
+
+
 def _old_state(asked: _Asked) -> Iterator[Finding]:
-    depth = asked.chain.required_confirmations
-    number = max(0, asked.number - depth)
+    number = final_number(asked.chain, asked.number, _tagged(asked))
+    depth = asked.number - number
     if isinstance(asked.answer("eth_getBalance", NOBODY, hex(number)), str):
         yield Finding("older balances", Verdict.WORKS, f"{asked.number - number} blocks ago")
     else:

@@ -30,19 +30,21 @@ def confirmations(deposit: Deposit, head_number: int) -> int:
 
 
 def is_final(deposit: Deposit) -> bool:
-    """True if it has the confirmations that it needs, in a block that still stands; asked of one
-    that nobody follows any more."""
+    """True if it counts by its network's rule, in a block that still stands; asked of one that
+    nobody follows any more."""
     if deposit.is_simulated:
         return deposit.simulated_confirmations >= deposit.required_confirmations
     head = Head.objects.filter(chain=deposit.chain_id).first()
     stands = Block.objects.filter(
         chain=deposit.chain_id, hash=deposit.block_hash, is_canonical=True
     ).exists()
-    return (
-        head is not None
-        and stands
-        and confirmations(deposit, head.number) >= deposit.required_confirmations
-    )
+    if head is None or not stands or deposit.block_number is None:
+        return False
+    newest, counts_confirmations = finality.reach(deposit.chain, head.number, head.tagged_number)
+    if deposit.block_number > newest:
+        return False
+    has_confirmations = confirmations(deposit, head.number) >= deposit.required_confirmations
+    return has_confirmations or not counts_confirmations
 
 
 def is_watched(chain_id: str) -> bool:

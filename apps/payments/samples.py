@@ -88,6 +88,7 @@ def _transaction(status: str) -> TransactionDocument:
         deposit_address="0x" + "33" * 20,
         confirmations=3 if status == "confirmed" else 0,
         required_confirmations=3,
+        waits_for=None if status == "confirmed" else "confirmations",
         status=status,
         asset_id="SETH",
         coin_symbol="ETH",

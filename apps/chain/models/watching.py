@@ -42,7 +42,9 @@ class Address(models.Model):
 
 
 class Head(models.Model):
-    """Read position of a chain. `synced_at` is when the watcher last stood at the tip."""
+    """Read position of a chain. `synced_at` is when the watcher last stood at the tip;
+    `tagged_number` the block that nodes name by the network's `finality_tag`, null where they
+    don't tell."""
 
     chain = models.OneToOneField(
         "assets.Chain", primary_key=True, on_delete=models.PROTECT, related_name="+"
@@ -52,6 +54,7 @@ class Head(models.Model):
     genesis_hash = models.CharField(max_length=66, blank=True)
     block_time = models.DateTimeField()
     synced_at = models.DateTimeField()
+    tagged_number = models.BigIntegerField(null=True, blank=True)
 
 
 class Block(models.Model):

@@ -177,6 +177,9 @@ class Reader(Protocol):
     def latest(self, known_number: int) -> BlockHeader:
         """The newest block; a node that stands before `known_number` is asked last."""
 
+    def tagged(self, tag: str) -> BlockHeader | None:
+        """The newest block that the network's nodes give this tag; None where they don't tell."""
+
     def headers(self, numbers: Sequence[int]) -> list[BlockHeader]:
         """Blocks by number, all of them."""
 

@@ -51,7 +51,8 @@ class CatalogNetwork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     that fees are paid in. `wallet_url` is a public node for wallets that don't have the network
     yet. `fee_ceiling` is the most that is offered for gas and `tip_floor` the least beyond the base
     fee, in gwei; `gas_margin` what gas limits are above the estimate, in percent: 0 for none of its
-    own.
+    own. `finality_tag`, `counts_confirmations` and `tag_confirmations` are the rule by which blocks
+    count (apps/assets/models.py).
     """
 
     id: str
@@ -66,6 +67,9 @@ class CatalogNetwork(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fee_model: FeeModel
     finality: Finality
     coins: tuple[CatalogCoin, ...]
+    finality_tag: Literal["", "safe", "finalized"] = ""
+    counts_confirmations: bool = True
+    tag_confirmations: int = 0
     explorer_url: str = ""
     wallet_url: str = ""
     fee_ceiling: int = 0

@@ -21,7 +21,7 @@ from apps.assets.models import Asset
 from apps.chain.models import HotWallet, OutgoingTransaction, SignedTransaction
 from apps.chain.networks.evm.block_receipts import Blocks
 from apps.chain.networks.families import has_coins, stored
-from apps.chain.networks.finality import final_number
+from apps.chain.networks.finality import final_block
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import Call, Nodes, RpcError
 from apps.chain.reasons import Reason
@@ -348,7 +348,7 @@ def follow(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
         more_receipts, in_blocks = doubts.ask_everyone(missing, nodes)
         receipt_of |= more_receipts
 
-    newest_final = final_number(chain, head)
+    newest_final = final_block(chain, head)
     by_block: Blocks = {}
 
     def look(row: OutgoingTransaction) -> None:

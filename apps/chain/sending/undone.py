@@ -20,7 +20,7 @@ from apps.chain.models import (
     OutgoingTransaction,
     UndoneTransaction,
 )
-from apps.chain.networks.finality import final_number
+from apps.chain.networks.finality import final_block
 from apps.chain.providers.base import Nodes
 from apps.chain.reasons import Reason, because
 from apps.chain.sending import hot_wallets
@@ -54,7 +54,7 @@ def recheck(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:
     rows = _final(wallet).filter(block_number__gt=head - FOLLOWED_TIMES * confirmations)
     # A chain that doesn't reach up to where we saw them final is a node that lags: it undoes
     # nothing.
-    rows = rows.filter(block_number__lte=final_number(wallet.chain, head))
+    rows = rows.filter(block_number__lte=final_block(wallet.chain, head))
     ids = _without_their_nonce(rows, nodes, head) | _in_orphaned_blocks(rows, nodes)
     ids -= _still_there(rows.filter(pk__in=ids), nodes) if ids else set()
     return (

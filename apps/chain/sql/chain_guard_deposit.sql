@@ -25,9 +25,13 @@ BEGIN
                 WHEN 'unmatched' THEN OLD.handled_status <> 'confirmed'
                 WHEN 'confirmed' THEN OLD.status = 'unmatched' AND EXISTS (
                     SELECT FROM chain_block b JOIN chain_head h ON h.chain_id = b.chain_id
+                    JOIN assets_chain c ON c.id = b.chain_id
                     WHERE b.chain_id = OLD.chain_id AND b.number = OLD.block_number
-                        AND b.hash = OLD.block_hash AND b.is_canonical
-                        AND b.number + OLD.required_confirmations - 1 <= h.number)
+                        AND b.hash = OLD.block_hash AND b.is_canonical AND b.number <= h.number
+                        AND (c.finality_tag = '' OR b.number <= coalesce(h.tagged_number,
+                            h.number - c.tag_confirmations + 1))
+                        AND (b.number + OLD.required_confirmations - 1 <= h.number
+                            OR NOT c.counts_confirmations AND h.tagged_number IS NOT NULL))
                 ELSE false END);
     END IF;
     IF is_refused THEN

@@ -6,7 +6,7 @@ goes on exactly where it stood.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 import structlog
@@ -123,6 +123,8 @@ def record_branch(
 ) -> None:
     """Replace every block above the ancestor by another branch; what the branch has not got again
     has failed."""
+    if facts.tagged_number is not None:
+        facts = replace(facts, tagged_number=min(facts.tagged_number, ancestor.number))
     with transaction.atomic():
         _lock_head(facts.chain, head.hash)
         Block.objects.filter(
@@ -197,6 +199,7 @@ def confirm_at(facts: WatchedChain, head: Head, at: datetime) -> None:
     """Confirm what became due without another block. Raises HeadMoved."""
     with transaction.atomic():
         _lock_head(facts.chain, head.hash)
+        Head.objects.filter(chain=facts.chain).update(tagged_number=facts.tagged_number)
         if confirmed := deposits.confirm(facts, head.number, at):
             jobs.announce("chain.deposits_changed", *dict.fromkeys(confirmed))
 
@@ -206,7 +209,10 @@ def _finish(facts: WatchedChain, header: BlockHeader, changed: list[object], at:
     deposits."""
     changed += deposits.confirm(facts, header.number, at)
     Head.objects.filter(chain=facts.chain).update(
-        number=header.number, hash=header.hash, block_time=header.mined_at
+        number=header.number,
+        hash=header.hash,
+        block_time=header.mined_at,
+        tagged_number=facts.tagged_number,
     )
     if changed:
         jobs.announce("chain.deposits_changed", *dict.fromkeys(changed))

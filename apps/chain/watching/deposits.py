@@ -17,6 +17,7 @@ from apps.assets.models import Chain
 from apps.chain.addresses import derived
 from apps.chain.models import Address, Deposit
 from apps.chain.networks.base import NATIVE_LOG_INDEX, BlockHeader, Transfer
+from apps.chain.networks.finality import reach
 from apps.chain.own.wallets import derived_own, own_addresses
 from apps.chain.watching.sightings import first_seen
 from apps.chain.watching.watched import WatchedChain
@@ -63,7 +64,8 @@ _CONFIRM = """
 WITH due AS MATERIALIZED (
     SELECT id FROM chain_deposit WHERE chain_id = %(chain)s AND status = 'confirming'
         AND NOT is_simulated
-        AND block_number <= %(head)s AND block_number + required_confirmations - 1 <= %(head)s
+        AND block_number <= %(newest)s
+        AND (NOT %(counts)s OR block_number + required_confirmations - 1 <= %(head)s)
         AND (block_hash = ANY(%(named)s::text[]) OR NOT EXISTS (
             SELECT FROM unnest(%(assets)s::text[], %(least)s::numeric[]) AS rule(asset, least)
             WHERE rule.asset = asset_id AND amount_atomic >= rule.least))
@@ -80,7 +82,8 @@ UPDATE chain_deposit
     SET status = 'confirmed', handled_status = 'confirmed', confirmed_at = %(at)s, failed_at = NULL,
     is_lost = false
 WHERE chain_id = %(chain)s AND is_lost AND status = 'failed'
-    AND block_number + required_confirmations - 1 <= %(head)s
+    AND block_number <= %(newest)s
+    AND (NOT %(counts)s OR block_number + required_confirmations - 1 <= %(head)s)
     AND (block_hash = ANY(%(named)s::text[]) OR NOT EXISTS (
         SELECT FROM unnest(%(assets)s::text[], %(least)s::numeric[]) AS rule(asset, least)
         WHERE rule.asset = asset_id AND amount_atomic >= rule.least))
@@ -151,14 +154,17 @@ def _at_own_addresses(
 
 
 def confirm(facts: WatchedChain, head_number: int, at: datetime) -> list[object]:
-    """Confirm what has its confirmations at this head, and a second node's word where its amount
-    takes that. Nothing while nodes disagree."""
+    """Confirm what counts at this head, by the network's rule, and has a second node's word where
+    its amount takes that. Nothing while nodes disagree."""
     chain_id, trust = facts.chain.pk, facts.trust
     if trust.is_disputed:
         return []
+    newest, counts_confirmations = reach(facts.chain, head_number, facts.tagged_number)
     values: Arguments = {
         "chain": chain_id,
         "head": head_number,
+        "newest": newest,
+        "counts": counts_confirmations,
         "at": at,
         "named": sorted(trust.hashes),
         "assets": list(trust.least),

@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db.models import F, Q
 
 from apps.chain.models import Deposit
+from apps.chain.networks.finality import reach
 from apps.chain.networks.readers import reader_of
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
@@ -40,7 +41,7 @@ class SecondOpinions:
         least = thresholds(self._chain_id)
         if not least:
             return Trust({})
-        due = self._due(least, tip_number)
+        due = self._due(facts, least, tip_number)
         hashes = {block_hash for _, block_hash in due}
         self._named = {known: number for known, number in self._named.items() if known in hashes}
         self._disputed &= hashes
@@ -54,7 +55,8 @@ class SecondOpinions:
         }
         return Trust(least, frozenset(self._named), bool(self._disputed))
 
-    def _due(self, least: Mapping[str, int], tip_number: int) -> list[_Place]:
+    def _due(self, facts: WatchedChain, least: Mapping[str, int], tip_number: int) -> list[_Place]:
+        newest, counts_confirmations = reach(facts.chain, tip_number, facts.tagged_number)
         above = Q()
         for asset_id, amount in least.items():
             above |= Q(asset=asset_id, amount_atomic__gte=amount)
@@ -63,8 +65,10 @@ class SecondOpinions:
             Q(status=Deposit.Status.CONFIRMING) | Q(status=Deposit.Status.FAILED, is_lost=True),
             chain=self._chain_id,
             is_simulated=False,
-            block_number__lte=tip_number + 1 - F("required_confirmations"),
+            block_number__lte=newest,
         )
+        if counts_confirmations:
+            rows = rows.filter(block_number__lte=tip_number + 1 - F("required_confirmations"))
         places = rows.values_list("block_number", "block_hash").distinct()
         return sorted((int(number or 0), block_hash) for number, block_hash in places)
 

@@ -27,6 +27,8 @@ class WatchedChain:
     native_asset_id: str | None
     asset_by_contract: dict[str, str]
     trust: Trust
+    # The block that has the network's finality tag; None where it has none, or no node tells it.
+    tagged_number: int | None = None
 
     @property
     def contracts(self) -> list[str]:

@@ -24,7 +24,7 @@ from apps.chain.networks.families import tells_all
 from apps.chain.networks.readers import reader_of
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.watching import again, block_records
+from apps.chain.watching import again, block_records, tags
 from apps.chain.watching.balance_watch import BalanceWatch
 from apps.chain.watching.internal_transfers import note_unread
 from apps.chain.watching.reorg import common_ancestor, is_other_branch
@@ -92,6 +92,7 @@ class Watcher:
         head = Head.objects.filter(chain_id=self.chain_id).first()
         tip = self.reader.latest(head.number if head else 0)
         head = head or self._begin(tip)
+        self.facts = replace(self.facts, tagged_number=head.tagged_number)
         trust = self._opinions.look(self.facts, tip.number)
         self.facts = replace(self.facts, trust=trust)
         if is_other_branch(head, tip):
@@ -99,7 +100,9 @@ class Watcher:
         elif tip.number > head.number:
             self._read_on(head, tip, at)
         head.refresh_from_db()
-        if trust.hashes:
+        tagged_number = tags.tagged_number(self.reader, self.facts.chain, head)
+        self.facts = replace(self.facts, tagged_number=tagged_number)
+        if trust.hashes or tagged_number != head.tagged_number:
             block_records.confirm_at(self.facts, head, at)
         if head.number == tip.number:
             self._waiting.look(at)

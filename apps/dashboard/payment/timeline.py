@@ -41,7 +41,7 @@ from apps.dashboard.payment.timeline_words import (
     Arrived,
     arrived_as,
     by_name,
-    confirmations,
+    confirmations_done,
     confirmations_so_far,
     simulated_note,
 )
@@ -251,21 +251,18 @@ def _deposits(story: Story) -> Iterator[TimelineStep]:
             kinds=_ON_CHAIN,
         )
         if deposit.confirmed_at:
-            done = confirmations(deposit.required_confirmations)
+            done = confirmations_done(deposit)
             yield TimelineStep(
                 deposit.confirmed_at,
                 "check",
                 GOOD,
                 gettext(CONFIRMED[kind]),
-                format_html("{} · {}", amount, done),
+                format_html("{} · {}", amount, done) if done else amount,
                 rank=3,
                 kinds=_SETTLED,
             )
         elif deposit.status in (Deposit.Status.CONFIRMING, Deposit.Status.UNMATCHED):
-            waits = confirmations_so_far(
-                min(confirmations_of(deposit, heads), deposit.required_confirmations),
-                deposit.required_confirmations,
-            )
+            waits = confirmations_so_far(deposit, confirmations_of(deposit, heads))
             yield TimelineStep(
                 deposit.detected_at,
                 "clock",

@@ -4,6 +4,8 @@ from enum import Enum, auto
 
 from django.utils.translation import gettext, gettext_noop, ngettext
 
+from apps.chain.models import Deposit
+from apps.chain.networks.finality import awaits_tag
 from apps.core.badges import BAD, GOOD, QUIET, WAIT
 from apps.core.models import OutgoingMail
 from apps.payments.documents.deposits import Arrival
@@ -63,12 +65,22 @@ def arrived_as(arrival: Arrival) -> Arrived:
     return Arrived.LATE if arrival.is_late else Arrived.DEPOSIT
 
 
-def confirmations(number: int) -> str:
+def confirmations_done(deposit: Deposit) -> str:
+    """Empty where nodes say what is final and nobody counts."""
+    if not deposit.is_simulated and not deposit.asset.chain.counts_confirmations:
+        return ""
+    number = deposit.required_confirmations
     return ngettext("{number} confirmation", "{number} confirmations", number).format(number=number)
 
 
-def confirmations_so_far(number: int, required: int) -> str:
-    return gettext("{number} of {required} confirmations").format(number=number, required=required)
+def confirmations_so_far(deposit: Deposit, number: int) -> str:
+    """Of those that it needs, or that the network has the last word."""
+    required = deposit.required_confirmations
+    if not deposit.is_simulated and awaits_tag(deposit.asset.chain, number >= required):
+        return gettext("Waiting for the network to finalize the transaction")
+    return gettext("{number} of {required} confirmations").format(
+        number=min(number, required), required=required
+    )
 
 
 _RECEIPT = "payment_receipt"

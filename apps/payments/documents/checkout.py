@@ -14,7 +14,7 @@ from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.documents.deposits import arrivals, transactions
-from apps.payments.documents.values import AddressStatus, DepositStatus, IntentStatus
+from apps.payments.documents.values import AddressStatus, DepositStatus, DepositWait, IntentStatus
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 from apps.stores.models import Store
@@ -66,6 +66,7 @@ class CheckoutTransaction(Document, frozen=True, kw_only=True):
     status: DepositStatus
     confirmations: int
     required_confirmations: int
+    waits_for: DepositWait | None
     amount_atomic: Digits
     coin_symbol: str
     chain_symbol: str

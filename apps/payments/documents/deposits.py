@@ -7,9 +7,10 @@ from datetime import datetime
 
 from apps.chain.models import Deposit, Head, UnmatchedTransfer
 from apps.chain.networks.families import shown_address, stored
+from apps.chain.networks.finality import awaits_tag
 from apps.core.clock import iso
 from apps.core.messages.documents import Digits, Document, Time
-from apps.payments.documents.values import DepositStatus
+from apps.payments.documents.values import DepositStatus, DepositWait
 from apps.payments.models import Payment, Refund
 from apps.payments.moments import is_on_time
 from apps.payments.selectors import LateMark, Received, confirmations_of, known_heads
@@ -26,6 +27,7 @@ class TransactionDocument(Document, frozen=True, kw_only=True):
     deposit_address: str
     confirmations: int
     required_confirmations: int
+    waits_for: DepositWait | None
     status: DepositStatus
     asset_id: str
     coin_symbol: str
@@ -208,6 +210,7 @@ def transaction_document(arrival: Arrival, heads: dict[str, Head]) -> Transactio
         deposit_address=shown_address(deposit.address_id),
         confirmations=confirmations_of(deposit, heads),
         required_confirmations=deposit.required_confirmations,
+        waits_for=_wait_of(deposit, heads),
         status=_status(deposit),
         asset_id=asset.pk,
         coin_symbol=asset.coin_symbol,
@@ -234,6 +237,17 @@ def _status(deposit: Deposit) -> str:
         return deposit.status
     status = Deposit.Status.CONFIRMED if deposit.confirmed_at else Deposit.Status.CONFIRMING
     return status.value
+
+
+def _wait_of(deposit: Deposit, heads: dict[str, Head]) -> str | None:
+    """What one that is confirming waits for."""
+    if _status(deposit) != Deposit.Status.CONFIRMING:
+        return None
+    required = deposit.required_confirmations
+    has_confirmations = confirmations_of(deposit, heads) >= required
+    if deposit.is_simulated or not awaits_tag(deposit.asset.chain, has_confirmations):
+        return "confirmations"
+    return "finality"
 
 
 def _explorer_url(deposit: Deposit) -> str | None:

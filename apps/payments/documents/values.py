@@ -17,6 +17,8 @@ _DEPOSIT_STATUSES = [
     status.value for status in Deposit.Status if status != Deposit.Status.UNMATCHED
 ]
 DepositStatus = Annotated[str, Meta(extra_json_schema={"enum": _DEPOSIT_STATUSES})]
+# More blocks, or the network's own word that the block is final; null of what waits for neither.
+DepositWait = Annotated[str, Meta(extra_json_schema={"enum": ["confirmations", "finality"]})]
 HeldRefundStatus = Annotated[str, Meta(extra_json_schema={"enum": ["checking", "waiting"]})]
 HeldRefundReason = Annotated[str, Meta(extra_json_schema={"enum": HeldRefund.Why.values})]
 # Where its coins are: with the service, or in the merchant's own wallet.

@@ -310,6 +310,7 @@ export type CheckoutTransaction = {
     status: "confirming" | "confirmed" | "failed";
     confirmations: number;
     required_confirmations: number;
+    waits_for: ("confirmations" | "finality") | null;
     amount_atomic: string;
     coin_symbol: string;
     chain_symbol: string;
@@ -1525,6 +1526,7 @@ export type Transaction = {
     deposit_address: string;
     confirmations: number;
     required_confirmations: number;
+    waits_for: ("confirmations" | "finality") | null;
     /** @enum {string} */
     status: "confirming" | "confirmed" | "failed";
     asset_id: string;

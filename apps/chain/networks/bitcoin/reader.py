@@ -50,6 +50,9 @@ class BitcoinReader:
         [header] = self._headers([told["blocks"]], [told["bestblockhash"]])
         return header
 
+    def tagged(self, tag: str) -> BlockHeader | None:
+        return None
+
     def headers(self, numbers: Sequence[int]) -> list[BlockHeader]:
         return self._headers(numbers, self._hashes(numbers))
 

@@ -32,6 +32,10 @@ class EvmReader:
     def latest(self, known_number: int) -> BlockHeader:
         return header_of(self.nodes.latest(known_number))
 
+    def tagged(self, tag: str) -> BlockHeader | None:
+        [told] = self.nodes.each([("eth_getBlockByNumber", [tag, False])])
+        return header_of(told) if isinstance(told, dict) else None
+
     def headers(self, numbers: Sequence[int]) -> list[BlockHeader]:
         return blocks.read_headers(self.nodes, numbers)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
+from apps.assets.services import FINALITY_RULES, finality_of
 from apps.chain.activation import change_asset
 from apps.stores.command import OperatorCommand, Result
 
@@ -17,6 +18,7 @@ class AssetResult(Result, frozen=True, kw_only=True):
     contract: str | None
     active: bool
     confirmations: int
+    finality: str
 
 
 class Command(OperatorCommand[AssetResult]):
@@ -32,14 +34,21 @@ class Command(OperatorCommand[AssetResult]):
             "--confirmations", type=int, metavar="N", help="applies to every asset of the chain"
         )
 
+        parser.add_argument(
+            "--finality", choices=list(FINALITY_RULES), help="when blocks of the chain count"
+        )
+
     def run(self, **options: Any) -> AssetResult:
-        if all(options[name] is None for name in ("contract", "active", "confirmations")):
-            raise CommandError("Nothing to change: give --contract, --active or --confirmations")
+        names = ("contract", "active", "confirmations", "finality")
+        if all(options[name] is None for name in names):
+            *first, last = (f"--{name}" for name in names)
+            raise CommandError(f"Nothing to change: give {', '.join(first)} or {last}")
         asset = change_asset(
             options["asset"],
             contract_address=options["contract"],
             is_active=None if options["active"] is None else options["active"] == "true",
             required_confirmations=options["confirmations"],
+            finality=options["finality"],
         )
         return AssetResult(
             asset_id=asset.pk,
@@ -47,4 +56,5 @@ class Command(OperatorCommand[AssetResult]):
             contract=asset.contract_address,
             active=asset.is_active,
             confirmations=asset.chain.required_confirmations,
+            finality=finality_of(asset.chain),
         )

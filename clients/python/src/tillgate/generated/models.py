@@ -269,6 +269,7 @@ class CheckoutTransaction:
     tx_hash: str
     undecided: bool
     unexpected_asset: bool
+    waits_for: Literal['confirmations', 'finality'] | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1225,6 +1226,7 @@ class Transaction:
     tx_hash: str
     undecided: bool
     unexpected_asset: bool
+    waits_for: Literal['confirmations', 'finality'] | None
 
 
 @dataclass(frozen=True, kw_only=True)
