@@ -247,6 +247,7 @@ RATE_MAX_AGE_SECONDS: int = env.int("RATE_MAX_AGE_SECONDS", 300)
 COINGECKO_API_KEY: str = env.str("COINGECKO_API_KEY", "")
 COINGECKO_URL: str = env.str("COINGECKO_URL", "https://api.coingecko.com/api/v3")
 COINBASE_URL: str = env.str("COINBASE_URL", "https://api.coinbase.com/v2")
+ECB_URL: str = env.str("ECB_URL", "https://www.ecb.europa.eu/stats/eurofxref/eurofxref-daily.xml")
 KRAKEN_URL: str = env.str("KRAKEN_URL", "https://api.kraken.com/0/public")
 CHAIN_POLL_SECONDS: float = env.float("CHAIN_POLL_SECONDS", 4.0 if IS_PRODUCTION else 0.5)
 # Networks that were added with add_network: what else begins with CHAIN_ is a typing error.

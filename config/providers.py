@@ -10,6 +10,7 @@ from config.environment import (
     COINGECKO_API_KEY,
     COINGECKO_URL,
     DNS_SERVERS,
+    ECB_URL,
     IS_PRODUCTION,
     KRAKEN_URL,
     OFFRAMP_API_KEY,
@@ -44,6 +45,7 @@ _RATE_BACKENDS = {
         "OPTIONS": {"base_url": KRAKEN_URL},
     },
 }
+_ECB = {"BACKEND": "apps.assets.providers.ecb.Ecb", "OPTIONS": {"url": ECB_URL}}
 _TREASURY = {"spread_bps": SWAP_SPREAD_BPS, "one_source_max_cents": SWAP_ONE_SOURCE_USD * 100}
 _SWAP_BACKENDS = {
     "treasury": {"BACKEND": "apps.swaps.providers.treasury.Treasury", "OPTIONS": _TREASURY},
@@ -139,6 +141,11 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     "rates": {
         "live": [_RATE_BACKENDS[name] for name in RATE_PROVIDERS],
         "test": [_RATE_BACKENDS["fixed"]],
+    },
+    # What no source of rates quotes a coin in is reached through dollars or euros.
+    "crosses": {
+        "live": [_ECB] if RATE_PROVIDERS != ["fixed"] else [],
+        "test": [],
     },
     # The first takes new swaps; the others are known so that what they have begun can end.
     "swaps": {

@@ -15,8 +15,9 @@ import structlog
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from apps.assets import crosses
 from apps.assets.models import FAR_FUTURE, Asset, DailyRate, Rate
-from apps.assets.providers.base import Pair, RateProvider
+from apps.assets.providers.base import Pair, RateProvider, SourceQuote
 from apps.core import clock
 from apps.core.errors import ProviderError
 from apps.core.models import Mode
@@ -31,14 +32,24 @@ COMPARED = Currency.USD.value
 # Sources of which none has answered are left alone so long: who waits for them would wait for each
 # of their timeouts.
 PAUSE_SECONDS = 15.0
+STALE_NAMED_MAX = 20
 _paused_until = 0.0
 
 
 class Quote(NamedTuple):
+    """`at` is the source's own time, None where it tells none; `cross` the source of the way from
+    another currency."""
+
     rate: Decimal
     provider: RateProvider
     is_agreed: bool = False
     is_doubted: bool = False
+    at: datetime | None = None
+    cross: str = ""
+
+    @property
+    def source(self) -> str:
+        return f"{self.provider.name}+{self.cross}" if self.cross else self.provider.name
 
 
 def providers(mode: str) -> list[RateProvider]:
@@ -75,6 +86,7 @@ def _write(mode: str, assets: Sequence[Asset], currencies: Sequence[str], at: da
         mode,
         {(asset.coin_symbol, currency) for asset in assets for currency in currencies},
         _last(assets, at),
+        at,
     )
     doubted = dict(
         Rate.objects.filter(asset__in=assets, currency=COMPARED).values_list(
@@ -86,8 +98,8 @@ def _write(mode: str, assets: Sequence[Asset], currencies: Sequence[str], at: da
             asset=asset,
             currency=currency,
             rate=quote.rate,
-            source=quote.provider.name,
-            as_of=at,
+            source=quote.source,
+            as_of=quote.at or at,
             valid_until=_valid_until(quote, at),
             is_agreed=quote.is_agreed,
             doubted_at=at
@@ -141,7 +153,9 @@ def _last(assets: Iterable[Asset], at: datetime) -> dict[Pair, Decimal]:
     }
 
 
-def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair, Quote]:
+def _quotes(
+    mode: str, pairs: set[Pair], last: dict[Pair, Decimal], at: datetime
+) -> dict[Pair, Quote]:
     """The first believable rate of each pair. A later provider is asked only for what is missing,
     in doubt or to be compared; where two of them agree against the first, theirs is the rate."""
     quotes: dict[Pair, Quote] = {}
@@ -156,13 +170,13 @@ def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair
         requested_pairs = (pairs - quotes.keys()) | compared
         if not requested_pairs:
             break
-        for pair, rate in _answer(provider, requested_pairs).items():
+        for pair, (rate, told_at) in _answer(provider, requested_pairs, at).items():
             other_rates = [quotes[pair].rate] if pair in compared else jumped.get(pair, [])
             is_agreed = any(is_rate_agreed(rate, other) for other in other_rates)
             if pair in compared and not is_agreed:
                 others = outvoting.setdefault(pair, [])
                 if any(is_rate_agreed(rate, other) for other in others):
-                    quotes[pair] = Quote(rate, provider, is_agreed=True)
+                    quotes[pair] = Quote(rate, provider, is_agreed=True, at=told_at)
                 else:
                     quotes[pair] = quotes[pair]._replace(is_doubted=True)
                 others.append(rate)
@@ -173,11 +187,15 @@ def _quotes(mode: str, pairs: set[Pair], last: dict[Pair, Decimal]) -> dict[Pair
                 or is_rate_near(rate, last[pair])
                 or any(is_rate_near(rate, other) for other in other_rates)
             ):
-                quotes[pair] = Quote(
-                    rate, provider, is_agreed, is_doubted=bool(other_rates) and not is_agreed
-                )
+                is_doubted = bool(other_rates) and not is_agreed
+                quotes[pair] = Quote(rate, provider, is_agreed, is_doubted, told_at)
             else:
                 jumped.setdefault(pair, []).append(rate)
+    for pair, quote in _crossed(mode, pairs - quotes.keys() - jumped.keys(), quotes, at).items():
+        if pair not in last or is_rate_near(quote.rate, last[pair]):
+            quotes[pair] = quote
+        else:
+            jumped[pair] = [quote.rate]
     for coin, currency in sorted(jumped.keys() - quotes.keys()):
         log.error("rate_jumped", coin=coin, currency=currency)
     return {pair: _judged(pair, quote, last) for pair, quote in quotes.items()}
@@ -198,14 +216,43 @@ def _judged(pair: Pair, quote: Quote, last: dict[Pair, Decimal]) -> Quote:
     return quote
 
 
-def _answer(provider: RateProvider, pairs: set[Pair]) -> dict[Pair, Decimal]:
+def _crossed(
+    mode: str, missing: set[Pair], quotes: dict[Pair, Quote], at: datetime
+) -> dict[Pair, Quote]:
+    """Pairs that no source quotes, from what their coins are in dollars or euros."""
+    ways = {
+        (coin, wanted): (currency, quotes[coin, currency])
+        for coin, wanted in missing
+        for currency in reversed(crosses.THROUGH)
+        if (coin, currency) in quotes
+    }
+    source = crosses.source_of(mode) if ways else None
+    if source is None:
+        return {}
+    per_euro = crosses.crosses_of(source, at.date())
+    return {
+        pair: quote._replace(rate=rate, is_agreed=False, is_doubted=False, cross=source.name)
+        for pair, (currency, quote) in ways.items()
+        if (rate := crosses.through(quote.rate, currency, pair[1], per_euro)) is not None
+    }
+
+
+def _answer(provider: RateProvider, pairs: set[Pair], at: datetime) -> dict[Pair, SourceQuote]:
+    """What a source says, but for what is no rate, or by its own word is too old."""
     try:
-        rates = provider.rates(sorted(pairs))
+        quotes = provider.quotes(sorted(pairs))
     except ProviderError as error:
         log.warning("rates_unavailable", provider=provider.name, error=str(error))
         return {}
+    oldest = at - timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
+    stale = sorted(pair for pair, (_, told) in quotes.items() if told is not None and told < oldest)
+    if stale:
+        names = [f"{coin}-{currency}" for coin, currency in stale]
+        log.warning("rates_stale", provider=provider.name, pairs=names[:STALE_NAMED_MAX])
     return {
-        pair: rate for pair, rate in rates.items() if pair in pairs and RATE_MIN <= rate <= RATE_MAX
+        pair: SourceQuote(rate, None if told is None else min(told, at))
+        for pair, (rate, told) in quotes.items()
+        if pair in pairs and pair not in stale and RATE_MIN <= rate <= RATE_MAX
     }
 
 
@@ -213,5 +260,5 @@ def _valid_until(quote: Quote, at: datetime) -> datetime:
     return (
         FAR_FUTURE
         if quote.provider.is_always_current
-        else at + timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
+        else (quote.at or at) + timedelta(seconds=settings.RATE_MAX_AGE_SECONDS)
     )

@@ -16,6 +16,7 @@ from apps.assets.providers.coinbase import Coinbase
 from apps.assets.providers.coingecko import CoinGecko
 from apps.assets.providers.fixed import ETHER, Fixed
 from apps.assets.providers.kraken import Kraken
+from apps.core import clock
 from apps.core.errors import ProviderError
 
 PAIRS = [(coin, currency) for coin in ("ETH", "USDC", "USDT", "POL", "DOGE") for currency in ETHER]
@@ -78,6 +79,10 @@ KRAKEN_ALTERNATIVE_NAMES = {
 }
 
 
+def now() -> int:
+    return int(clock.real_now().timestamp())
+
+
 def gecko(prices: dict[str, dict[str, Any]] = GECKO_PRICES) -> Callable[[Request], Response]:
     def answer(request: Request) -> Response:
         ids = request.args["ids"].split(",")
@@ -87,6 +92,11 @@ def gecko(prices: dict[str, dict[str, Any]] = GECKO_PRICES) -> Callable[[Request
             for coin in ids
             if coin in prices
         }
+        if request.args.get("include_last_updated_at") == "true":
+            told = {
+                coin: {**found, "last_updated_at": prices[coin].get("last_updated_at", now())}
+                for coin, found in told.items()
+            }
         return Response(json.dumps(told), content_type="application/json")
 
     return answer
@@ -173,6 +183,14 @@ class TestEveryProvider:
         told = provider.rates([("DOGE", "USD"), ("ETH", "XXX"), ("ETH", "USD")])
         assert told.keys() == {("ETH", "USD")}
 
+    def test_quotes_are_the_rates_with_the_time_of_a_source_that_tells_one(
+        self, provider: RateProvider
+    ) -> None:
+        quotes = provider.quotes(PAIRS)
+        assert {pair: quote.rate for pair, quote in quotes.items()} == provider.rates(PAIRS)
+        tells_time = provider.name == "coingecko"
+        assert all((quote.at is not None) == tells_time for quote in quotes.values())
+
     def test_nothing_asked_is_nothing_answered(self, provider: RateProvider) -> None:
         assert provider.rates([]) == {}
 
@@ -196,6 +214,15 @@ class TestCoinGecko:
         assert CoinGecko(httpserver.url_for("")).rates([("ETH", "USD")])["ETH", "USD"] == Decimal(
             "2000.123456789012345678"
         )
+
+    @pytest.mark.parametrize("moment", [None, "soon", True, -1, 0, 2**40, 17.5])
+    def test_a_time_that_is_none_is_not_taken_for_one(
+        self, httpserver: HTTPServer, moment: Any
+    ) -> None:
+        prices = {"ethereum": {"usd": 2000, "last_updated_at": moment}}
+        httpserver.expect_request("/simple/price").respond_with_json(prices)
+        [quote] = CoinGecko(httpserver.url_for("")).quotes([("ETH", "USD")]).values()
+        assert quote == (2000, None)
 
     def test_the_key_goes_in_the_header_of_its_plan(self, httpserver: HTTPServer) -> None:
         httpserver.expect_request(

@@ -7,7 +7,7 @@ nothing about a peg that is lost.
 from collections.abc import Iterable
 from decimal import Decimal
 
-from apps.assets.providers.base import Pair
+from apps.assets.providers.base import Pair, SourceQuote, untimed
 from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import rate_inverted, rate_through, read_rate
 from apps.core.outbound.net import get_json
@@ -23,6 +23,9 @@ class Coinbase:
     def __init__(self, base_url: str, timeout_seconds: float = 10.0) -> None:
         self.url = f"{base_url.rstrip('/')}/exchange-rates"
         self.timeout_seconds = timeout_seconds
+
+    def quotes(self, pairs: Iterable[Pair]) -> dict[Pair, SourceQuote]:
+        return untimed(self.rates(pairs))
 
     def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
         """Rates of all pairs by a single call. Raises ProviderError."""

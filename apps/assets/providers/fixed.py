@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from decimal import Decimal
 
-from apps.assets.providers.base import Pair
+from apps.assets.providers.base import Pair, SourceQuote, untimed
 
 # One ether in each currency.
 ETHER = {
@@ -34,6 +34,9 @@ IN_DOLLARS = {
 class Fixed:
     name = "fixed"
     is_always_current = True
+
+    def quotes(self, pairs: Iterable[Pair]) -> dict[Pair, SourceQuote]:
+        return untimed(self.rates(pairs))
 
     def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
         """Every pair of the table."""

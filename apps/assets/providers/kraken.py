@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import structlog
 
-from apps.assets.providers.base import Pair
+from apps.assets.providers.base import Pair, SourceQuote, untimed
 from apps.core.errors import ErrorCode, ProviderError
 from apps.core.money import rate_inverted, rate_through, read_rate
 from apps.core.outbound.net import get_json
@@ -68,6 +68,9 @@ class Kraken:
         self.url = f"{base_url.rstrip('/')}/Ticker"
         self.timeout_seconds = timeout_seconds
         self._untraded = _untraded.setdefault(self.url, set())
+
+    def quotes(self, pairs: Iterable[Pair]) -> dict[Pair, SourceQuote]:
+        return untimed(self.rates(pairs))
 
     def rates(self, pairs: Iterable[Pair]) -> dict[Pair, Decimal]:
         """Rates of all pairs by a single call. Raises ProviderError."""

@@ -1,8 +1,8 @@
 """Outbound HTTP to addresses that the operator configured, and which addresses are public
 (apps.core.outbound.strangers goes to strangers' ones).
 
-`get_json` and `post_json` follow no redirects, keep no cookies, ask no proxy and inflate no answer,
-which is bounded and within a deadline.
+`get_json`, `get_bytes` and `post_json` follow no redirects, keep no cookies, ask no proxy and
+inflate no answer, which is bounded and within a deadline.
 """
 
 import ipaddress
@@ -120,6 +120,11 @@ def get_json(
     return _asked("GET", url, params, None, headers or {}, timeout)
 
 
+def get_bytes(url: str, *, accept: str, timeout: float = 10.0) -> bytes:
+    """The file at an address that the operator configured. Raises ProviderError."""
+    return _sent("GET", url, None, None, {"Accept": accept}, timeout)
+
+
 def post_json(
     url: str,
     body: Mapping[str, Any],
@@ -145,6 +150,23 @@ def _asked(
     headers: Mapping[str, str],
     timeout: float,
 ) -> Any:
+    raw = _sent(method, url, params, body, headers, timeout)
+    if is_deeper(raw, PROVIDER_DEPTH_MAX):
+        raise ProviderError(ErrorCode.MALFORMED, "not JSON")
+    try:
+        return json.loads(raw, parse_float=Decimal)
+    except ValueError:
+        raise ProviderError(ErrorCode.MALFORMED, "not JSON") from None
+
+
+def _sent(
+    method: str,
+    url: str,
+    params: Mapping[str, str] | None,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    timeout: float,
+) -> bytes:
     import requests
 
     deadline = time.monotonic() + timeout
@@ -173,12 +195,7 @@ def _asked(
         raise ProviderError(ErrorCode.UNREACHABLE, type(error).__name__) from None
     if response.status_code not in ((200,) if body is None else (200, 201, 202)):
         raise ProviderError(_code_of(response.status_code), f"HTTP {response.status_code}")
-    if is_deeper(raw, PROVIDER_DEPTH_MAX):
-        raise ProviderError(ErrorCode.MALFORMED, "not JSON")
-    try:
-        return json.loads(raw, parse_float=Decimal)
-    except ValueError:
-        raise ProviderError(ErrorCode.MALFORMED, "not JSON") from None
+    return raw
 
 
 def _code_of(status: int) -> ErrorCode:
