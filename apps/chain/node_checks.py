@@ -306,7 +306,7 @@ def _tagged(asked: _Asked) -> int | None:
 
 
 def _old_state(asked: _Asked) -> Iterator[Finding]:
-    number = final_number(asked.chain, asked.number, _tagged(asked))
+    number = max(0, final_number(asked.chain, asked.number, _tagged(asked)) - 1)
     depth = asked.number - number
     if isinstance(asked.answer("eth_getBalance", NOBODY, hex(number)), str):
         yield Finding("older balances", Verdict.WORKS, f"{asked.number - number} blocks ago")

@@ -89,6 +89,7 @@ def test_a_token_is_switched_on_with_its_contract() -> None:
         "contract": CONTRACT.lower(),
         "active": True,
         "confirmations": 5,
+        "finality": "confirmations",
     }
 
 

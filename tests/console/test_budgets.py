@@ -91,7 +91,7 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | KEYS,
         1180,
-        2205,
+        2207,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
@@ -103,7 +103,7 @@ STARTS = {
         "from apps.console.management.commands import watch_chains",
         HEAVY | CELERY | REDIS | DOORS | KEYS,
         858,
-        1098,
+        1099,
     ),
     "signer": Start(
         "from apps.console.management.commands import signer",
@@ -115,7 +115,7 @@ STARTS = {
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
         1208,
-        2239,
+        2240,
     ),
     "migrate": Start(
         (
