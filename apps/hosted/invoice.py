@@ -227,6 +227,8 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "is_part_paid": 0 < invoice.amount_paid_cents < invoice.total_cents,
         "refunded_cents": invoice.refunded_cents,
         "issued_at": invoice.finalized_at,
+        "supplied_from": invoice.supplied_from,
+        "supplied_until": invoice.supplied_until,
         "zone": invoice.zone,
         "paid_at": invoice.paid_at,
         "seller": seller,

@@ -202,6 +202,8 @@ def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery:
     verify(bakery.store, tax_id="12/345/67890", registration="")
     assert "VAT or registration number" in e_invoice.refusal(row(made))
     verify(bakery.store)
+    assert "registration" in e_invoice.refusal(row(made)), "it was finalized without them"
+    made = billed(bakery)
     assert e_invoice.refusal(row(made)) == ""
     for address in (None, {"city": "Berlin"}, {"country": "Atlantis"}, {"country": 49}):
         assert "country in the customer’s address" in e_invoice.refusal(

@@ -33,10 +33,9 @@ from apps.billing.e_invoices.bills import (
 )
 from apps.billing.e_invoices.formats import FACTUR_X, FORMATS, EInvoiceFormat
 from apps.billing.e_invoices.reasons import explained
-from apps.billing.invoices.seller_buyer import Biller, seller_of
-from apps.billing.models import CreditNote, Customer, Invoice, InvoiceLine, InvoiceTax
+from apps.billing.invoices.seller_buyer import Biller, Buyer, buyer_of, seller_of
+from apps.billing.models import CreditNote, Invoice, InvoiceLine, InvoiceTax
 from apps.billing.states import DRAFT, OPEN, PAID, UNCOLLECTIBLE, VOID
-from apps.billing.taxes.choosing import buyer_country
 from apps.core.errors import Failure, RefusalKind
 from apps.core.money import CENTS, decimal_from_atomic, text_from_cents
 from apps.core.text.countries import country_code
@@ -98,6 +97,7 @@ class Seller:
     def __init__(self, biller: Biller) -> None:
         self.name = plain(biller.name)
         self.email = biller.email
+        self.phone = plain(biller.phone)
         self.street = biller.street
         self.postal_code = biller.postal_code
         self.city = biller.city
@@ -138,7 +138,7 @@ def _missing(invoice: Invoice, seller: Seller) -> str:
             "Your country and VAT or registration number are missing. They’re added with your"
             " business verification."
         )
-    if not buyer_country(invoice.customer):
+    if not buyer_of(invoice).country:
         return gettext_noop("The country in the customer’s address is missing.")
     if not invoice.lines.all():
         return gettext_noop("The invoice has no lines.")
@@ -163,7 +163,7 @@ def _missing_of_taxes(invoice: Invoice, seller: Seller) -> str:
         return _TAX_NUMBER_MISSING
     if categories & _NAMES_SELLER and not seller.vat_number:
         return _VAT_NUMBER_MISSING
-    if categories & _NAMES_BUYER and not _buyer(invoice.customer).vat_number:
+    if categories & _NAMES_BUYER and not _buyer(buyer_of(invoice)).vat_number:
         return _BUYER_NUMBER_MISSING
     return ""
 
@@ -285,7 +285,8 @@ def bill_of(invoice: Invoice, seller: Seller, now: datetime | None = None) -> Bi
         raise RuntimeError(f"invoice {invoice.pk} is a draft")
     shares = _shares(invoice, seller)
     issued_on = invoice.issued_on or issued.astimezone(invoice.zone).date()
-    buyer = _buyer(invoice.customer)
+    billed = buyer_of(invoice)
+    buyer = _buyer(billed)
     return Bill(
         kind=INVOICE,
         number=plain(formatted_number(invoice)) or "draft",
@@ -296,9 +297,9 @@ def bill_of(invoice: Invoice, seller: Seller, now: datetime | None = None) -> Bi
         currency=invoice.currency,
         notes=_notes(invoice),
         order_number=plain(invoice.po_number),
-        buyer_reference=plain(invoice.buyer_reference or invoice.customer.buyer_reference),
+        buyer_reference=plain(invoice.buyer_reference or billed.reference),
         preceding=None,
-        seller=_seller(invoice, seller),
+        seller=_seller(seller),
         buyer=buyer,
         deliver_to=buyer.address if any(share.tax.category == "K" for share in shares) else None,
         lines=tuple(_line(line, shares) for line in invoice.lines.all()),
@@ -381,7 +382,7 @@ def _allowance(invoice: Invoice, share: TaxShare, cents: int) -> Allowance:
     return Allowance(cents, share.tax)
 
 
-def _seller(invoice: Invoice, seller: Seller) -> Party:
+def _seller(seller: Seller) -> Party:
     return Party(
         name=seller.name,
         address=Address(
@@ -391,28 +392,27 @@ def _seller(invoice: Invoice, seller: Seller) -> Party:
             city=plain(seller.city),
         ),
         email=seller.email,
-        phone=plain(invoice.store.support_phone),
+        phone=seller.phone,
         legal_id=legal_identifier(seller.register_number, seller.country),
         vat_number=seller.vat_number,
         tax_number=seller.tax_number,
     )
 
 
-def _buyer(customer: Customer) -> Party:
-    address = customer.address or {}
-    country = buyer_country(customer)
+def _buyer(buyer: Buyer) -> Party:
+    address = buyer.postal_address
     return Party(
-        name=plain(customer.name) or customer.email,
+        name=plain(buyer.name) or buyer.email,
         address=Address(
-            country=country,
+            country=buyer.country,
             lines=tuple(filter(None, (_first(address, names) for names in _STREETS))),
             postal_code=_first(address, _CODES),
             city=_first(address, _TOWNS),
             region=_first(address, _REGIONS),
         ),
-        email=customer.email,
-        vat_number=_vat_number(customer.vat_number or "", country),
-        endpoint=_endpoint(customer.electronic_address or ""),
+        email=buyer.email,
+        vat_number=_vat_number(buyer.vat_number, buyer.country),
+        endpoint=_endpoint(buyer.electronic_address),
     )
 
 

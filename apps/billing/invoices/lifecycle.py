@@ -19,6 +19,7 @@ from apps.billing import events
 from apps.billing.invoices.charged import BilledLine, change_lines, charge, is_as_shown
 from apps.billing.invoices.counted_payments import count_payments
 from apps.billing.invoices.locking import locked_invoice
+from apps.billing.invoices.seller_buyer import parties_to_keep
 from apps.billing.models import Invoice, InvoiceLine, InvoicePayment
 from apps.billing.periods import next_reminder
 from apps.billing.services import audit_lines, emails
@@ -105,6 +106,7 @@ def finalize_locked(
         issued_on=issued_on,
         supplied_from=invoice.supplied_from or issued_on,
         supplied_until=invoice.supplied_until or issued_on,
+        **parties_to_keep(invoice),
     )
     if not invoice.total_cents:
         pay_locked(invoice, at)

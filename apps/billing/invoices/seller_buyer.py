@@ -1,11 +1,15 @@
 """Seller and buyer of an invoice: the store's verified business, and the customer with an address
-of any shape."""
+of any shape.
+
+A finalized invoice keeps both as they were (decision 840); a draft has those of today.
+"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from apps.billing.models import Invoice
+from apps.billing.models import Customer, Invoice
+from apps.billing.taxes.choosing import buyer_country
 from apps.core.text.countries import country_name
 from apps.stores.selectors import approved_verification
 
@@ -41,6 +45,9 @@ _TOWNS = ("city", "town")
 
 @dataclass(frozen=True)
 class Biller:
+    """`country` is empty where it makes nobody a party to an e-invoice; `shown_country` is the one
+    that people read."""
+
     name: str
     registration_number: str | None
     tax_id: str | None
@@ -48,8 +55,9 @@ class Biller:
     postal_code: str
     city: str
     country: str
-    country_name: str
+    shown_country: str
     email: str
+    phone: str
 
     @property
     def address(self) -> list[str]:
@@ -57,16 +65,54 @@ class Biller:
         town = f"{self.postal_code} {self.city}".strip()
         return [line for line in (self.street, town) if line]
 
+    @property
+    def country_name(self) -> str:
+        return country_name(self.shown_country)
+
 
 @dataclass(frozen=True)
 class Buyer:
+    """`postal_address` is of any shape; `own_country` is what the customer says beside it, and
+    `country` the one that counts, empty when nobody knows it."""
+
     name: str
     email: str
-    address: list[str]
-    vat_number: str = ""
+    postal_address: dict[str, Any]
+    own_country: str
+    country: str
+    vat_number: str
+    electronic_address: str
+    reference: str
+
+    @property
+    def address(self) -> list[str]:
+        """The lines people write. A country of their own stands at the end of an address that names
+        none."""
+        lines = address_lines(self.postal_address)
+        if self.own_country and not self.postal_address.get("country"):
+            lines = [*lines, country_name(self.own_country)]
+        return lines
+
+
+def parties_to_keep(invoice: Invoice) -> dict[str, dict[str, Any]]:
+    """Seller and buyer as they are now, for the columns of an invoice that is finalized."""
+    return {
+        "seller": asdict(_seller_now(invoice)),
+        "buyer": asdict(_buyer_now(invoice.customer)),
+    }
 
 
 def seller_of(invoice: Invoice) -> Biller:
+    """The seller that was kept, or else the one of today."""
+    return _seller_now(invoice) if invoice.seller is None else Biller(**invoice.seller)
+
+
+def buyer_of(invoice: Invoice) -> Buyer:
+    """The buyer that was kept, or else the one of today."""
+    return _buyer_now(invoice.customer) if invoice.buyer is None else Buyer(**invoice.buyer)
+
+
+def _seller_now(invoice: Invoice) -> Biller:
     """The store as a party, with its own address; what stands in registers comes from its approved
     verification, and without one from what its owner says."""
     store = invoice.store
@@ -89,18 +135,23 @@ def seller_of(invoice: Invoice) -> Biller:
         postal_code=store.postal_code,
         city=store.city,
         country=country,
-        country_name=country_name(shown_country),
+        shown_country=shown_country,
         email=store.support_email,
+        phone=store.support_phone,
     )
 
 
-def buyer_of(invoice: Invoice) -> Buyer:
-    """A country of their own stands at the end of an address that names none."""
-    customer = invoice.customer
-    lines = address_lines(customer.address)
-    if customer.country and not (customer.address or {}).get("country"):
-        lines = [*lines, country_name(customer.country)]
-    return Buyer(customer.name or customer.email, customer.email, lines, customer.vat_number or "")
+def _buyer_now(customer: Customer) -> Buyer:
+    return Buyer(
+        name=customer.name or customer.email,
+        email=customer.email,
+        postal_address=customer.address or {},
+        own_country=customer.country or "",
+        country=buyer_country(customer),
+        vat_number=customer.vat_number or "",
+        electronic_address=customer.electronic_address or "",
+        reference=customer.buyer_reference or "",
+    )
 
 
 def address_lines(address: Mapping[str, Any] | None) -> list[str]:

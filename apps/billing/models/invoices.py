@@ -77,6 +77,10 @@ class Invoice(Formed):
     issued_on = models.DateField(null=True)
     supplied_from = models.DateField(null=True)
     supplied_until = models.DateField(null=True)
+    # Both parties as they were when it was finalized (apps.billing.invoices.seller_buyer); null: a
+    # draft, or one from before these were kept.
+    seller = models.JSONField(null=True)
+    buyer = models.JSONField(null=True)
     due_judged_at = models.DateTimeField(null=True)  # when its cycle was found unpaid, or let off
     due_waits_until = models.DateTimeField(null=True)  # when it is judged again: it is being paid
     next_letter_at = models.DateTimeField(null=True)  # when its customer is next reminded of it

@@ -372,6 +372,13 @@ def document_date(value: date | None) -> str:
 
 
 @register.filter
+def document_days(first: date | None, last: date | None) -> str:
+    """One day, or the first and the last of several, as documents name them."""
+    names = dict.fromkeys((document_date(first), document_date(last)))
+    return " – ".join(name for name in names if name)
+
+
+@register.filter
 def document_period(words: str) -> SafeString | str:
     """`2026-11-22 to 2026-12-22`, as invoices of subscriptions are described, in days as documents
     name them."""

@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.documents.invoices import formatted_number, hosted_url
-from apps.billing.e_invoices.formats import FACTUR_X, FORMATS
+from apps.billing.e_invoices.formats import FACTUR_X, FORMATS, EInvoiceFormat
 from apps.billing.invoices import confirming, credit_notes, drafts, e_invoice, files
 from apps.billing.invoices import lifecycle as states
 from apps.billing.models import CreditNote, Invoice
@@ -138,10 +138,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "has_data": not missing,
         "missing": translated(missing),
         "tax_case": case_words(invoice.tax_case),
-        "formats": [
-            (item, translated(lacks))
-            for item, lacks in e_invoice.formats_of(invoice, request.access.now())
-        ],
+        "formats": _formats(request.access, invoice),
         "left_cents": invoice.left_cents,
         "paying": selectors.being_paid([invoice]),
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
@@ -155,6 +152,12 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "now": request.access.now(),
     }
     return show(request, "dashboard/invoices/detail.html", context)
+
+
+def _formats(access: Access, invoice: Invoice) -> list[tuple[EInvoiceFormat, str]]:
+    """Every format of e-invoices, and what the invoice, or the draft, lacks for it."""
+    rows = e_invoice.formats_of(invoice, access.now())
+    return [(item, translated(lacks)) for item, lacks in rows]
 
 
 @dataclass(frozen=True)
@@ -314,6 +317,7 @@ def act(request: PageRequest, id: str, act: str) -> HttpResponse:
         "is_danger": act not in ("finalize", "send"),
         "errors": outcome.errors,
         "missing": translated(missing),
+        "formats": _formats(request.access, invoice) if act == "finalize" and not missing else [],
         "credit_left_cents": credit_notes.left_cents(invoice) if act == "credit" else 0,
     }
     return show(request, "dashboard/invoices/act.html", context, status=outcome.status)
