@@ -73,6 +73,10 @@ class StatementQuery(ReportQuery, frozen=True, kw_only=True):
     )
 
 
+class TaxReportQuery(ReportQuery, frozen=True, kw_only=True):
+    format: Annotated[str, choice(FORMATS[Report.Type.TAX_REPORT])] | None = str(Report.Format.PDF)
+
+
 class RangeRefused(Document, frozen=True, kw_only=True):
     """A range that is too long says how long one may be, and one that isn't over yet until when one
     may reach."""
@@ -122,3 +126,11 @@ class MerchantStatement(ReportOfType):
 
     report_type = Report.Type.MERCHANT_STATEMENT
     query = StatementQuery
+
+
+class TaxReport(ReportOfType):
+    """Taxes of invoices less credit notes, by month, country, category and rate: 200 with a link
+    when ready, 202 while it is being made."""
+
+    report_type = Report.Type.TAX_REPORT
+    query = TaxReportQuery

@@ -193,6 +193,7 @@ ROUTES = [
         "reports/accounting_transactions", reports.AccountingTransactions, {"GET": "balances:read"}
     ),
     Route("reports/merchant_statement", reports.MerchantStatement, {"GET": "balances:read"}),
+    Route("reports/tax_report", reports.TaxReport, {"GET": "balances:read"}),
     Route(
         "x402/requirements",
         x402.Requirements,

@@ -17,6 +17,7 @@ class Report(Owned):
     class Type(models.TextChoices):
         ACCOUNTING_TRANSACTIONS = "accounting_transactions", gettext_noop("Accounting transactions")
         MERCHANT_STATEMENT = "merchant_statement", gettext_noop("Merchant statement")
+        TAX_REPORT = "tax_report", gettext_noop("Tax report")
 
     class Format(models.TextChoices):
         PDF = "pdf", "PDF"

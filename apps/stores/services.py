@@ -122,13 +122,34 @@ def change_store_for(store: Store, reason: str, changes: Mapping[str, Any]) -> S
     return store
 
 
-def change_details(store: Store, request: StoreDetails) -> Store:
-    """Invoices that are drawn from now on say so; those that were finalized keep their file. Raises
-    UnknownZone or Invalid."""
+# Who the seller is on invoices and for tax offices.
+SELLER_FIELDS = (
+    "legal_name",
+    "street",
+    "postal_code",
+    "city",
+    "country",
+    "vat_number",
+    "register_number",
+)
+
+
+class OnlyOwnersChangeSeller(Failure):
+    message = "Only owners can change who the seller is"
+
+
+def change_details(store: Store, request: StoreDetails, *, is_owner: bool = True) -> Store:
+    """Invoices that are finalized from now on say so. Others than owners leave out who the seller
+    is, which stays. Raises UnknownZone, OnlyOwnersChangeSeller or Invalid."""
     if request.time_zone and request.time_zone not in zone_names():
         raise UnknownZone
     changes = {name: value or "" for name, value in asdict(request).items()}
-    if changes["vat_number"]:
+    if not is_owner:
+        for name in SELLER_FIELDS:
+            if changes[name] and changes[name] != getattr(store, name):
+                raise OnlyOwnersChangeSeller(field=name)
+            changes[name] = getattr(store, name)
+    elif changes["vat_number"]:
         changes["vat_number"] = vat_number(changes["vat_number"], changes["country"])
     return change_store(store, **changes)
 

@@ -121,6 +121,7 @@ SHEETS = "pdf, csv, csv_semicolon, csv_tab"
 FORMATS = {
     "accounting_transactions": f"{SHEETS}, beancount, hledger, ledger, datev",
     "merchant_statement": f"{SHEETS}, xero, quickbooks, ofx, camt053",
+    "tax_report": SHEETS,
 }
 
 

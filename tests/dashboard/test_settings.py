@@ -15,8 +15,8 @@ from apps.assets.models import Asset
 from apps.assets.selectors import accepted_assets
 from apps.core.redis import buckets
 from apps.stores.branding import contrast, ink_on
-from apps.stores.models import AuditEntry, Store
-from tests.cast import Cast
+from apps.stores.models import AuditEntry, Role, Store
+from tests.cast import Cast, join, person
 from tests.dashboard.browse import Browser, text
 from tests.make import payment
 
@@ -84,6 +84,23 @@ def test_a_store_is_renamed_and_gets_the_sellers_address(cast: Cast) -> None:
     assert entry.details["name"] == ["Alice's Bakery", "Bäckerei Alice"]
     browser.post("settings/store", name="Bäckerei Alice")
     assert store(cast).street == store(cast).country == ""
+
+
+def test_only_owners_change_who_the_seller_is(cast: Cast) -> None:
+    Browser(cast.alice).post("settings/store", **DETAILS, legal_name="Alice GmbH")
+    dora = person("dora")
+    join(cast.bakery.store, dora, Role.ADMIN)
+    admin = Browser(dora)
+    page = text(admin.get("settings/store"))
+    assert "are changed by owners only" in page
+    assert admin.post("settings/store", name="Bakery", time_zone="Europe/Berlin").status_code == 303
+    saved = store(cast)
+    assert (saved.name, saved.time_zone) == ("Bakery", "Europe/Berlin")
+    assert (saved.legal_name, saved.city, saved.country) == ("Alice GmbH", "Berlin", "DE")
+    for change in ({"legal_name": "Dora GmbH"}, {"vat_number": "DE136695976"}, {"city": "Bonn"}):
+        refused = admin.post("settings/store", **{**DETAILS, **change})
+        assert refused.status_code == 422 and "Only owners" in text(refused), change
+    assert store(cast).legal_name == "Alice GmbH"
 
 
 def test_the_sites_that_may_embed_are_kept_once_each(cast: Cast) -> None:

@@ -83,7 +83,7 @@ def reports(tell: Recorder, shop: Shop) -> None:
     api = shop.test
     last = tell(api, "GET", "/reports")["available_through"]
     query = f"?start_date={last}&end_date={last}"
-    for name in ("accounting_transactions", "merchant_statement"):
+    for name in ("accounting_transactions", "merchant_statement", "tax_report"):
         make_ready(api, f"/reports/{name}{query}")
         tell(api, "GET", f"/reports/{name}", query=query)
 

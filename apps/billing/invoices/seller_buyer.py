@@ -77,7 +77,7 @@ class Buyer:
 
     name: str
     email: str
-    postal_address: dict[str, Any]
+    postal_address: Mapping[str, Any]
     own_country: str
     country: str
     vat_number: str
@@ -94,7 +94,7 @@ class Buyer:
         return lines
 
 
-def parties_to_keep(invoice: Invoice) -> dict[str, dict[str, Any]]:
+def parties_to_keep(invoice: Invoice) -> Mapping[str, Mapping[str, object]]:
     """Seller and buyer as they are now, for the columns of an invoice that is finalized."""
     return {
         "seller": asdict(_seller_now(invoice)),

@@ -11,7 +11,12 @@ from apps.core.errors import ErrorCode, ProviderError
 from apps.core.outbound.net import post_json
 
 TIMEOUT_SECONDS = 15.0
-_BUSY = {"GLOBAL_MAX_CONCURRENT_REQ", "MS_MAX_CONCURRENT_REQ"}
+_BUSY = {
+    "GLOBAL_MAX_CONCURRENT_REQ",
+    "GLOBAL_MAX_CONCURRENT_REQ_TIME",
+    "MS_MAX_CONCURRENT_REQ",
+    "MS_MAX_CONCURRENT_REQ_TIME",
+}
 _REFUSED = {"INVALID_INPUT", "INVALID_REQUESTER_INFO", "VAT_BLOCKED", "IP_BLOCKED"}
 # What it answers where a country tells no names.
 _NOTHING = "---"

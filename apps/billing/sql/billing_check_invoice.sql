@@ -27,11 +27,11 @@ BEGIN
     IF OLD.status <> 'draft' AND
        (NEW.store_id, NEW.mode, NEW.customer_id, NEW.subscription_id, NEW.period_key, NEW.currency, NEW.number, NEW.custom_number,
         NEW.public_token, NEW.finalized_at, NEW.subtotal_cents, NEW.discount_cents, NEW.tax_cents, NEW.total_cents,
-        NEW.tax_rate_id, NEW.tax_case, NEW.issued_on, NEW.supplied_from, NEW.supplied_until)
+        NEW.tax_rate_id, NEW.tax_case, NEW.issued_on, NEW.supplied_from, NEW.supplied_until, NEW.seller, NEW.buyer)
        IS DISTINCT FROM
        (OLD.store_id, OLD.mode, OLD.customer_id, OLD.subscription_id, OLD.period_key, OLD.currency, OLD.number, OLD.custom_number,
         OLD.public_token, OLD.finalized_at, OLD.subtotal_cents, OLD.discount_cents, OLD.tax_cents, OLD.total_cents,
-        OLD.tax_rate_id, OLD.tax_case, OLD.issued_on, OLD.supplied_from, OLD.supplied_until) THEN
+        OLD.tax_rate_id, OLD.tax_case, OLD.issued_on, OLD.supplied_from, OLD.supplied_until, OLD.seller, OLD.buyer) THEN
         RAISE EXCEPTION 'a finalized invoice is locked' USING ERRCODE = '23001';
     END IF;
     IF OLD.status IN ('paid', 'void', 'uncollectible') AND NEW.status <> OLD.status THEN

@@ -366,16 +366,10 @@ def document_day(value: datetime | str | None, zone: tzinfo = UTC) -> str:
 
 
 @register.filter
-def document_date(value: date | None) -> str:
-    """A date of no zone, as documents name it."""
-    return "" if value is None else dated(datetime.combine(value, time(), UTC), "d MMM y")
-
-
-@register.filter
-def document_days(first: date | None, last: date | None) -> str:
-    """One day, or the first and the last of several, as documents name them."""
-    names = dict.fromkeys((document_date(first), document_date(last)))
-    return " – ".join(name for name in names if name)
+def document_date(value: date | None, last: date | None = None) -> str:
+    """A day of no zone, as documents name it, or the first and the last of several."""
+    days = dict.fromkeys(day for day in (value, last) if day is not None)
+    return " – ".join(dated(datetime.combine(day, time(), UTC), "d MMM y") for day in days)
 
 
 @register.filter

@@ -17,7 +17,7 @@ from apps.billing.subscriptions.upcoming import cycle_cents
 from apps.core import searching
 from apps.core.text.countries import countries, country_code, country_name
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
-from apps.dashboard.billing.forms import BillingForm
+from apps.dashboard.billing.forms import BillingForm, rates_to_choose
 from apps.dashboard.site import form_keys
 from apps.dashboard.site.views import (
     Answer,
@@ -32,7 +32,6 @@ from apps.dashboard.site.views import (
 from apps.dashboard.tables.paging import window
 
 SHOWN = 10
-RATES_MAX = 200
 _FIELDS = (
     "email",
     "name",
@@ -217,11 +216,7 @@ def _form(
         "form": form,
         "errors": form.common_errors,
         "customer": customer,
-        "rates": [
-            (str(rate.pk), str(rate))
-            for rate in selectors.tax_rates_visible_to(request.access)[:RATES_MAX]
-            if rate.active or str(rate.pk) == form.values["tax_rate_id"]
-        ],
+        "rates": rates_to_choose(request.access, form.values["tax_rate_id"]),
     }
     return show(request, "dashboard/customers/form.html", context, status=form.status)
 

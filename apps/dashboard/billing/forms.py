@@ -8,19 +8,24 @@ from typing import Self
 from django.utils.translation import gettext, gettext_noop
 
 from apps.access.access import Access
-from apps.billing.models import Customer
+from apps.billing.models import Customer, DiscountType
 from apps.billing.requests import CustomerRequest
-from apps.billing.selectors import customer_with_email, customers_visible_to
+from apps.billing.selectors import (
+    customer_with_email,
+    customers_visible_to,
+    tax_rates_visible_to,
+)
 from apps.billing.services.customers import create_customer
 from apps.core import money
 from apps.core.errors import Failure
 from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.messages.invalid import SENTENCES, Invalid
 from apps.core.text.days import end_of_day
-from apps.core.typed_amounts import percent_typed
+from apps.core.typed_amounts import cents_typed, percent_typed
 from apps.core.web.forms import Form, figures_of
 
 ADD = "add_customer"  # the button that adds somebody new
+RATES_MAX = 200
 TEXT_MAX = 6000  # more than any text may hold, so that the service says so
 # What people call a field of a request; others are called by their own name.
 _LABELS = {
@@ -115,6 +120,33 @@ class BillingForm(Form):
     def filled(self, *names: str) -> dict[str, str | None]:
         """Texts as requests have them: what was left empty is null."""
         return {name: self.values[name] or None for name in names}
+
+
+def rates_to_choose(access: Access, *chosen: str) -> list[tuple[str, str]]:
+    """The IDs and names of active rates, and of those that were chosen before."""
+    rows = tax_rates_visible_to(access)[:RATES_MAX]
+    return [(str(rate.pk), str(rate)) for rate in rows if rate.active or str(rate.pk) in chosen]
+
+
+def discount_typed(kind: str, text: str, currency: str) -> dict[str, object]:
+    """A discount as requests have it, null when none was typed. Raises Invalid."""
+    if not text:
+        return {"discount_type": None, "discount_value": None}
+    value = (
+        whole(text.removesuffix("%").strip(), "discount")
+        if kind == DiscountType.PERCENT
+        else cents_typed(text, "discount", currency)
+    )
+    return {"discount_type": kind or None, "discount_value": value}
+
+
+def discount_shown(kind: str | None, value: int | None) -> dict[str, str]:
+    """A discount as it is typed."""
+    if value is None:
+        return {"discount_type": kind or "", "discount": ""}
+    is_amount = kind == DiscountType.AMOUNT
+    text = money.text_from_cents(value) if is_amount else str(value)
+    return {"discount_type": kind or "", "discount": text}
 
 
 class NoSuchCustomer(Failure):

@@ -11,7 +11,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.utils.translation import gettext
 
-from apps.billing import selectors
 from apps.billing.invoices.charged import Charged, taxes_of
 from apps.billing.invoices.drafts import (
     OnlyDraftsEdited,
@@ -31,11 +30,14 @@ from apps.dashboard.billing.forms import (
     ADD,
     BillingForm,
     customer_named,
+    discount_shown,
+    discount_typed,
     email_of,
     last_second,
     may_add,
     parts_of,
     percent_bps,
+    rates_to_choose,
     whole,
 )
 from apps.dashboard.billing.invoices import find_invoice
@@ -46,7 +48,6 @@ from apps.stores.models import Currency
 
 ROWS = 3
 EMAILS_MAX = 500
-RATES_MAX = 200
 _TEXTS = ("custom_number", "po_number", "buyer_reference", "description", "notes", "footer")
 _NEW_LINE = {"what": "", "many": "1", "each": "", "rate": ""}
 # Which input of a line a field of it is typed into.
@@ -189,16 +190,9 @@ class InvoiceForm(BillingForm):
         return at.astimezone(self.zone).date().isoformat()
 
     def _discount(self) -> dict[str, object]:
-        kind = self.values["discount_type"]
-        text = self.values["discount"]
-        if not text:
-            return {"discount_type": None, "discount_value": None}
-        if kind == Invoice.DiscountType.PERCENT:
-            return {
-                "discount_type": kind,
-                "discount_value": whole(text.removesuffix("%").strip(), "discount"),
-            }
-        return {"discount_type": kind or None, "discount_value": self._cents(text, "discount")}
+        currency = self.values["currency"]
+        chosen = currency if currency in Currency.values else ""
+        return discount_typed(self.values["discount_type"], self.values["discount"], chosen)
 
     def input_of(self, field: str) -> str:
         name, position, inner = parts_of(field)
@@ -322,24 +316,15 @@ def _padded(lines: Lines, more: int) -> Lines:
 
 def _rates(request: PageRequest, form: InvoiceForm) -> list[tuple[str, str]]:
     """Active rates, and those that the draft has."""
-    used = {form.values["tax_rate"], *(line["rate"] for line in form.lines)}
-    rows = selectors.tax_rates_visible_to(request.access)[:RATES_MAX]
-    return [(str(rate.pk), str(rate)) for rate in rows if rate.active or str(rate.pk) in used]
+    used = (form.values["tax_rate"], *(line["rate"] for line in form.lines))
+    return rates_to_choose(request.access, *used)
 
 
 def _shown(invoice: Invoice) -> dict[str, str]:
-    value = invoice.discount_value
-    kind = invoice.discount_type or ""
-    is_amount = kind == Invoice.DiscountType.AMOUNT
     return {
         "email": invoice.customer.email,
         "currency": invoice.currency,
-        "discount_type": kind,
-        "discount": ""
-        if value is None
-        else money.text_from_cents(value)
-        if is_amount
-        else str(value),
+        **discount_shown(invoice.discount_type, invoice.discount_value),
         "tax": ""
         if invoice.tax_rate_bps is None
         else money.percentage_from_bps(invoice.tax_rate_bps),

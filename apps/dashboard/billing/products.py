@@ -19,7 +19,8 @@ from apps.core import clock, money
 from apps.core.searching import LENGTH_MAX
 from apps.core.typed_amounts import cents_typed
 from apps.dashboard.billing.columns import PRODUCTS
-from apps.dashboard.billing.forms import BillingForm, whole
+from apps.dashboard.billing.forms import BillingForm, rates_to_choose, whole
+from apps.dashboard.billing.tax_words import SUPPLIES
 from apps.dashboard.site import form_keys
 from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, is_htmx, show
 from apps.dashboard.tables.exports import csv_file
@@ -159,7 +160,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
 
 
 class ProductForm(BillingForm):
-    names = ("name", "description")
+    names = ("name", "description", "tax_rate_id", "supply_type")
     hidden = (form_keys.NAME,)
 
     def request(self) -> ProductRequest:
@@ -187,8 +188,8 @@ def create(request: PageRequest) -> HttpResponse:
 def edit(request: PageRequest, id: str) -> HttpResponse:
     product: Product = find(_products(request), id)
     if request.method == "GET":
-        product_form = ProductForm({"name": product.name, "description": product.description or ""})
-        return _form(request, product_form, product)
+        shown = {name: str(getattr(product, name) or "") for name in ProductForm.names}
+        return _form(request, ProductForm(shown), product)
     form = ProductForm(request.POST.dict())
     try:
         catalog.update_product(request.access, product, form.changes())
@@ -199,12 +200,18 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _form(request: PageRequest, form: ProductForm, product: Product | None = None) -> HttpResponse:
-    context = {"form": form, "errors": form.common_errors, "product": product}
+    context = {
+        "form": form,
+        "errors": form.common_errors,
+        "product": product,
+        "rates": rates_to_choose(request.access, form.values["tax_rate_id"]),
+        "supplies": [(value, gettext(label)) for value, label in SUPPLIES.items()],
+    }
     return show(request, "dashboard/products/form.html", context, status=form.status)
 
 
 class PriceForm(BillingForm):
-    names = ("unit_amount", "currency", "interval_count", "interval")
+    names = ("unit_amount", "currency", "interval_count", "interval", "tax_rate_id")
     hidden = (form_keys.NAME,)
     inputs = {"amount": "unit_amount", "unit_amount_cents": "unit_amount"}
 
@@ -216,7 +223,7 @@ class PriceForm(BillingForm):
             {
                 "unit_amount_cents": cents_typed(self.values["unit_amount"], "amount", currency),
                 "interval_count": whole(self.values["interval_count"] or "1", "interval_count"),
-                **self.filled("currency", "interval"),
+                **self.filled("currency", "interval", "tax_rate_id"),
             }
         )
 
@@ -246,6 +253,7 @@ def _price_form(request: PageRequest, product: Product, form: PriceForm) -> Http
         "form": form,
         "errors": form.common_errors,
         "currencies": Currency.choices,
+        "rates": rates_to_choose(request.access, form.values["tax_rate_id"]),
         "intervals": [(value, gettext(one), gettext(many)) for value, one, many in _INTERVALS],
     }
     return show(request, "dashboard/products/price.html", context, status=form.status)

@@ -17,15 +17,19 @@ from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.billing.subscriptions import changes as services
 from apps.billing.subscriptions.upcoming import cycle_cents, upcoming_cycles
+from apps.core.messages.fields import is_uuid
 from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import SUBSCRIPTIONS
 from apps.dashboard.billing.forms import (
     ADD,
     BillingForm,
     customer_named,
+    discount_shown,
+    discount_typed,
     email_of,
     may_add,
     parts_of,
+    rates_to_choose,
     whole,
 )
 from apps.dashboard.site import form_keys
@@ -140,12 +144,15 @@ class SubscriptionForm(BillingForm):
         "name": "customer_name",
         "items": "price-1",
         "trial_period_days": "trial_days",
+        "discount_value": "discount",
     }
 
     def __init__(self, typed: Mapping[str, str], rows: list[ItemRow]) -> None:
         self.rows = rows
         inputs = [f"{name}-{n}" for n in range(1, len(rows) + 1) for name in ("price", "quantity")]
-        self.names = ("email", "customer_name", *inputs, "trial_days", "grace_cycles")
+        own = ("trial_days", "grace_cycles", "discount", "discount_type", "tax_rate_id")
+        self.names = ("email", "customer_name", *inputs, *own)
+        self.currency = ""
         super().__init__(typed)
 
     @classmethod
@@ -157,7 +164,9 @@ class SubscriptionForm(BillingForm):
             for price, quantity in list(pairs)[:ROWS_MAX]
             if price
         ]
-        return cls(request.POST.dict(), _padded(rows, ROWS if "more" in request.POST else 0))
+        form = cls(request.POST.dict(), _padded(rows, ROWS if "more" in request.POST else 0))
+        form.currency = _currency_of(request, rows)
+        return form
 
     def request(self, customer: Customer) -> SubscriptionRequest:
         """Raises Invalid."""
@@ -182,6 +191,8 @@ class SubscriptionForm(BillingForm):
         return {
             "items": items,
             "grace_cycles": whole(self.values["grace_cycles"] or "1", "grace_cycles"),
+            **discount_typed(self.values["discount_type"], self.values["discount"], self.currency),
+            **self.filled("tax_rate_id"),
         }
 
     def input_of(self, field: str) -> str:
@@ -228,9 +239,12 @@ def change(request: PageRequest, id: str) -> HttpResponse:
     """Other prices and quantities, from the next cycle on."""
     row = _find(request, id)
     if request.method == "GET":
-        change_form = SubscriptionForm(
-            {"grace_cycles": str(row.grace_cycles)}, _padded(_shown(row), 0)
-        )
+        shown = {
+            "grace_cycles": str(row.grace_cycles),
+            "tax_rate_id": str(row.tax_rate_id or ""),
+            **discount_shown(row.discount_type, row.discount_value),
+        }
+        change_form = SubscriptionForm(shown, _padded(_shown(row), 0))
         return _form(request, change_form, subscription=row)
     form = SubscriptionForm.posted(request)
     if "more" in request.POST:
@@ -246,6 +260,13 @@ def change(request: PageRequest, id: str) -> HttpResponse:
         else gettext("Saved. Changes apply from the next cycle."),
     )
     return go("subscription", row.pk)
+
+
+def _currency_of(request: PageRequest, rows: list[ItemRow]) -> str:
+    """That of the first price, in which a discount is typed; empty while none is chosen."""
+    ids = [row.price for row in rows[:1] if is_uuid(row.price)]
+    price = Price.objects.visible_to(request.access).filter(pk__in=ids).first()
+    return "" if price is None else price.currency
 
 
 def _shown(row: Subscription) -> list[ItemRow]:
@@ -274,6 +295,7 @@ def _form(
         "is_new": is_new,
         "subscription": subscription,
         "prices": [(str(price.pk), price) for price in prices],
+        "rates": rates_to_choose(request.access, form.values["tax_rate_id"]),
         "emails": []
         if subscription
         else list(

@@ -9,13 +9,12 @@ from apps.billing.models import SupplyType, TaxRate
 from apps.billing.requests import TaxRateChanges, TaxRateRequest, TaxSettingsChanges
 from apps.billing.services import tax_rates
 from apps.billing.taxes.choosing import settings_of
-from apps.dashboard.billing.forms import BillingForm, percent_bps
+from apps.dashboard.billing.forms import RATES_MAX, BillingForm, percent_bps
 from apps.dashboard.billing.tax_words import SUPPLIES, categories
 from apps.dashboard.site import form_keys
 from apps.dashboard.site.views import PageRequest, Refusals, find, go, show
 from apps.stores import roles
 
-RATES_MAX = 200
 _CHECKS = ("is_automatic", "is_small_business", "charges_abroad")
 
 

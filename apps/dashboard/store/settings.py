@@ -22,7 +22,7 @@ from apps.core.web.forms import Form, sentences
 from apps.core.web.refusals import status_of
 from apps.dashboard.site.views import PageRequest, Refusals, go, show
 from apps.stores import branding as looks
-from apps.stores import domains, services
+from apps.stores import domains, roles, services
 from apps.stores.models import Currency, Store
 from apps.stores.profile import zone_names
 from apps.stores.requests import StoreDetails
@@ -149,7 +149,8 @@ def details(request: PageRequest) -> HttpResponse:
         return _details_form(request, DetailsForm.of(store))
     form = DetailsForm.from_post(request.POST)
     try:
-        services.change_details(store, form.request())
+        is_owner = roles.may(request.member.role, roles.OWN)
+        services.change_details(store, form.request(), is_owner=is_owner)
     except Refusals as refusal:
         return _details_form(request, form.refuse(refusal))
     messages.success(request, gettext("Store details saved."))

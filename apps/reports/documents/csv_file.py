@@ -90,7 +90,7 @@ def write(report: Report, file: Any, progress: Callable[[int], None]) -> None:
     columns: tuple[str, ...] = STATEMENT_COLUMNS if is_statement else ENTRY_COLUMNS
     rows = _statement(sums, every, extent) if is_statement else _entries(every, extent)
     is_amount = [column in AMOUNTS for column in columns]
-    written = (_separated(row, is_amount, separators.decimals) for row in rows)
+    written = (separated(row, is_amount, separators.decimals) for row in rows)
     for text in spreadsheet.lines(columns, written, separator=separators.cells):
         file.write(text.encode())
 
@@ -103,7 +103,8 @@ def counted(every: Iterator[ReportLine], progress: Callable[[int], None]) -> Ite
             progress(number)
 
 
-def _separated(row: list[object], is_amount: list[bool], decimals: str) -> list[object]:
+def separated(row: list[object], is_amount: list[bool], decimals: str) -> list[object]:
+    """The cells with the sign before decimals that was chosen."""
     return [
         str(cell).replace(".", decimals) if is_one and cell is not None else cell
         for cell, is_one in zip(row, is_amount, strict=True)

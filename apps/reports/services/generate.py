@@ -27,6 +27,7 @@ from apps.reports.documents import (
     journal_file,
     ofx_file,
     pdf_file,
+    tax_file,
 )
 from apps.reports.documents.statement_lines import RateMissing
 from apps.reports.models import Report
@@ -37,7 +38,12 @@ ATTEMPTS_MAX = 3
 BATCH_MAX = 20
 FAILED_WORDS = "The report could not be made. Ask for it again."
 
-WRITERS: dict[str, Callable[[Report, Any, Callable[[int], None]], None]] = {
+Writer = Callable[[Report, Any, Callable[[int], None]], None]
+TAX_WRITERS: dict[str, Writer] = {
+    Report.Format.PDF: tax_file.write_pdf,
+    **dict.fromkeys(csv_file.SEPARATORS, tax_file.write_csv),
+}
+WRITERS: dict[str, Writer] = {
     Report.Format.PDF: pdf_file.write,
     **dict.fromkeys(csv_file.SEPARATORS, csv_file.write),
     **dict.fromkeys(journal_file.JOURNALS, journal_file.write),
@@ -106,7 +112,9 @@ def _generate(report: Report) -> None:
         return
     try:
         with tempfile.TemporaryFile() as file:
-            WRITERS[report.format](report, file, lambda lines: _note_progress(report, lines))
+            is_tax = report.report_type == Report.Type.TAX_REPORT
+            write = (TAX_WRITERS if is_tax else WRITERS)[report.format]
+            write(report, file, lambda lines: _note_progress(report, lines))
             size = file.tell()
             file.seek(0)
             _finish(report, storages["private"].save(_file_name(report), File(file)), size)

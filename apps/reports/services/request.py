@@ -40,6 +40,7 @@ _STATEMENTS = (
 FORMATS: dict[str, tuple[str, ...]] = {
     Report.Type.ACCOUNTING_TRANSACTIONS: (*_SHEETS, *_JOURNALS),
     Report.Type.MERCHANT_STATEMENT: (*_SHEETS, *_STATEMENTS),
+    Report.Type.TAX_REPORT: _SHEETS,
 }
 # Books have the store's days unless others are asked for.
 OF_THE_STORES_DAYS = frozenset({*_JOURNALS, *_STATEMENTS})
@@ -112,7 +113,10 @@ def request_report(access: Access, request: ReportRequest) -> Report:
     """
     now = access.now()
     named = request.time_zone
-    if not named and request.format in OF_THE_STORES_DAYS:
+    is_of_stores_days = (
+        request.format in OF_THE_STORES_DAYS or request.report_type == Report.Type.TAX_REPORT
+    )
+    if not named and is_of_stores_days:
         named = access.store.time_zone
     time_zone = _zone("" if named == UTC_NAME else named)
     local = now.astimezone(zone_named(time_zone))

@@ -2558,6 +2558,21 @@ export interface Queries {
         /** @description Whose days they are, such as `Europe/Berlin`; UTC when left out, and the store's zone in the formats of accounting programs */
         time_zone?: string;
     };
+    get_reports_tax_report: {
+        /** @description Only what was priced in it; all currencies when left out or unknown */
+        currency?: string;
+        /** Format: date */
+        end_date: string;
+        /**
+         * @default pdf
+         * @enum {string}
+         */
+        format?: "pdf" | "csv" | "csv_semicolon" | "csv_tab";
+        /** Format: date */
+        start_date: string;
+        /** @description Whose days they are, such as `Europe/Berlin`; UTC when left out, and the store's zone in the formats of accounting programs */
+        time_zone?: string;
+    };
     get_request_log: {
         /** Format: uuid */
         before?: string;
@@ -2695,6 +2710,7 @@ export interface Answers {
     get_reports: ReportIndex;
     get_reports_accounting_transactions: ReportReady | ReportPending;
     get_reports_merchant_statement: ReportReady | ReportPending;
+    get_reports_tax_report: ReportReady | ReportPending;
     get_request_log: RequestEntryFeed;
     get_supported_assets: SupportedAsset[];
     get_test_clock: TestClock;

@@ -70,6 +70,7 @@ export const OPERATIONS = {
   get_reports: {"method":"GET","path":"/reports","takesKey":false},
   get_reports_accounting_transactions: {"method":"GET","path":"/reports/accounting_transactions","takesKey":false},
   get_reports_merchant_statement: {"method":"GET","path":"/reports/merchant_statement","takesKey":false},
+  get_reports_tax_report: {"method":"GET","path":"/reports/tax_report","takesKey":false},
   get_request_log: {"method":"GET","path":"/request_log","takesKey":false},
   get_supported_assets: {"method":"GET","path":"/supported_assets","takesKey":false},
   get_test_clock: {"method":"GET","path":"/test_clock","takesKey":false},

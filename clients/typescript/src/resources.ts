@@ -203,6 +203,11 @@ export class Reports extends Resource {
     return this.api.call("get_reports_merchant_statement", { query }, options);
   }
 
+  /** Taxes of invoices less credit notes, by month, country, category and rate. */
+  taxReport(query: Query<"get_reports_tax_report">, options?: RequestOptions) {
+    return this.api.call("get_reports_tax_report", { query }, options);
+  }
+
   /** The latest reports, and the last day that one may end on. */
   latest(options?: RequestOptions) {
     return this.api.call("get_reports", {}, options);

@@ -332,6 +332,15 @@ class Reports(async_calls.AsyncResource):
         """Retrieve a merchant statement: `GET /reports/merchant_statement`."""
         return await self._api.one(calls.Call("GET", "/reports/merchant_statement", options, query=fields), (models.ReportReady | models.ReportPending))
 
+    async def tax_report(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.ReportsTaxReport],
+    ) -> models.ReportReady | models.ReportPending:
+        """Retrieve a tax report: `GET /reports/tax_report`."""
+        return await self._api.one(calls.Call("GET", "/reports/tax_report", options, query=fields), (models.ReportReady | models.ReportPending))
+
     async def latest(
         self,
         *,

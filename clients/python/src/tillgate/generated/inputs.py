@@ -424,6 +424,14 @@ class ReportsMerchantStatement(TypedDict):
     time_zone: NotRequired[str]
 
 
+class ReportsTaxReport(TypedDict):
+    currency: NotRequired[str]
+    end_date: str
+    format: NotRequired[Literal['pdf', 'csv', 'csv_semicolon', 'csv_tab']]
+    start_date: str
+    time_zone: NotRequired[str]
+
+
 class WebhookEndpointsList(TypedDict):
     status: NotRequired[Literal['active', 'disabled', 'error']]
 

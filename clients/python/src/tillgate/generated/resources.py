@@ -331,6 +331,15 @@ class Reports(calls.Resource):
         """Retrieve a merchant statement: `GET /reports/merchant_statement`."""
         return self._api.one(calls.Call("GET", "/reports/merchant_statement", options, query=fields), (models.ReportReady | models.ReportPending))
 
+    def tax_report(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.ReportsTaxReport],
+    ) -> models.ReportReady | models.ReportPending:
+        """Retrieve a tax report: `GET /reports/tax_report`."""
+        return self._api.one(calls.Call("GET", "/reports/tax_report", options, query=fields), (models.ReportReady | models.ReportPending))
+
     def latest(
         self,
         *,
