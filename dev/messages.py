@@ -57,7 +57,28 @@ PYTHON = (
     "apps/payments/documents/invoice.py",
 )
 # THE list of what is said to merchants; refusals of services are collected by themselves.
-MERCHANT_TEMPLATES = ("dashboard/**/*.html", "front/*.html")
+MERCHANT_TEMPLATES = (
+    "dashboard/**/*.html",
+    "front/*.html",
+    "email/_notice.*",
+    "email/account_changed.*",
+    "email/credentials_shrunk.*",
+    "email/daily_summary.*",
+    "email/destination_named.*",
+    "email/email_change.*",
+    "email/invitation.*",
+    "email/member_removed.*",
+    "email/new_sign_in.*",
+    "email/notification.*",
+    "email/operation.*",
+    "email/password_reset.*",
+    "email/payout_approval*.*",
+    "email/platform_fee_raised.*",
+    "email/review_outcome.*",
+    "email/sign_up_code.*",
+    "email/sign_up_known.*",
+    "email/webhook_endpoint_off.*",
+)
 MERCHANT_PYTHON = ("apps/**/*.py",)
 # Packages whose refusals no page of the dashboard shows.
 NOT_SHOWN = (

@@ -14,8 +14,10 @@ from django.db.models import Q
 from apps.access import credentials, operations, rights, waiting_period
 from apps.access.access import Access
 from apps.access.models import AccessToken, AgentCredential, ApiKey, KeyType, RefreshToken
-from apps.core import clock, mail
+from apps.core import clock
 from apps.core.errors import NotFound
+from apps.core.text.wording import Worded
+from apps.stores import person_mail
 from apps.stores.auditing import audit
 from apps.stores.models import Member, Role, Store, User
 
@@ -57,11 +59,10 @@ def tell_owners(store: Store, user: User, before: str | None, after: str | None)
         return
     context = {
         "person": user.name or user.email,
-        "role": Role(after).label.lower() if after else "",
+        "role": Role(after).label if after else "",
         "store": store.name,
         "lines": [
-            f"{credential.name} ({credential.mode}): {', '.join(credential.lost)}"
-            for credential in shrunk
+            (credential.name, credential.mode, ", ".join(credential.lost)) for credential in shrunk
         ],
     }
     at = clock.iso(clock.real_now())
@@ -69,7 +70,7 @@ def tell_owners(store: Store, user: User, before: str | None, after: str | None)
         store=store, role=Role.OWNER, user__is_active=True
     ).select_related("user"):
         key = f"credentials_shrunk:{store.pk}:{user.pk}:{owner.user_id}:{at}"
-        mail.send(key=key, to=owner.user.email, template="credentials_shrunk", context=context)
+        person_mail.send(owner.user, key=key, template="credentials_shrunk", context=context)
 
 
 def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> list[Shrunk]:
@@ -80,11 +81,14 @@ def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> 
 
     is_own = Q(store=store, user=user)
     credentials = [
-        Shrunk(f"API key {_name(row)}", row.mode, between(row.scopes))
+        Shrunk(Worded("API key {name}", name=_name(row)), row.mode, between(row.scopes))
         for row in ApiKey.objects.filter(is_own, revoked_at=None)
     ]
     agents = AgentCredential.objects.filter(is_own, application=None, revoked_at=None)
-    credentials += [Shrunk(f"Agent {_name(row)}", row.mode, between(row.scopes)) for row in agents]
+    credentials += [
+        Shrunk(Worded("Agent {name}", name=_name(row)), row.mode, between(row.scopes))
+        for row in agents
+    ]
     now = clock.real_now()
     tokens = list(
         AccessToken.objects.filter(is_own, revoked_at=None, expires__gt=now).select_related(
@@ -98,7 +102,11 @@ def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> 
     )
     apps = {token.token_family: token for token in tokens}
     credentials += [
-        Shrunk(f"App {token.application.name}", token.mode, between(token.scope.split()))
+        Shrunk(
+            Worded("App {name}", name=token.application.name),
+            token.mode,
+            between(token.scope.split()),
+        )
         for token in apps.values()
     ]
     return credentials
@@ -123,7 +131,10 @@ def take_over(access: Access, row: Credential) -> str:
             access,
             operations.TAKE_OVER,
             row.pk,
-            f"{_name(row)}, which has a new secret and no longer works with the old one",
+            Worded(
+                "{name}, which has a new secret and no longer works with the old one",
+                name=_name(row),
+            ),
             row.scopes,
             mode=row.mode,
             until=until,

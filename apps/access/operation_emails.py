@@ -10,33 +10,36 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext_noop as _
+
 from apps.access import operations
 from apps.access.access import Access
 from apps.access.operations import Operation
-from apps.core import mail
 from apps.core.models import Mode
-from apps.stores import profile
+from apps.core.text.wording import Worded
+from apps.stores import person_mail
 from apps.stores.models import Member, Role, Store, User
+from apps.stores.roles import role_in_words
 
 # What was done, as the subject of its email, of each operation that owners or a team are written
 # about.
 DONE = {
-    operations.BATCH_RELEASE: "A mass payout was released",
-    operations.DESTINATION_ADD: "A payout destination was added",
-    operations.WALLET_CHANGE: "The wallet that customers’ coins go to was changed",
-    operations.SCHEDULE_CREATE: "A payout schedule was created",
-    operations.SCHEDULE_CHANGE: "A payout schedule was changed",
-    operations.AUTO_SWAP: "Automatic swaps were changed",
-    operations.WAITING_PERIOD_CHANGE: "The waiting period was changed",
-    operations.APPROVAL_CHANGE: "The approval limit for payouts was changed",
-    operations.GUARDED_KEY_CREATE: "An API key that can move money was created",
-    operations.GUARDED_AGENT_CREATE: "An agent that can move money was created",
-    operations.GUARDED_GRANT: "An app that can move money was authorized",
-    operations.TAKE_OVER: "A key or agent was taken over",
-    operations.STORE_CLOSE: "The store was closed",
-    operations.ROLE_CHANGE: "A team member’s role was changed",
-    operations.MEMBER_REMOVE: "A team member was removed",
-    operations.HAND_OVER: "Ownership was transferred",
+    operations.BATCH_RELEASE: _("A mass payout was released"),
+    operations.DESTINATION_ADD: _("A payout destination was added"),
+    operations.WALLET_CHANGE: _("The wallet that customers’ coins go to was changed"),
+    operations.SCHEDULE_CREATE: _("A payout schedule was created"),
+    operations.SCHEDULE_CHANGE: _("A payout schedule was changed"),
+    operations.AUTO_SWAP: _("Automatic swaps were changed"),
+    operations.WAITING_PERIOD_CHANGE: _("The waiting period was changed"),
+    operations.APPROVAL_CHANGE: _("The approval limit for payouts was changed"),
+    operations.GUARDED_KEY_CREATE: _("An API key that can move money was created"),
+    operations.GUARDED_AGENT_CREATE: _("An agent that can move money was created"),
+    operations.GUARDED_GRANT: _("An app that can move money was authorized"),
+    operations.TAKE_OVER: _("A key or agent was taken over"),
+    operations.STORE_CLOSE: _("The store was closed"),
+    operations.ROLE_CHANGE: _("A team member’s role was changed"),
+    operations.MEMBER_REMOVE: _("A team member was removed"),
+    operations.HAND_OVER: _("Ownership was transferred"),
 }
 
 
@@ -62,7 +65,8 @@ def tell(
     done: str = "",
 ) -> None:
     """Write to the store's owners, and to those it was done to. `mode` is that of what is changed,
-    where it isn't the access's; `done` says more exactly than DONE what was done."""
+    where it isn't the access's; `done` says more exactly than DONE what was done. Both texts are
+    Worded where they have words and figures."""
     if access is None or access.user is None or not operation.emails:
         return
     if operation.has_mode and (mode or access.mode) != Mode.LIVE:
@@ -87,11 +91,13 @@ def tell_later(
 
 def tell_joined(member: Member, invited_by: User) -> None:
     """Somebody accepted an invitation: the other owners hear of it."""
-    details = (
-        f"{member.user.email}, as {member.get_role_display().lower()}, invited by"
-        f" {invited_by.email}"
+    details = Worded(
+        "{person}, as {role}, invited by {inviter}",
+        person=member.user.email,
+        role=role_in_words(member.role),
+        inviter=invited_by.email,
     )
-    _write(member.store, member.user, "A member joined the team", details, but=member.user)
+    _write(member.store, member.user, _("A member joined the team"), details, but=member.user)
 
 
 def _write(
@@ -124,10 +130,6 @@ def _write(
     for user, is_owner in people.values():
         if user != but:
             values = context | {"is_owner": is_owner}
-            mail.send(
-                key=f"operation:{uuid.uuid4()}",
-                to=user.email,
-                template="operation",
-                context=values,
-                zone=profile.zone_of(user),
+            person_mail.send(
+                user, key=f"operation:{uuid.uuid4()}", template="operation", context=values
             )

@@ -23,6 +23,7 @@ from apps.core import clock
 from apps.core.errors import DatedFailure, Failure, NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode
+from apps.core.text.wording import Worded
 from apps.stores.auditing import audit
 from apps.stores.models import Store
 from apps.stores.settings import lock_settings, write_settings
@@ -158,7 +159,7 @@ def tell_credential(
     over = clock.real_now() + timedelta(hours=HOURS_MAX)
     token = signing.dumps([operation.name, str(target), over.isoformat()], salt=_SALT)
     stop = operation_emails.Stop(until, token, is_revoked=True)
-    details = f"{name}, with the scopes {', '.join(scopes)}"
+    details = Worded("{name}, with the scopes {scopes}", name=name, scopes=", ".join(scopes))
     operation_emails.tell(access, operation, details, mode=mode, stop=stop)
 
 
@@ -200,7 +201,11 @@ def change_hours(access: Access, hours: int) -> None:
             access,
             operations.WAITING_PERIOD_CHANGE,
             store.pk,
-            f"From then on it is {hours} hours, instead of {present}",
+            Worded(
+                "From then on it is {hours} hours, instead of {before}",
+                hours=hours,
+                before=present,
+            ),
             until,
         )
         audit.record(

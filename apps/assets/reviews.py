@@ -5,10 +5,12 @@ import uuid
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from apps.assets.models import AcceptedAsset
 from apps.core import clock, jobs
 from apps.core.errors import Failure
+from apps.core.text.wording import Worded
 from apps.stores.auditing import audit
 from apps.stores.emailing import account_emails
 
@@ -51,7 +53,7 @@ def end_review(accepted: AcceptedAsset, reason: str = "") -> AcceptedAsset:
     """It is accepted again, whether or not it was kept stopped before. Raises NotStopped."""
     with transaction.atomic():
         fresh = _stopped(accepted)
-        _end(fresh, reason, "We have finished our review.")
+        _end(fresh, reason, gettext_noop("We have finished our review."))
     return fresh
 
 
@@ -67,7 +69,7 @@ def _end(fresh: AcceptedAsset, reason: str, text: str) -> None:
     fresh.lost_deposit_ids = []
     fresh.review_ended_at = clock.real_now()
     _save(fresh, "asset.review_ended", reason)
-    _tell(fresh, "is accepted again", text)
+    _tell(fresh, Worded("{coin} is accepted again", coin=fresh.asset.full_name), text)
     jobs.announce("assets.review_ended")
 
 
@@ -82,7 +84,8 @@ def keep_stopped(accepted: AcceptedAsset, reason: str) -> AcceptedAsset:
         fresh.reviewed_at = clock.real_now()
         fresh.review_reason = explanation
         _save(fresh, "asset.kept_stopped", explanation)
-        _tell(fresh, "stays stopped", "Payments in it aren’t accepted.", explanation)
+        words = Worded("{coin} stays stopped", coin=fresh.asset.full_name)
+        _tell(fresh, words, gettext_noop("Payments in it aren’t accepted."), explanation)
     return fresh
 
 
@@ -106,9 +109,9 @@ def _save(fresh: AcceptedAsset, action: str, reason: str) -> None:
     )
 
 
-def _tell(fresh: AcceptedAsset, done: str, text: str, reason: str = "") -> None:
+def _tell(fresh: AcceptedAsset, words: str, text: str, reason: str = "") -> None:
     decision = account_emails.StaffDecision(
-        f"{fresh.asset.full_name} {done}", text, _PATH, "View coins", reason=reason
+        words, text, _PATH, gettext_noop("View coins"), reason=reason
     )
     key = f"asset:{fresh.pk}:{clock.real_now().isoformat()}"
     account_emails.tell_decision(fresh.store, fresh.mode, key, decision)

@@ -104,6 +104,7 @@ def send(
     is_shown: bool = False,
     zone: tzinfo = UTC,
     language: str = "",
+    region: str = "",
     unsubscribe_path: str = "",
 ) -> bool:
     """Queue the email `templates/email/<template>.txt` and `.html` for one person; a key that was
@@ -116,12 +117,12 @@ def send(
     name, answers to its support address, and `allowance` is how many of these leave (for the
     store's own code: apps.stores.emailing.customer_mail). One that `is_shown` leaves no machine:
     it was shown elsewhere, and is only noted. Templates also get `base_url` and `sender`;
-    times are in `zone`, words in `language`. Never waits for a mail server and never fails
-    because of one.
+    times are in `zone`, words in `language`, amounts and dates in the form of `region`. Never
+    waits for a mail server and never fails because of one.
     """
     at = real_now()
     id = uuid.uuid4()
-    written = compose(template, context, store=store, zone=zone, language=language)
+    written = compose(template, context, store=store, zone=zone, language=language, region=region)
     content = {"subject": written.subject, "text": written.text, "html": written.html}
     if unsubscribe_path:
         content["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
@@ -165,6 +166,7 @@ def compose(
     store: Sender | None = None,
     zone: tzinfo = UTC,
     language: str = "",
+    region: str = "",
 ) -> ComposedEmail:
     """The email as it is read. Names of stores are shown without links."""
     name = (store.brand_name or store.name) if store is not None else _own_name()
@@ -174,7 +176,7 @@ def compose(
     with (
         timezone.override(zone),
         translation.override(language or settings.LANGUAGE_CODE),
-        regions.shown_in(""),
+        regions.shown_in(region),
     ):
         text = _render(f"email/{template}.txt", values, is_html=False)
         html = _render(f"email/{template}.html", values, is_html=True)

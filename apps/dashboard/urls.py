@@ -468,6 +468,8 @@ PAGES = (
     Page("security", "security", security.index, SIGNED_IN),
     Page("notifications", "notifications", notifications.index),
     form("notifications/settings", "notification_settings", notifications.choose, SIGNED_IN),
+    button("notifications/read", "notification_read", notifications.mark_read, SIGNED_IN),
+    Page("notifications/<str:id>", "notification", notifications.open_one),
     form("unsubscribe/<str:token>", "unsubscribe", notifications.unsubscribe, EVERYBODY),
     form("profile", "profile", profile.edit, SIGNED_IN),
     form("security/authenticator", "security_enrol", security.enrol, SIGNED_IN),

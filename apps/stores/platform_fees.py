@@ -2,16 +2,16 @@
 raise waits fifteen days after everybody who pays it was notified (decision 618)."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 from apps.core import emails, mail, money
 from apps.core.clock import iso
 from apps.core.models import Mode
+from apps.stores import person_mail
 from apps.stores.models import Member, Store
 from apps.stores.notices import kinds as notification_kinds
 from apps.stores.notices import notifications
-from apps.stores.profile import zone_of
 from apps.stores.selectors import contact_of
 
 NOTICE = timedelta(days=15)
@@ -114,17 +114,12 @@ def tell_raise(account: Store, platform: Store) -> None:
         "since": since,
     }
     people = Member.objects.filter(store=account, user__is_active=True).select_related("user")
-    zones: dict[str, tzinfo] = {
-        member.user.email: zone_of(member.user) for member in people.order_by("pk")
-    }
+    users = [member.user for member in people.order_by("pk")]
+    email = "platform_fee_raised"
+    for user in users:
+        mailbox = emails.mailbox(user.email)
+        person_mail.send(user, key=f"{key}:{mailbox}", template=email, context=context)
     contact = contact_of(account)
-    if contact and emails.mailbox(contact) not in {emails.mailbox(email) for email in zones}:
-        zones[contact] = UTC
-    for email, zone in zones.items():
-        mail.send(
-            key=f"{key}:{emails.mailbox(email)}",
-            to=email,
-            template="platform_fee_raised",
-            context=context,
-            zone=zone,
-        )
+    if contact and emails.mailbox(contact) not in {emails.mailbox(user.email) for user in users}:
+        mailbox = emails.mailbox(contact)
+        mail.send(key=f"{key}:{mailbox}", to=contact, template=email, context=context)

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django.conf import settings
 from django.db import transaction
+from django.utils import translation
 
 from apps.core.errors import Failure
 from apps.core.messages.fields import Text
@@ -78,6 +79,14 @@ def language_of(user: User, browsers: str = "") -> str:
     codes = dict(settings.DASHBOARD_LANGUAGES)
     wanted = (user.language, browsers)
     return next((code for code in wanted if code in codes), settings.LANGUAGE_CODE)
+
+
+def page_language() -> str:
+    """The language of the page that is answered now, if it is another than English that the
+    dashboard has; else empty."""
+    code = translation.get_language() or ""
+    others = set(dict(settings.DASHBOARD_LANGUAGES)) - {settings.LANGUAGE_CODE}
+    return code if code in others else ""
 
 
 def change_profile(user: User, request: ProfileRequest) -> None:

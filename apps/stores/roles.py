@@ -1,5 +1,6 @@
 """THE table of what each role may do in a store. A role that isn't named in a line may not."""
 
+from apps.core.text.wording import Worded
 from apps.stores.models import Role
 
 VIEW = "view"
@@ -57,3 +58,8 @@ def scopes_of(role: str, every: frozenset[str]) -> frozenset[str]:
     return frozenset(
         scope for scope in every - hidden if scope.endswith(":read") or scope in writes
     )
+
+
+def role_in_words(role: str) -> Worded:
+    """The name of a role, for a sentence that is read in several languages."""
+    return Worded(Role(role).label)

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
 from django.db.models import F
+from django.utils.translation import gettext_noop
 from msgspec.structs import asdict
 
 from apps.core import clock, emails
@@ -58,8 +59,11 @@ class BadPassword(Failure):
     field = "password"
 
 
-def create_user(email: str, password: str, *, name: str = "", is_staff: bool = False) -> User:
-    """A person who can sign in; staff in every role. Raises Failure when the address is malformed
+def create_user(
+    email: str, password: str, *, name: str = "", language: str = "", is_staff: bool = False
+) -> User:
+    """A person who can sign in; staff in every role. `language` is theirs until they choose
+    another. Raises Failure when the address is malformed
     or taken."""
     try:
         email = emails.for_account(email)
@@ -68,7 +72,11 @@ def create_user(email: str, password: str, *, name: str = "", is_staff: bool = F
     if not password:
         raise Failure("password is required")
     user = User(
-        email=email, name=name, is_staff=is_staff, staff_roles=sorted(ALL_ROLES) if is_staff else []
+        email=email,
+        name=name,
+        language=language,
+        is_staff=is_staff,
+        staff_roles=sorted(ALL_ROLES) if is_staff else [],
     )
     user.set_password(password)
     with refused_by(User.EMAIL_ONCE, EmailTaken):
@@ -217,7 +225,7 @@ def change_password(user: User, password: str) -> None:
         user.save(update_fields=["password"])
         sign_out_everywhere(user)
         audit.record("password.changed", target=user, name=user.email)
-        account_emails.tell(user, "Your password was changed")
+        account_emails.tell(user, gettext_noop("Your password was changed"))
 
 
 def check_password(password: str, user: User) -> None:

@@ -95,3 +95,17 @@ def test_columns_and_filters_are_chosen_with_and_without_script(
     expect(page.get_by_role("link", name="Large")).to_have_attribute("aria-current", "page")
     page.get_by_role("button", name="Delete filter").click()
     expect(page.get_by_role("link", name="Large")).to_have_count(0)
+
+
+def test_a_customers_name_and_email_take_a_line_each(world: Cast, open_page: OpenPage) -> None:
+    """An email address breaks before its @ where a line may break, and here none may."""
+    api = world.bakery.test
+    customer = records.customer(api, email="chloe@example.com", name="Chloé Martin")
+    bill = records.opened(api, customer_id=customer["id"])
+    records.start_payment(bill["public_token"])
+    page = signed_in(open_page, world, "/dashboard/payments", width=1280)
+    lines = page.locator(".listing .person bdi")
+    expect(lines).to_have_count(2)
+    boxes = [line.bounding_box() for line in lines.all()]
+    heights = [box["height"] for box in boxes if box is not None]
+    assert len(heights) == 2 and max(heights) < 1.5 * min(heights), heights

@@ -56,3 +56,50 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     page.get_by_role("button", name="Unsubscribe").click()
     expect(page.get_by_text("You’re unsubscribed")).to_be_visible()
     fine_again(page)
+
+
+@pytest.mark.parametrize(("width", "dark"), VIEWS)
+def test_a_row_is_read_by_itself_and_the_bell_counts_the_others(
+    world: Cast, open_page: OpenPage, width: int, dark: bool
+) -> None:
+    page = open_page("/dashboard/balances", width=width, dark=dark, person=world.alice)
+    notifications.record(
+        *(
+            News(
+                world.bakery.store.pk,
+                "test",
+                "payout_problem",
+                f"{width}{dark}{number}",
+                f"Payout of 0.{number} ETH failed",
+                "/dashboard/payouts",
+                "",
+                f"0.{number} ETH",
+            )
+            for number in (1, 2, 3)
+        )
+    )
+
+    def bell(unread: int) -> None:
+        name = f"Notifications, {unread} unread" if unread else "Notifications"
+        expect(page.locator(".bell")).to_have_accessible_name(name)
+
+    page.reload()
+    bell(3)
+    page.locator(".bell").click()
+    rows = page.locator(".notices > li")
+    expect(rows).to_have_count(3)
+    bell(3)
+    rows.nth(1).get_by_role("button", name="Mark as read").click()
+    expect(page.get_by_text("Unread:", exact=True)).to_have_count(2)
+    expect(rows.nth(1).get_by_text("Unread:")).to_have_count(0)
+    bell(2)
+    judged(page, f"notifications-read-{width}")
+    rows.nth(0).get_by_role("link", name="View payout").click()
+    page.wait_for_url("**/dashboard/payouts")
+    bell(1)
+    page.locator(".bell").click()
+    page.get_by_role("button", name="Mark all as read").click()
+    expect(page.get_by_text("Unread:", exact=True)).to_have_count(0)
+    bell(0)
+    expect(page.get_by_role("button", name="Mark all as read")).to_have_count(0)
+    fine_again(page)

@@ -1,9 +1,12 @@
 """The page of notifications: by day, each with its kind's sign, its amount at the end, one button
 to what it is about, and a dot while it is unread."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.db import connection
 
 from apps.core import clock
 from apps.dashboard.notices import notification_lines
@@ -14,6 +17,7 @@ from apps.stores.notices.notifications import News
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
+from tests.taken_out import committed_cast
 
 
 def news(cast: Cast, subject: str, title: str, *, amount: str = "", kind: str = "") -> News:
@@ -40,8 +44,86 @@ def test_days_of_the_reader_group_them_and_a_dot_marks_what_is_unread(cast: Cast
     assert [day.label for day in days[:2]] == ["Today", "Yesterday"] and len(days) == 3
     assert [[item.is_unread for item in day.items] for day in days] == [[True], [True], [False]]
     assert text(first).count("Unread:") == 2
-    again = browser.get("notifications")
-    assert "Unread:" not in text(again)
+    assert text(browser.get("notifications")).count("Unread:") == 2, "a look reads nothing"
+
+
+def recorded(cast: Cast, count: int = 3, mode: str = "test") -> list[str]:
+    """Ids of new notifications, newest first."""
+    rows = [news(cast, f"{mode}{number}", "Payout failed") for number in range(count)]
+    notifications.record(*(row._replace(mode=mode) for row in rows))
+    found = Notification.objects.filter(store=cast.bakery.store, mode=mode)
+    return [str(id) for id in found.order_by("-created_at", "-id").values_list("pk", flat=True)]
+
+
+def unread(browser: Browser) -> list[str]:
+    """Ids that the page marks, which the bell counts on every page."""
+    page = browser.get("notifications")
+    found = [str(item.id) for day in page.context["days"] for item in day.items if item.is_unread]
+    for seen in (page, browser.get("balances")):
+        words = f"Notifications, {len(found)} unread" if found else "Notifications"
+        assert words in text(seen) and (found or ", 0 unread" not in text(seen))
+    return found
+
+
+def test_a_row_is_read_by_itself_and_the_others_stay_unread_and_counted(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    first, second, third = recorded(cast)
+    assert unread(browser) == [first, second, third]
+    assert browser.post("notifications/read", id=second).status_code == 303
+    assert unread(browser) == [first, third]
+    opened = browser.get(f"notifications/{third}")
+    assert opened.status_code == 302 and "/dashboard/payouts/" in opened["Location"]
+    assert unread(browser) == [first]
+    browser.post("notifications/read", id=second)
+    assert unread(browser) == [first], "twice is once"
+    later = recorded(cast, 4)
+    assert unread(browser) == [later[0], first]
+
+
+def test_what_one_person_read_is_unread_by_another(cast: Cast) -> None:
+    bob = Browser(cast.bob)
+    first, second = recorded(cast, 2)
+    Browser(cast.alice).post("notifications/read", id=first)
+    assert unread(bob) == [first, second]
+    assert unread(Browser(cast.alice)) == [second]
+
+
+def test_all_are_read_at_once_in_the_mode_that_is_seen(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    recorded(cast)
+    live = recorded(cast, 2, mode="live")
+    browser.switch("live")
+    browser.post("notifications/read", id=live[1])
+    browser.switch("test")
+    assert browser.post("notifications/read").status_code == 303
+    assert unread(browser) == []
+    browser.switch("live")
+    assert unread(browser) == [live[0]]
+
+
+def test_anothers_notification_is_neither_opened_nor_read(cast: Cast) -> None:
+    (theirs,) = recorded(cast, 1)
+    stranger = Browser(cast.charlie)
+    for id in (theirs, "nothing", str(cast.alice.pk)):
+        assert stranger.get(f"notifications/{id}").status_code == 404
+        assert stranger.post("notifications/read", id=id).status_code == 404
+    assert unread(Browser(cast.alice)) == [theirs]
+
+
+@pytest.mark.commits
+def test_rows_that_are_read_at_once_are_all_kept(
+    django_db_setup: None, django_db_blocker: Any
+) -> None:
+    def read(row: Notification) -> None:
+        notifications.mark_read(member, row)
+        connection.close()
+
+    with django_db_blocker.unblock(), committed_cast() as cast:
+        ids = recorded(cast, 6)
+        member = Member.objects.get(user=cast.alice, store=cast.bakery.store)
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(read, Notification.objects.filter(pk__in=ids)))
+        assert {str(id) for id in Member.objects.get(pk=member.pk).read_ids} == set(ids)
 
 
 def test_an_amount_stands_at_the_end_and_not_in_the_title_too(cast: Cast) -> None:
@@ -58,12 +140,13 @@ def test_what_happens_to_payments_and_coins_carries_its_amount(cast: Cast) -> No
     """The title of the email has it as well."""
     api = cast.bakery.test
     made = make.payment(api, title="Rye")
-    make.simulated(api, made["id"], "overpaid")
+    paid = make.simulated(api, made["id"], "overpaid")
     (row,) = Notification.objects.filter(store=cast.bakery.store)
-    assert (row.title, row.amount) == ("Payment of €10.00 was overpaid", "€10.00")
+    over = f"€{paid['overpayment']['excess_cents'] / 100:.2f}"
+    assert (row.title, row.amount) == (f"Payment of €10.00 was overpaid by {over}", over)
     ((_, items),) = shown(Browser(cast.alice))
     assert [(item.title, item.amount, item.action) for item in items] == [
-        ("Payment was overpaid", "€10.00", "View payment")
+        ("Payment of €10.00 was overpaid", over, "View payment")
     ]
 
 

@@ -22,8 +22,9 @@ from apps.reports.requests import ReportRequest
 from apps.reports.services.request import request_report
 from apps.stores import roles
 from apps.stores.emailing import customer_mail
-from apps.stores.models import Role, User
+from apps.stores.models import Notification, Role, User
 from apps.stores.models.mail import TestLetter
+from apps.stores.notices.notifications import News, record
 from apps.stores.services import change_store
 from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
@@ -92,6 +93,14 @@ def shown_email(cast: Cast) -> dict[str, str]:
         context={"name": "", "email": "", "portal_url": "", "is_test": True},
     )
     row = TestLetter.objects.visible_to(access).first()
+    assert row is not None
+    return {"id": str(row.pk)}
+
+
+def notification(cast: Cast) -> dict[str, str]:
+    store = cast.bakery.store.pk
+    record(News(store, "test", "payout_problem", "1", "Payout failed", "/dashboard/payouts"))
+    row = Notification.objects.visible_to(cast.bakery.access()).first()
     assert row is not None
     return {"id": str(row.pk)}
 
@@ -224,6 +233,7 @@ RECORDS: dict[str, Callable[[Cast], dict[str, str]]] = {
     "requests": call_made,
     "reset": lambda cast: {"id": str(cast.bob.pk), "token": "unknown"},
     "security": lambda cast: {"id": str(uuid.uuid4())},
+    "notifications": notification,
     "subscriptions": billed_by(billing.subscribe, act="pause"),
     "swaps": lambda cast: {"id": swapped(cast.bakery)},
     "transfers": lambda cast: {"id": str(stray_transfer(payment(cast.bakery.test)["id"]))},

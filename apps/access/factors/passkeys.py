@@ -23,6 +23,7 @@ from apps.access.person import entering, sign_in
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid, check_storable, is_deeper
+from apps.core.text.wording import Worded
 from apps.stores.auditing import audit
 from apps.stores.emailing import account_emails
 from apps.stores.models import User
@@ -102,7 +103,7 @@ def add(session: Session, user: User, *, answer: str, name: str, at: datetime) -
             passkey.name = name
             passkey.save(update_fields=["name"])
             audit.record("passkey.added", target=passkey, name=name)
-            account_emails.tell(user, f"A passkey was added: {name}")
+            account_emails.tell(user, Worded("A passkey was added: {name}", name=name))
     except (*ceremonies.REFUSED, Invalid, *_MALFORMED):
         raise NotAdded from None
     return passkey
@@ -158,7 +159,8 @@ def remove(passkey: Any) -> None:
     """It opens nothing any more."""
     with transaction.atomic():
         audit.record("passkey.removed", target=passkey, name=passkey.name)
-        account_emails.tell(passkey.user, f"A passkey was removed: {passkey.name}")
+        event = Worded("A passkey was removed: {name}", name=passkey.name)
+        account_emails.tell(passkey.user, event)
         entering.forget(passkey.user)
         passkey.delete()
 

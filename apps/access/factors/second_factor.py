@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop
 from django_otp import verify_token
 from django_otp_webauthn.models import WebAuthnCredential
 
@@ -17,6 +18,7 @@ from apps.access.models import SecondFactor
 from apps.access.person import entering
 from apps.core import clock, crypto
 from apps.core.errors import Failure
+from apps.core.text.wording import Worded
 from apps.stores.auditing import audit
 from apps.stores.emailing import account_emails
 from apps.stores.models import User
@@ -85,7 +87,7 @@ def confirm(user: User, code: str) -> list[str]:
         codes = _new_backup_codes(factor)
         sign_out_everywhere(user)
         audit.record("second_factor.set_up", target=user, name=user.email)
-        account_emails.tell(user, "An authenticator app was set up")
+        account_emails.tell(user, gettext_noop("An authenticator app was set up"))
     return codes
 
 
@@ -101,7 +103,7 @@ def renew_backup_codes(user: User) -> list[str]:
         raise Failure("Set up an authenticator app first")
     with transaction.atomic():
         audit.record("second_factor.codes_renewed", target=user, name=user.email)
-        account_emails.tell(user, "New backup codes were created")
+        account_emails.tell(user, gettext_noop("New backup codes were created"))
         return _new_backup_codes(factor)
 
 
@@ -114,7 +116,7 @@ def take_off(user: User) -> None:
         entering.forget(user)
         sign_out_everywhere(user)
         audit.record("second_factor.removed", target=user, name=user.email)
-        account_emails.tell(user, "Your authenticator app was removed")
+        account_emails.tell(user, gettext_noop("Your authenticator app was removed"))
 
 
 def verify(user: User, factor: SecondFactor, code: str) -> None:
@@ -125,9 +127,10 @@ def verify(user: User, factor: SecondFactor, code: str) -> None:
     before = factor.throttling_failure_count
     factor.refresh_from_db(fields=["throttling_failure_count"])
     if before != factor.throttling_failure_count == WRONG_CODES_TOLD:
-        account_emails.tell(
-            user, f"{WRONG_CODES_TOLD} wrong codes in a row were entered for your account"
+        event = Worded(
+            "{count} wrong codes in a row were entered for your account", count=WRONG_CODES_TOLD
         )
+        account_emails.tell(user, event)
     raise WrongCode
 
 

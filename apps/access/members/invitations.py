@@ -14,12 +14,14 @@ from django.db.models import QuerySet
 from apps.access import operation_emails, operations
 from apps.access.access import Access
 from apps.access.credentials import digest
-from apps.core import clock, emails, mail
+from apps.core import clock, emails
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import Invalid, check_storable
+from apps.stores import person_mail
 from apps.stores.auditing import audit
 from apps.stores.models import Invitation, Member, Role, Store, User
+from apps.stores.profile import page_language
 from apps.stores.services import check_password, create_user
 
 LIFETIME = timedelta(days=7)
@@ -218,7 +220,7 @@ def accept_as_new(invitation: Invitation, *, name: str, password: str, at: datet
         raise BadPersonName
     with transaction.atomic():
         check_password(password, User(email=invitation.email, name=name))
-        user = create_user(invitation.email, password, name=name)
+        user = create_user(invitation.email, password, name=name, language=page_language())
         return accept(invitation, user, at)
 
 
@@ -248,5 +250,14 @@ def _send(invitation: Invitation, token: str) -> None:
         "days": LIFETIME.days,
     }
     key = f"invitation:{invitation.pk}:{clock.iso(invitation.sent_at)}"
-    if not mail.send(key=key, to=invitation.email, template="invitation", context=context):
+    # Whom it is for may have no account; somebody who has one reads their own language.
+    known = User.objects.with_email(invitation.email)
+    if not person_mail.send(
+        known or invitation.invited_by,
+        key=key,
+        to=invitation.email,
+        template="invitation",
+        context=context,
+        page_language=page_language(),
+    ):
         raise TooManyEmails

@@ -3,15 +3,19 @@ store's owners and the member are told."""
 
 from datetime import datetime
 
+from django.utils.translation import gettext_noop
+
 from apps.access import makers
 from apps.core.errors import Failure
 from apps.core.models import Mode
+from apps.core.text.wording import Worded
 from apps.stores import staff_roles
 from apps.stores.auditing import audit
 from apps.stores.emailing import account_emails
 from apps.stores.emailing.account_emails import StaffDecision
 from apps.stores.models import Member, Role, StaffRequest, Store, User
 from apps.stores.notices import kinds as notification_kinds
+from apps.stores.roles import role_in_words
 from apps.stores.staff import four_eyes
 from apps.stores.staff.four_eyes import Facts, Proposal, RequestKind
 
@@ -66,12 +70,18 @@ def _before(facts: Facts) -> Facts:
 def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
     member = _member(facts)
     before, role = member.role, facts["role"]
-    text = (
-        f"{member.user.email} is now {Role(role).label.lower()}, instead of"
-        f" {Role(before).label.lower()}. If you didn’t expect this, contact us."
+    effect = Worded(
+        "{person} is now {role}, instead of {before}.",
+        person=member.user.email,
+        role=role_in_words(role),
+        before=role_in_words(before),
     )
+    text = Worded("{effect} If you didn’t expect this, contact us.", effect=effect)
     decision = StaffDecision(
-        "Our staff changed the role of a team member", text, "/dashboard/team", "Open the team"
+        gettext_noop("Our staff changed the role of a team member"),
+        text,
+        "/dashboard/team",
+        gettext_noop("Open the team"),
     )
     key = f"staff_request:{request.pk}"
     # Whoever owns the store before the change hears of it, also who owns it no longer.
@@ -90,7 +100,11 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
         details={"role": [before, role]},
     )
     if before != Role.OWNER:
-        event = f"Your role in {member.store.name} is now {Role(role).label.lower()}"
+        event = Worded(
+            "Your role in {store} is now {role}",
+            store=member.store.name,
+            role=role_in_words(role),
+        )
         account_emails.tell(member.user, event)
 
 

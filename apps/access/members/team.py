@@ -10,10 +10,13 @@ from apps.access import makers, operation_emails, operations
 from apps.access.access import Access
 from apps.access.members.invitations import check_role, member_of
 from apps.access.models import AccessToken, AgentCredential, RefreshToken
-from apps.core import clock, mail
+from apps.core import clock
 from apps.core.errors import Failure, NotFound
+from apps.core.text.wording import Worded
+from apps.stores import person_mail
 from apps.stores.auditing import audit
 from apps.stores.models import Member, Role, Store, User
+from apps.stores.roles import role_in_words
 
 
 class LastOwner(Failure):
@@ -46,7 +49,12 @@ def change_role(access: Access, member: Member, role: str) -> None:
         row.save(update_fields=["role"])
         if before != role:
             makers.tell_owners(row.store, row.user, before, role)
-            details = f"{row.user.email}: {role}, instead of {before}"
+            details = Worded(
+                "{person}: {role}, instead of {before}",
+                person=row.user.email,
+                role=role_in_words(role),
+                before=role_in_words(before),
+            )
             operation_emails.tell(access, operations.ROLE_CHANGE, details, to=[row.user])
             audit.record(
                 "member.role_changed",
@@ -72,14 +80,13 @@ def remove(access: Access, member: Member) -> None:
             name=row.user.email,
             details={"role": row.role},
         )
-        operation_emails.tell(
-            access, operations.MEMBER_REMOVE, f"{row.user.email}, {row.get_role_display().lower()}"
-        )
+        details = Worded("{person}, {role}", person=row.user.email, role=role_in_words(row.role))
+        operation_emails.tell(access, operations.MEMBER_REMOVE, details)
         at = clock.iso(clock.real_now())
         context = {"store": row.store.name, "email": row.user.email}
-        mail.send(
+        person_mail.send(
+            row.user,
             key=f"member_removed:{row.pk}:{at}",
-            to=row.user.email,
             template="member_removed",
             context=context,
         )
@@ -116,7 +123,9 @@ def hand_over(access: Access, member: Member) -> None:
         giver.role = Role.ADMIN
         to.save(update_fields=["role"])
         giver.save(update_fields=["role"])
-        details = f"From {giver.user.email} to {to.user.email}"
+        details = Worded(
+            "From {giver} to {recipient}", giver=giver.user.email, recipient=to.user.email
+        )
         operation_emails.tell(access, operations.HAND_OVER, details, to=[to.user, giver.user])
         audit.record(
             "store.ownership_handed_over",

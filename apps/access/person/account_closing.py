@@ -6,6 +6,7 @@ written with: nobody changes them.
 """
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 from django_otp_webauthn.models import WebAuthnCredential
 
 from apps.access.members import team
@@ -48,7 +49,7 @@ def close_account(user: User, password: str, address: str) -> None:
             raise StaffStay
         if owned_alone(fresh):
             raise OwnsStores
-        account_emails.tell(fresh, "Your account was closed")
+        account_emails.tell(fresh, gettext_noop("Your account was closed"))
         acting.become(acting.ActorKind.PERSON, fresh.pk)
         for member in Member.objects.filter(user=fresh, store__deleted_at=None).select_related(
             "store"

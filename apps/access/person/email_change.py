@@ -13,14 +13,17 @@ from django.db import transaction
 from apps.access import operations
 from apps.access.members.invitations import BadAddress
 from apps.access.person import sign_in
-from apps.core import emails, mail
+from apps.core import emails
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import Invalid, is_uuid
 from apps.core.models import Mode
+from apps.core.text.wording import Worded
+from apps.stores import person_mail
 from apps.stores.auditing import audit
 from apps.stores.emailing import account_emails
 from apps.stores.models import User
+from apps.stores.profile import page_language
 from apps.stores.services import EmailTaken, sign_out_everywhere
 
 LIFETIME = timedelta(days=1)
@@ -48,7 +51,14 @@ def ask(user: User, *, email: str, password: str, address: str, proof: str = "")
         return
     token = signing.dumps([str(user.pk), user.email, email, user.session_version], salt=_SALT)
     context = {"token": token, "email": email, "old": user.email}
-    mail.send(key=f"email_change:{token[-40:]}", to=email, template="email_change", context=context)
+    person_mail.send(
+        user,
+        key=f"email_change:{token[-40:]}",
+        to=email,
+        template="email_change",
+        context=context,
+        page_language=page_language(),
+    )
 
 
 def find(token: str) -> tuple[User, str]:
@@ -77,5 +87,6 @@ def finish(token: str) -> User:
             user.save(update_fields=["email"])
         sign_out_everywhere(user)
         audit.record("email.changed", target=user, name=new, details={"email": [old, new]})
-        account_emails.tell(user, f"Your email address was changed to {new}", to=old)
+        event = Worded("Your email address was changed to {email}", email=new)
+        account_emails.tell(user, event, to=old)
     return user

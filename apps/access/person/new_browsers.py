@@ -13,9 +13,8 @@ from django.core import signing
 
 from apps.access.models import KnownBrowser, SignIn
 from apps.access.person.browsers import device_of
-from apps.core import mail
 from apps.core.errors import NotFound
-from apps.stores import profile
+from apps.stores import person_mail
 from apps.stores.auditing import audit
 from apps.stores.models import User
 
@@ -47,13 +46,7 @@ def _tell(row: SignIn, user: User) -> None:
         "at": row.began_at,
         "token": token_of(row),
     }
-    mail.send(
-        key=f"new_sign_in:{row.pk}",
-        to=user.email,
-        template="new_sign_in",
-        context=context,
-        zone=profile.zone_of(user),
-    )
+    person_mail.send(user, key=f"new_sign_in:{row.pk}", template="new_sign_in", context=context)
 
 
 def token_of(row: SignIn) -> str:

@@ -11,10 +11,12 @@ from django.contrib.auth.tokens import PasswordResetTokenGenerator
 from django.db import transaction
 
 from apps.access.person import sign_in
-from apps.core import emails, mail
+from apps.core import emails
 from apps.core.errors import NotFound
 from apps.core.messages.fields import Invalid, check_storable, is_uuid
+from apps.stores import person_mail
 from apps.stores.models import User
+from apps.stores.profile import page_language
 from apps.stores.services import change_password
 
 
@@ -44,11 +46,12 @@ def ask(email: str, address: str) -> None:
     user = recipient or User(email="nobody@example.com")
     with transaction.atomic():
         context = {"id": user.pk, "token": _tokens.make_token(user), "email": user.email}
-        mail.send(
+        person_mail.send(
+            user,
             key=f"password_reset:{user.pk}:{uuid.uuid4()}",
-            to=user.email,
             template="password_reset",
             context=context,
+            page_language=page_language(),
         )
         if recipient is None:
             transaction.set_rollback(True)

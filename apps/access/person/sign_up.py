@@ -19,6 +19,7 @@ from apps.access.person import sign_in
 from apps.core import emails, mail
 from apps.core.errors import Failure, NotFound, RefusalKind
 from apps.stores.models import Member, Role, User
+from apps.stores.profile import page_language
 from apps.stores.services import check_password, create_user
 
 OPEN = "open"
@@ -83,7 +84,13 @@ def begin(session: MutableMapping[str, Any], email: str, address: str, at: datet
         **({} if is_known else {"code": code}),
     }
     template = "sign_up_known" if is_known else "sign_up_code"
-    if not mail.send(key=f"sign_up:{uuid.uuid4()}", to=email, template=template, context=context):
+    if not mail.send(
+        key=f"sign_up:{uuid.uuid4()}",
+        to=email,
+        template=template,
+        context=context,
+        language=page_language(),
+    ):
         raise TooManyEmails
     session[_CODE_KEY] = {
         "email": email,
@@ -164,7 +171,7 @@ def count_account_attempt(email: str, address: str) -> None:
 def create_account(email: str, name: str, password: str) -> User:
     """The account of a proved address. Raises BadPassword or EmailTaken."""
     check_password(password, User(email=email, name=name))
-    return create_user(email, password, name=name)
+    return create_user(email, password, name=name, language=page_language())
 
 
 def check_may_open(user: User) -> None:

@@ -239,7 +239,11 @@ def start(id: uuid.UUID) -> None:
                 locked.store,
                 locked.asked_by,
                 operations.WALLET_CHANGE,
-                f"{locked.asset.full_name}: customers’ coins go to {title(locked.wallet)}",
+                Worded(
+                    "{coin}: customers’ coins go to {wallet}",
+                    coin=locked.asset.full_name,
+                    wallet=title(locked.wallet),
+                ),
                 waiting_period.stop_of(operations.WALLET_CHANGE, locked.pk, until)
                 if hours
                 else None,

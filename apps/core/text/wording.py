@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 class Worded(str):
     """A sentence with figures, such as that of a refusal: in English for programs, by its `pattern`
-    and `figures` for people who read it in another language."""
+    and `figures` for people who read it in another language. A figure may be such a sentence."""
 
     __slots__ = ("figures", "pattern")
     pattern: str
@@ -26,7 +26,11 @@ class Worded(str):
 def translated(text: object) -> str:
     """In the language that is active; as it is where the catalog doesn't have it."""
     if isinstance(text, Worded):
-        return gettext(text.pattern).format(**text.figures)
+        figures = {
+            name: translated(figure) if isinstance(figure, Worded) else figure
+            for name, figure in text.figures.items()
+        }
+        return gettext(text.pattern).format(**figures)
     return gettext(str(text)) if text else ""
 
 

@@ -3,8 +3,9 @@ the end and a button to what it is about."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, timedelta
 from itertools import groupby
+from uuid import UUID
 
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -16,10 +17,11 @@ from apps.core.badges import BAD, GOOD, INFO, QUIET, WAIT
 from apps.core.templatetags.tillgate import day, day_of_week
 from apps.core.text.moments import in_zone
 from apps.core.text.wording import translated
-from apps.dashboard.notices.sentences import in_readers_language
 from apps.dashboard.tables import days
-from apps.stores.models import Notification
+from apps.stores.models import Member, Notification
 from apps.stores.notices import kinds
+from apps.stores.notices.notifications import is_unread
+from apps.stores.notices.sentences import in_readers_language, without_amount
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class NotificationItem:
     amount: str
     hour: SafeString | str
     sign: Sign
-    path: str
+    id: UUID
     action: str
     is_unread: bool
 
@@ -86,11 +88,11 @@ class NotificationDay:
     items: list[NotificationItem]
 
 
-def days_of(rows: Iterable[Notification], since: datetime) -> list[NotificationDay]:
-    """Of rows that are newest first; what came after `since` is unread."""
+def days_of(rows: Iterable[Notification], member: Member) -> list[NotificationDay]:
+    """Of rows that are newest first, as this person has read them or not."""
     grouped = groupby(rows, key=lambda row: timezone.localtime(row.created_at).date())
     return [
-        NotificationDay(_label(one), [_item(row, since) for row in rows]) for one, rows in grouped
+        NotificationDay(_label(one), [_item(row, member) for row in rows]) for one, rows in grouped
     ]
 
 
@@ -105,17 +107,16 @@ def action_of(path: str) -> str:
     )
 
 
-def _item(row: Notification, since: datetime) -> NotificationItem:
-    title = row.title.replace(f" of {row.amount}", "", 1) if row.amount else row.title
+def _item(row: Notification, member: Member) -> NotificationItem:
     return NotificationItem(
-        title=in_readers_language(title),
+        title=in_readers_language(without_amount(row.title, row.amount)),
         text=in_readers_language(row.text),
         amount=row.amount,
         hour=in_zone(row.created_at, "HH:mm"),
         sign=sign_of(row.kind, row.subject),
-        path=row.path,
+        id=row.pk,
         action=action_of(row.path),
-        is_unread=row.created_at > since,
+        is_unread=is_unread(member, row),
     )
 
 

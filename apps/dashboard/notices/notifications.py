@@ -5,18 +5,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.translation import gettext
 from django.views.decorators.csrf import csrf_exempt
 
 from apps.core.errors import NotFound
+from apps.core.messages.fields import is_uuid
 from apps.core.text.wording import translated
 from apps.dashboard.notices.notification_lines import days_of
 from apps.dashboard.site.views import PageRequest, go, show
 from apps.dashboard.tables.paging import window
 from apps.stores import roles
-from apps.stores.models import Notification
+from apps.stores.models import Member, Notification
 from apps.stores.notices import kinds as notification_kinds
 from apps.stores.notices import notifications
 from apps.stores.notices.kinds import CHOICES, KINDS, NotificationKind
@@ -40,24 +41,47 @@ class NotificationLine:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    """Newest first. Whoever has opened the first page has seen what is new."""
+    """Newest first. One is read when it is opened or marked, and all at once by a button."""
     member = request.member
-    mode = request.access.mode
-    since = notifications.read_until(member, mode) or member.created_at
     every = Notification.objects.visible_to(request.access)
     rows = notifications.shown_to(member, every).order_by("-created_at", "-id")
     page = window(rows, request.GET, {})
-    context = {"window": page, "days": days_of(page.rows, since), "unread": 0}
-    if "page" not in request.GET and request.method == "GET":
-        notifications.mark_read(member, mode)
+    context = {"window": page, "days": days_of(page.rows, member)}
     return show(request, "dashboard/notifications/list.html", context)
+
+
+def open_one(request: PageRequest, id: str) -> HttpResponse:
+    """To what it is about; from then on it is read."""
+    row = _one(request, id)
+    notifications.mark_read(request.member, row)
+    return HttpResponseRedirect(row.path)
+
+
+def mark_read(request: PageRequest) -> HttpResponse:
+    """One, or without an id all of the mode. Everybody who sees them marks their own."""
+    _reader(request)
+    id = request.POST.get("id", "")
+    if id:
+        notifications.mark_read(request.member, _one(request, id))
+    else:
+        notifications.mark_all_read(request.member, request.access.mode)
+    return go("notifications")
+
+
+def _one(request: PageRequest, id: str) -> Notification:
+    row = (
+        Notification.objects.visible_to(request.access).filter(pk=id).first()
+        if is_uuid(id)
+        else None
+    )
+    if row is None:
+        raise NotFound
+    return row
 
 
 def choose(request: PageRequest) -> HttpResponse:
     """Everybody who sees something of the store chooses their own."""
-    member = getattr(request, "member", None)
-    if member is None or not roles.may(member.role, roles.VIEW):
-        raise NotFound
+    member = _reader(request)
     if request.method == "POST":
         fields = request.POST.dict()
         notifications.choose(request.person, member.store, fields)
@@ -67,6 +91,13 @@ def choose(request: PageRequest) -> HttpResponse:
     chosen = notifications.channels_of(member)
     lines = [NotificationLine(name, kind, chosen[name]) for name, kind in KINDS.items()]
     return show(request, "dashboard/notifications/settings.html", {"lines": lines})
+
+
+def _reader(request: PageRequest) -> Member:
+    member: Member | None = getattr(request, "member", None)
+    if member is None or not roles.may(member.role, roles.VIEW):
+        raise NotFound
+    return member
 
 
 def _shown(fields: Mapping[str, str]) -> dict[str, bool]:

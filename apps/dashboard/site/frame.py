@@ -5,12 +5,13 @@ from collections import Counter
 from functools import cache
 from typing import Any, NamedTuple
 
+from django.contrib.postgres.fields import ArrayField
 from django.db.models import CharField, DateTimeField, QuerySet, UUIDField
 from django.http import HttpRequest
 
 from apps.access.access import Access
 from apps.agents.selectors import agents_visible_to
-from apps.core.db.sql import Blank, Statement, statement_of_names
+from apps.core.db.sql import Blank, Statement, array, statement_of_names
 from apps.dashboard.site.navigation import AGENTS, APPROVALS, PLATFORM
 from apps.payouts.services import approval_decisions, approval_rules
 from apps.stores.models import Member
@@ -44,6 +45,7 @@ def _counts(access: Access, member: Member) -> Counter[str]:
         mode=access.mode,
         user_id=member.user_id,
         since=notifications.unread_since(member, access.mode),
+        read_ids=array(member.read_ids),
     )
     return Counter(name for (name,) in rows)
 
@@ -60,7 +62,10 @@ def _asking() -> Statement:
     """Says the name of each that there is, UNREAD once for each notification."""
     viewer = _Anybody(Blank("store_id", UUIDField()), Blank("mode", CharField()))
     unread = notifications.unread_by(
-        viewer, Blank("user_id", UUIDField()), Blank("since", DateTimeField())
+        viewer,
+        Blank("user_id", UUIDField()),
+        Blank("since", DateTimeField()),
+        Blank("read_ids", ArrayField(UUIDField())),
     )
     kinds: dict[str, QuerySet[Any]] = {
         UNREAD: unread,

@@ -8,6 +8,7 @@ from apps.chain.models import Deposit, UnmatchedTransfer
 from apps.core.money import Fiat, decimal_from_atomic
 from apps.core.text.regions import in_english
 from apps.payments.models import HeldRefund, Payment, RefundAddress
+from apps.payments.proceeds import progress_by_payment
 from apps.stores.notices.kinds import (
     ASSET_STOPPED,
     PAYMENT_ATTENTION,
@@ -15,17 +16,19 @@ from apps.stores.notices.kinds import (
 )
 from apps.stores.notices.notifications import News, record
 
+_UNDER = "was underpaid"
+_OVER = "was overpaid"
 _FAILED = {
-    "failed_underpaid": ("was underpaid", "Less than the amount due arrived in time."),
-    "failed_overpaid": ("was overpaid", "More than the amount due arrived."),
+    "failed_underpaid": (_UNDER, "Less than the amount due arrived in time."),
+    "failed_overpaid": (_OVER, "More than the amount due arrived."),
 }
 _ACCEPTED = {
     "completed_underpaid": (
-        "was underpaid",
+        _UNDER,
         "Less than the amount due arrived in time and was accepted.",
     ),
     "completed_overpaid": (
-        "was overpaid",
+        _OVER,
         "More than the amount due arrived and was accepted. You can refund the difference.",
     ),
 }
@@ -35,9 +38,7 @@ def payment_accepted(payment: Payment, reason: str | None) -> None:
     """Completed with less or more than was due, as the store's settings allow; else nothing."""
     if reason in _ACCEPTED:
         words, text = _ACCEPTED[reason]
-        subject = f"{payment.pk}:{reason}"
-        worth = _worth(payment)
-        _record(payment, subject, f"Payment of {worth} {words}", text, worth)
+        _record_difference(payment, f"{payment.pk}:{reason}", words, text)
 
 
 def transfer_unmatched(payment: Payment, transfer: UnmatchedTransfer, asset: Asset) -> None:
@@ -77,8 +78,7 @@ def asset_stopped(payment: Payment, deposit: Deposit, asset: Asset) -> None:
 def payment_failed(payment: Payment, outcome: str) -> None:
     """Told once it is known what becomes of what arrived; `outcome` says that."""
     words, text = _FAILED.get(payment.state_reason or "", ("failed", ""))
-    worth = _worth(payment)
-    _record(payment, payment.pk, f"Payment of {worth} {words}", f"{text} {outcome}", worth)
+    _record_difference(payment, payment.pk, words, f"{text} {outcome}")
 
 
 def refund_held(payment: Payment, row: HeldRefund) -> None:
@@ -129,6 +129,18 @@ def came_late(payment: Payment, late: Iterable[Deposit]) -> None:
 
 def _worth(payment: Payment) -> str:
     return in_english(Fiat(payment.settlement_amount_cents, payment.settlement_currency))
+
+
+def _record_difference(payment: Payment, subject: object, words: str, text: str) -> None:
+    """Tell by how much more or less came, where it is a cent or more; else the payment's amount."""
+    amount = _worth(payment)
+    title = f"Payment of {amount} {words}"
+    progress = progress_by_payment([payment])[payment.pk]
+    cents = progress.over_cents or progress.left_cents
+    if cents and words in (_OVER, _UNDER):
+        amount = in_english(Fiat(cents, payment.settlement_currency))
+        title = f"{title} by {amount}"
+    _record(payment, subject, title, text, amount)
 
 
 def _record(payment: Payment, subject: object, title: str, text: str, amount: str) -> None:

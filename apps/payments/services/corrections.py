@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from apps.assets.models import Asset, Rate
 from apps.assets.selectors import current_rate
@@ -195,7 +196,7 @@ def _book(request: StaffRequest, facts: Facts, at: datetime) -> None:
 
 CORRECTION = RequestKind(
     "correction",
-    "A ledger correction",
+    gettext_noop("A ledger correction"),
     staff_roles.CORRECTION,
     _before,
     _carry_out,
@@ -271,7 +272,7 @@ def _worth_cents(facts: Facts, at: datetime) -> int | None:
 
 ORDER = OrderKind(
     "correction",
-    "A ledger correction",
+    gettext_noop("A ledger correction"),
     "payments.advance_treasury",
     Job("payments.book_corrections", in_transaction=False),
     staff_roles.ORDER_STOP,

@@ -11,10 +11,11 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from apps.access import operations
 from apps.access.access import Access
-from apps.core import clock, jobs, mail
+from apps.core import clock, jobs
 from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
 from apps.core.models import Viewer
@@ -22,6 +23,7 @@ from apps.core.rows import Job
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatchLine, PayoutTransition
 from apps.payouts.services import approval_rules, create, moves
+from apps.stores import person_mail
 from apps.stores.auditing import audit
 from apps.stores.models import User
 
@@ -117,7 +119,7 @@ def approve(access: Access, approval: PayoutApproval, agreed: str) -> None:
             jobs.enqueue("payouts.release_lines")
         else:
             _let_go(payout.pk, at)
-        _tell_maker(fresh, "was approved", approval.pk)
+        _tell_maker(fresh, gettext_noop("Your payout was approved"), approval.pk)
 
 
 def reject(access: Access, approval: PayoutApproval, reason: str) -> None:
@@ -133,7 +135,7 @@ def reject(access: Access, approval: PayoutApproval, reason: str) -> None:
         at = clock.now(approval.store, approval.mode)
         _decide(fresh, _Status.REJECTED, at, access.user, reason.strip())
         _give_back(fresh, f"Rejected by an approver: {fresh.reason}", at)
-        _tell_maker(fresh, "was rejected", approval.pk)
+        _tell_maker(fresh, gettext_noop("Your payout was rejected"), approval.pk)
 
 
 def withdraw(approval: PayoutApproval, reason: str) -> None:
@@ -252,9 +254,9 @@ def _tell_maker(approval: PayoutApproval, outcome: str, about: object) -> None:
         "is_test": not approval.is_live,
     }
     context["path"] = f"/dashboard/approvals/{approval.pk}"
-    mail.send(
+    person_mail.send(
+        maker,
         key=f"payout_approval_decided:{maker.pk}:{about}",
-        to=maker.email,
         template="payout_approval_decided",
         context=context,
     )
@@ -283,7 +285,9 @@ def expire(id: uuid.UUID) -> None:
     _decide(approval, _Status.EXPIRED, at, None)
     _give_back(approval, UNANSWERED, at)
     _tell_maker(
-        approval, "was not approved in time", f"{approval.store_id}:{approval.mode}:{at.date()}"
+        approval,
+        gettext_noop("Your payout was not approved in time"),
+        f"{approval.store_id}:{approval.mode}:{at.date()}",
     )  # many may expire on a day
 
 

@@ -17,6 +17,7 @@ from apps.core.errors import Failure
 from apps.core.models import Viewer
 from apps.core.money import Fiat
 from apps.core.text.regions import in_english
+from apps.core.text.wording import Worded
 from apps.payouts.models import ApprovalRule
 from apps.stores import roles
 from apps.stores.auditing import audit
@@ -119,17 +120,22 @@ def change_rule(access: Access, above_cents: int | None) -> ApprovalRule:
             access,
             operations.APPROVAL_CHANGE,
             rule.pk,
-            f"{told(rule, above_cents)}. Before: {told(rule, present)}",
+            Worded(
+                "{rule}. Before: {before}",
+                rule=told(rule, above_cents),
+                before=told(rule, present),
+            ),
             until,
         )
     return rule
 
 
-def told(rule: ApprovalRule, above_cents: int | None) -> str:
+def told(rule: ApprovalRule, above_cents: int | None) -> Worded:
     """A rule in words."""
     if above_cents is None:
-        return "No payout needs a second approval"
-    return f"Payouts above {in_english(Fiat(above_cents, rule.currency))} need a second approval"
+        return Worded("No payout needs a second approval")
+    amount = in_english(Fiat(above_cents, rule.currency))
+    return Worded("Payouts above {amount} need a second approval", amount=amount)
 
 
 def stop_change(id: uuid.UUID, until: datetime) -> bool:

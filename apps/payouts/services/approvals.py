@@ -15,13 +15,14 @@ from django.db.models import Sum
 from apps.access.access import AGENT, OAUTH, SESSION, Access
 from apps.assets.models import Asset
 from apps.assets.selectors import valued
-from apps.core import clock, mail
+from apps.core import clock
 from apps.core.db import locks
 from apps.core.models import Viewer
 from apps.core.money import Amount, CoinPrice, Fiat
+from apps.core.text.wording import Worded
 from apps.payouts.models import Payout, PayoutApproval, Schedule
 from apps.payouts.services import approval_rules
-from apps.stores import profile
+from apps.stores import person_mail
 from apps.stores.auditing import audit
 from apps.stores.notices.kinds import PAYOUT_APPROVAL
 from apps.stores.notices.notifications import News, record
@@ -172,7 +173,7 @@ def _news(approval: PayoutApproval, wish: Wish) -> News:
         approval.pk,
         "Payout needs approval",
         f"/dashboard/approvals/{approval.pk}",
-        f"{wish.text}, requested by {approval.made_by}",
+        str(Worded("{what}, requested by {person}", what=wish.text, person=approval.made_by)),
     )
 
 
@@ -190,10 +191,9 @@ def _tell_approvers(approval: PayoutApproval, wish: Wish) -> None:
             "until": approval.expires_at,
             "path": f"/dashboard/approvals/{approval.pk}",
         }
-        mail.send(
+        person_mail.send(
+            member.user,
             key=f"payout_approval:{approval.pk}:{member.user_id}",
-            to=member.user.email,
             template="payout_approval",
             context=context,
-            zone=profile.zone_of(member.user),
         )

@@ -7,9 +7,11 @@ The store's owners hear of each decision; of test accounts only the dashboard te
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from apps.core import clock
 from apps.core.errors import Failure
+from apps.core.text.wording import Worded
 from apps.payouts.models import Destination
 from apps.payouts.services.destinations import title
 from apps.stores.auditing import audit
@@ -33,7 +35,12 @@ def verify_bank(destination: Destination, reason: str = "") -> Destination:
         fresh = _waiting(destination)
         at = clock.now(fresh.store, fresh.mode)
         _change(fresh, "verified", reason, verified_at=at)
-        _tell(fresh, at, "was verified", "You can pay out to it now.")
+        _tell(
+            fresh,
+            at,
+            Worded("Your {account} was verified", account=title(fresh)),
+            gettext_noop("You can pay out to it now."),
+        )
     return fresh
 
 
@@ -47,8 +54,11 @@ def reject_bank(destination: Destination, reason: str) -> Destination:
         fresh = _waiting(destination)
         at = clock.now(fresh.store, fresh.mode)
         _change(fresh, "rejected", explanation, rejected_at=at, rejection_reason=explanation)
-        text = "You can’t pay out to it. Remove it, and add it again with other details."
-        _tell(fresh, at, "couldn’t be verified", text, explanation)
+        text = gettext_noop(
+            "You can’t pay out to it. Remove it, and add it again with other details."
+        )
+        words = Worded("Your {account} couldn’t be verified", account=title(fresh))
+        _tell(fresh, at, words, text, explanation)
     return fresh
 
 
@@ -93,9 +103,9 @@ def _change(fresh: Destination, done: str, reason: str, **values: datetime | str
     )
 
 
-def _tell(fresh: Destination, at: datetime, done: str, text: str, reason: str = "") -> None:
+def _tell(fresh: Destination, at: datetime, words: str, text: str, reason: str = "") -> None:
     decision = account_emails.StaffDecision(
-        f"Your {title(fresh)} {done}", text, _PATH, "View destinations", reason=reason
+        words, text, _PATH, gettext_noop("View destinations"), reason=reason
     )
     key = f"bank:{fresh.pk}:{at.isoformat()}"
     account_emails.tell_decision(fresh.store, fresh.mode, key, decision)

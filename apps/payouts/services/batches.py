@@ -11,6 +11,7 @@ from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Count, Q, QuerySet, Sum
+from django.utils.translation import gettext_noop
 
 from apps.access import operations, waiting_period
 from apps.access.access import Access
@@ -24,6 +25,7 @@ from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount
 from apps.core.rows import Job
+from apps.core.text.wording import Worded
 from apps.ledger.selectors import balances
 from apps.payouts.models import PayoutApproval, PayoutBatch, PayoutBatchLine
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
@@ -39,6 +41,9 @@ from apps.stores.staff.suspensions import Suspension, goes_on, refuse_payout
 from apps.stores.verifying.uploads import charge
 
 CALLER = "batch"
+# What owners read of a list that was released.
+_ALL_KNOWN = gettext_noop("{name}: {count} payouts")
+_SOME_NEW = gettext_noop("{name}: {count} payouts, some to new addresses")
 JOB = Job("payouts.release_lines", limit=500)
 STOPPED = "An owner stopped the list"
 INSERT_SIZE = 1000
@@ -226,7 +231,11 @@ def release_batch(
             name=name,
             details={"usable_from": until},
         )
-        summary = f"{name}{', some to new addresses' if until else ''}"
+        summary = Worded(
+            _SOME_NEW if until else _ALL_KNOWN,
+            name=batch.filename,
+            count=count,
+        )
         waiting_period.tell(access, operations.BATCH_RELEASE, batch.pk, summary, until)
         jobs.enqueue(JOB.name)
 
@@ -237,7 +246,15 @@ def _approval_of(access: Access, batch: PayoutBatch, at: datetime) -> PayoutAppr
     above = approval_rules.above_of(present, at)
     totals = [Amount(total.asset, total.amount_atomic) for total in totals_of(batch)]
     count = batch.lines.filter(status=_Line.VALID).count()
-    wish = Wish(totals, f"{batch.filename}: {count} payouts, {in_words(totals)}")
+    wish = Wish(
+        totals,
+        Worded(
+            "{name}: {count} payouts, {amounts}",
+            name=batch.filename,
+            count=count,
+            amounts=in_words(totals),
+        ),
+    )
     return judge(batch, above, maker_of(access), wish, at)[1]
 
 

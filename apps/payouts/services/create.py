@@ -28,6 +28,7 @@ from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
 from apps.core.money import Amount, Fiat
 from apps.core.process.failpoints import failpoint
+from apps.core.text.wording import Worded
 from apps.ledger import movements
 from apps.ledger.posting import InsufficientBalance
 from apps.payments.services.own_fees import said_of_missing
@@ -270,7 +271,8 @@ def _make(
     saved = target.destination
     bank = target.destination if target.is_bank else None
     where = title(saved) if saved is not None else shown_address(str(target.address))
-    wish = Wish([amount], f"{in_words([amount])} to {where}")
+    text = Worded("{amount} to {destination}", amount=in_words([amount]), destination=where)
+    wish = Wish([amount], text)
     worth, approval = judge(viewer, terms.above, asker.maker, wish, at)
     waits = approval is not None and approval.status == WAITING
     # It is never pending before somebody else has approved it: the database refuses that.

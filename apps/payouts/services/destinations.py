@@ -9,6 +9,7 @@ import uuid
 from datetime import datetime, timedelta
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from apps.access import operations, waiting_period
 from apps.access.access import Access
@@ -21,6 +22,7 @@ from apps.core.errors import Failure, NotFound
 from apps.core.ids import new_id
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
+from apps.core.text.wording import Worded
 from apps.payouts.models import Destination, Payout, WalletNetwork
 from apps.stores.auditing import audit
 from apps.stores.models import Currency, Store
@@ -200,7 +202,9 @@ def _save(
                 destination.pk,
                 title(destination),
                 until,
-                done=f"A payout {'wallet' if destination.is_wallet else 'bank account'} was added",
+                done=gettext_noop("A payout wallet was added")
+                if destination.is_wallet
+                else gettext_noop("A payout bank account was added"),
             )
     return destination
 
@@ -213,7 +217,11 @@ def title(destination: Destination) -> str:
     """The destination's name for people; never the account number."""
     if destination.is_wallet:
         return f"{shown_address(destination.address)} ({network_name(destination)})"
-    return f"{destination.currency} account ending in {destination.account_hint}"
+    return Worded(
+        "{currency} account ending in {digits}",
+        currency=destination.currency,
+        digits=destination.account_hint,
+    )
 
 
 def remove_destination(destination: Destination, at: datetime, *, by: Access | None = None) -> None:

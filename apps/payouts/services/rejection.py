@@ -8,6 +8,7 @@ asks by an order (apps.stores.staff.worker_orders).
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from apps.core import clock
 from apps.core.errors import Failure
@@ -93,8 +94,8 @@ def _reject(payout: Payout, reason: str) -> Payout:
     note_decision(payout, "payout.rejected", reason)
     tell_owners(
         payout,
-        "was rejected",
-        "It was checked, and did not go out. What it reserved can be spent again.",
+        "A payout of {amount} from {store} was rejected",
+        gettext_noop("It was checked, and did not go out. What it reserved can be spent again."),
         at,
         reason,
     )
@@ -145,7 +146,7 @@ def _carry_out(row: WorkerOrder, at: datetime) -> str:
 
 ORDER = OrderKind(
     "hand_back",
-    "A return of coins from an off-ramp",
+    gettext_noop("A return of coins from an off-ramp"),
     "payouts.hand_back",
     Job("payouts.hand_back", in_transaction=False),
     staff_roles.ORDER_STOP,

@@ -9,6 +9,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from apps.assets.selectors import price_of
 from apps.chain.models import OutgoingTransaction
@@ -16,6 +17,7 @@ from apps.core import clock, jobs
 from apps.core.errors import Failure
 from apps.core.money import Amount, Fiat
 from apps.core.text.regions import in_english
+from apps.core.text.wording import Worded
 from apps.payouts import states
 from apps.payouts.models import Payout, PayoutApproval
 from apps.payouts.services import moves
@@ -182,7 +184,12 @@ def _approve(fresh: Payout, reason: str, request: StaffRequest | None) -> Payout
             **details,
             **({"request": request.pk} if request else {}),
         )
-        tell_owners(fresh, "was released", "It was checked, and is on its way.", at)
+        tell_owners(
+            fresh,
+            "A payout of {amount} from {store} was released",
+            gettext_noop("It was checked, and is on its way."),
+            at,
+        )
         jobs.enqueue("payouts.advance", mode=fresh.mode)
     return fresh
 
@@ -227,12 +234,21 @@ def note_decision(payout: Payout, action: str, reason: str, **details: object) -
     )
 
 
-def tell_owners(payout: Payout, outcome: str, text: str, at: datetime, reason: str = "") -> None:
-    """A payout may be reviewed again and again; each time is told."""
-    title = f"A payout of {moves.name_of(payout)} from {payout.store.name} {outcome}" + (
-        "" if payout.is_live else " (test mode)"
-    )
+# Titles of `tell_owners`.
+_TITLES = (
+    gettext_noop("A payout of {amount} from {store} was released"),
+    gettext_noop("A payout of {amount} from {store} was rejected"),
+)
+
+
+def tell_owners(payout: Payout, title: str, text: str, at: datetime, reason: str = "") -> None:
+    """A payout may be reviewed again and again; each time is told. `title` is one of _TITLES."""
+    words = Worded(title, amount=moves.name_of(payout), store=payout.store.name)
     email = account_emails.StaffDecision(
-        title, text, f"/dashboard/payouts/{payout.pk}", "Open the payout", reason
+        words if payout.is_live else Worded("{title} (test mode)", title=words),
+        text,
+        f"/dashboard/payouts/{payout.pk}",
+        gettext_noop("Open the payout"),
+        reason,
     )
     account_emails.tell_owners(payout.store, f"payout_review:{payout.pk}:{clock.iso(at)}", email)

@@ -20,6 +20,7 @@ from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, NotFound
 from apps.core.messages.fields import Invalid
 from apps.core.models import Viewer
+from apps.core.text.wording import Worded
 from apps.payouts.models import Destination, Schedule
 from apps.payouts.requests import MINIMUM_CURRENCIES, ScheduleRequest
 from apps.payouts.services.destinations import check_credential, title
@@ -167,9 +168,13 @@ def _tell(access: Access, operation: Operation, row: Schedule, until: datetime |
         if row.destination is not None
         else shown_address(str(row.destination_address))
     )
-    waiting_period.tell(
-        access, operation, row.pk, f"{row.asset_id}, {row.frequency}, to {to}", until
+    words = Worded(
+        "{asset}, {frequency}, to {destination}",
+        asset=row.asset_id,
+        frequency=Worded(Schedule.Frequency(row.frequency).label),
+        destination=to,
     )
+    waiting_period.tell(access, operation, row.pk, words, until)
 
 
 def _note(row: Schedule, action: str, fields: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ What a person has decided or corrected meanwhile stays with people.
 from collections.abc import Sequence
 
 from django.db.models import QuerySet
+from django.utils.translation import gettext_noop
 
 from apps.assets import reviews
 from apps.assets.models import AcceptedAsset
@@ -71,8 +72,12 @@ def held_for_stops(accepted: AcceptedAsset) -> "QuerySet[Payout]":
 
 
 def _text(waiting: Sequence[Payout]) -> str:
-    text = "The deposits that had left the chain have confirmed again."
-    return f"{text} Payouts that waited for it go on." if waiting else text
+    if waiting:
+        return gettext_noop(
+            "The deposits that had left the chain have confirmed again. Payouts that waited for it"
+            " go on."
+        )
+    return gettext_noop("The deposits that had left the chain have confirmed again.")
 
 
 def _go_on(payout: Payout) -> None:

@@ -1,12 +1,14 @@
 """A store asks to be a platform; a person says yes or no, once."""
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from apps.access.access import Access
 from apps.core import clock
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
+from apps.core.text.wording import Worded
 from apps.platforms.models import AccessRequest
 from apps.platforms.requests import PlatformAccess
 from apps.platforms.states import ACCESS_REQUEST, APPROVED, REJECTED
@@ -107,19 +109,25 @@ def reject_access(request: AccessRequest, reason: str = "") -> AccessRequest:
 
 
 def _approved(store: Store) -> account_emails.StaffDecision:
-    text = (
+    text = gettext_noop(
         "It can open accounts for its merchants now. Keys that were made before don’t reach them:"
         " create a new one."
     )
     return account_emails.StaffDecision(
-        f"{store.name} is a platform", text, "/dashboard/platform", "Open your platform"
+        Worded("{store} is a platform", store=store.name),
+        text,
+        "/dashboard/platform",
+        gettext_noop("Open your platform"),
     )
 
 
 def _rejected(store: Store, reason: str) -> account_emails.StaffDecision:
-    text = "It stays as it is. You can ask again at any time."
     return account_emails.StaffDecision(
-        f"{store.name} did not become a platform", text, "/dashboard/platform", "Ask again", reason
+        Worded("{store} did not become a platform", store=store.name),
+        gettext_noop("It stays as it is. You can ask again at any time."),
+        "/dashboard/platform",
+        gettext_noop("Ask again"),
+        reason,
     )
 
 

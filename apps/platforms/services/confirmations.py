@@ -27,6 +27,7 @@ from apps.payouts.services.destinations import remove_destination, title
 from apps.platforms.models import DestinationConfirmation, OnboardingLink
 from apps.stores.auditing import audit
 from apps.stores.models import Store
+from apps.stores.profile import page_language
 from apps.stores.selectors import contact_of
 
 CODE_DIGITS = 8
@@ -261,6 +262,7 @@ def _tell(row: DestinationConfirmation) -> bool:
         to=contact,
         template="destination_named",
         context=context,
+        language=page_language(),
     ):
         raise TooManyConfirmations
     _note(row, "contact_told")

@@ -4,6 +4,7 @@ and its platform's."""
 from datetime import datetime
 
 from django.db import transaction
+from django.utils.translation import gettext_noop
 from msgspec.structs import asdict
 
 from apps.core import clock
@@ -11,6 +12,7 @@ from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure, RefusalKind
 from apps.core.machine import Step
 from apps.core.models import Mode
+from apps.core.text.wording import Worded
 from apps.platforms.documents import verification_event
 from apps.platforms.requests import OwnVerificationRequest, VerificationRequest
 from apps.platforms.services import confirmations
@@ -149,13 +151,19 @@ def _email(store: Store, done: str, reason: str) -> account_emails.StaffDecision
         else f"/dashboard/platform/accounts/{store.pk}"
     )
     if done == "approved":
-        text = "We reviewed the business details and approved them."
         return account_emails.StaffDecision(
-            f"{store.name} is verified", text, path, "Open the dashboard"
+            Worded("{store} is verified", store=store.name),
+            gettext_noop("We reviewed the business details and approved them."),
+            path,
+            gettext_noop("Open the dashboard"),
         )
-    text = (
+    text = gettext_noop(
         "We couldn’t verify the business details as submitted. Update them and submit them again."
     )
     return account_emails.StaffDecision(
-        f"{store.name} could not be verified", text, path, "Open the dashboard", reason
+        Worded("{store} could not be verified", store=store.name),
+        text,
+        path,
+        gettext_noop("Open the dashboard"),
+        reason,
     )

@@ -2,37 +2,38 @@
 about their store."""
 
 import uuid
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
-from apps.core import acting, clock, mail
+from apps.core import acting, clock
 from apps.core.models import Mode
+from apps.stores import person_mail
 from apps.stores.models import Member, Role, Store, User
 from apps.stores.notices import kinds as notification_kinds
 from apps.stores.notices import notifications
-from apps.stores.profile import zone_of
 
 
 def tell(user: User, event: str, *, to: str = "") -> None:
-    """Write `what` ("Your password was changed") to the person, or to the address they had
-    before."""
+    """Write `event` ("Your password was changed", Worded where it has figures) to the person, or
+    to the address they had before."""
     context = {
         "what": event,
         "email": user.email,
         "at": clock.real_now(),
         "address": acting.current().address,
     }
-    mail.send(
+    person_mail.send(
+        user,
         key=f"account:{user.pk}:{uuid.uuid4()}",
-        to=to or user.email,
+        to=to,
         template="account_changed",
         context=context,
-        zone=zone_of(user),
     )
 
 
 @dataclass(frozen=True)
 class StaffDecision:
-    """Staff's decision about a record of a store, in words, with the dashboard's next page."""
+    """Staff's decision about a record of a store, in words, with the dashboard's next page. Texts
+    with figures are Worded; a reason is staff's own."""
 
     title: str
     text: str
@@ -46,12 +47,9 @@ def tell_owners(store: Store, key: str, decision: StaffDecision) -> None:
     here."""
     owners = _owners_of(store) or (_owners_of(store.platform) if store.platform is not None else [])
     for owner in owners:
-        context = {**asdict(decision), "owned": owner.store.name}
-        mail.send(
-            key=f"{key}:{owner.user_id}",
-            to=owner.user.email,
-            template="review_outcome",
-            context=context,
+        context = {"decision": decision, "owned": owner.store.name}
+        person_mail.send(
+            owner.user, key=f"{key}:{owner.user_id}", template="review_outcome", context=context
         )
 
 

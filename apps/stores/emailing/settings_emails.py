@@ -1,6 +1,9 @@
 """The emails to a store's owners when staff have changed a setting that decides about its money."""
 
+from django.utils.translation import gettext_noop
+
 from apps.core.models import Mode
+from apps.core.text.wording import Worded
 from apps.stores.emailing import account_emails
 from apps.stores.emailing.account_emails import StaffDecision
 from apps.stores.models import Store
@@ -15,10 +18,10 @@ def tell(store: Store, key: str, lines: list[tuple[str, str, str]]) -> None:
         Mode.LIVE,
         key,
         StaffDecision(
-            "Our staff changed your store’s settings",
-            f"{text}. If you didn’t expect this, contact us.",
+            gettext_noop("Our staff changed your store’s settings"),
+            Worded("{effect} If you didn’t expect this, contact us.", effect=f"{text}."),
             "/dashboard/audit-log",
-            "Open the audit log",
+            gettext_noop("Open the audit log"),
         ),
         kind=notification_kinds.STAFF_CHANGE,
     )

@@ -359,10 +359,11 @@ class Member(models.Model):
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=10, choices=Role.choices)
     created_at = models.DateTimeField()
-    # Notifications: seen up to then, and when the next summary of payments is due (null: not known
-    # yet).
+    # Notifications: read up to then, those read since by themselves, and when the next summary of
+    # payments is due (null: not known yet).
     live_read_at = models.DateTimeField(null=True, blank=True)
     test_read_at = models.DateTimeField(null=True, blank=True)
+    read_ids = ArrayField(models.UUIDField(), default=list, db_default=[], blank=True)
     summary_due_at = models.DateTimeField(null=True, blank=True, db_index=True)
     # How this person has set up each list (apps.stores.lists).
     lists = models.JSONField(default=dict, db_default={}, blank=True)

@@ -12,23 +12,24 @@ from typing import Any, NamedTuple
 
 from django.core import signing
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, QuerySet
 
-from apps.core import clock, jobs, mail
+from apps.core import clock, jobs
 from apps.core.errors import NotFound
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Mode, Viewer
 from apps.core.rows import Job
-from apps.stores import roles
+from apps.stores import person_mail, roles
 from apps.stores.models import Member, Store, User
 from apps.stores.models.notifications import Notification, NotificationChoice
+from apps.stores.notices import sentences
 from apps.stores.notices.kinds import IMMEDIATELY, KINDS, OFF
-from apps.stores.profile import zone_of
 
 JOB = Job("stores.tell_notifications", limit=100)
 RECIPIENTS_MAX = 100
 UNREAD_MAX = 99
 NEWEST_MAX = 500  # of those that came since, so that hidden ones aren't looked through for ever
+READ_MAX = 2 * NEWEST_MAX  # of those read by themselves, in both modes
 KEPT = timedelta(days=365)
 _SALT = "apps.stores.notifications.unsubscribe"
 
@@ -36,7 +37,8 @@ _SALT = "apps.stores.notifications.unsubscribe"
 class News(NamedTuple):
     """A notification to be recorded for one store: kind, subject, words, and page.
 
-    `amount` is text that a title has after "of"; pages show it beside the title instead.
+    `amount` is text that a title has after "of", or last after "by"; pages show it beside the
+    title instead.
     """
 
     store_id: uuid.UUID
@@ -96,7 +98,12 @@ def tell(notification_id: uuid.UUID) -> None:
 
 
 def _send(row: Notification, user: User) -> None:
-    context = {"title": row.title, "text": row.text, "path": row.path, "store": row.store.name}
+    context = {
+        "title": sentences.title_of_email(row.title, row.amount),
+        "text": sentences.text_of_email(row.text),
+        "path": row.path,
+        "store": row.store.name,
+    }
     send(f"notification:{row.pk}:{user.pk}", "notification", row.store, row.kind, user, context)
 
 
@@ -105,12 +112,11 @@ def send(
 ) -> None:
     """An email of a kind, from which its reader can unsubscribe by one press."""
     link = unsubscribe_path(user, store, kind)
-    mail.send(
+    person_mail.send(
+        user,
         key=key,
-        to=user.email,
         template=template,
         context={**context, "unsubscribe": link, "kind": KINDS[kind].label},
-        zone=zone_of(user),
         unsubscribe_path=link,
     )
 
@@ -252,18 +258,43 @@ def unread_since(member: Member, mode: str) -> datetime:
     return read_until(member, mode) or member.created_at
 
 
-def unread_by(viewer: Viewer, user_id: Any, since: Any) -> "QuerySet[Notification]":
-    """A person's unread notifications among the newest; at most UNREAD_MAX are counted."""
+def unread_by(viewer: Viewer, user_id: Any, since: Any, read_ids: Any) -> "QuerySet[Notification]":
+    """A person's unread notifications among the newest; at most UNREAD_MAX are counted. `read_ids`
+    is an expression of the Member's."""
     rows = Notification.objects.filter(
         store_id=viewer.store_id, mode=viewer.mode, created_at__gt=since
     )
     newest = rows.order_by("-created_at").values("pk")[:NEWEST_MAX]
-    return _shown(viewer.store_id, user_id, Notification.objects.filter(pk__in=newest))
+    place = Func(read_ids, F("pk"), function="array_position", output_field=IntegerField())
+    rows = Notification.objects.filter(pk__in=newest).alias(place=place).filter(place=None)
+    return _shown(viewer.store_id, user_id, rows)
 
 
-def mark_read(member: Member, mode: str) -> None:
+def is_unread(member: Member, row: Notification) -> bool:
+    return row.created_at > unread_since(member, row.mode) and row.pk not in member.read_ids
+
+
+def mark_read(member: Member, row: Notification) -> None:
+    """One by itself, whatever came before it."""
+    with transaction.atomic():
+        locked = Member.objects.select_for_update(no_key=True).get(pk=member.pk)
+        if is_unread(locked, row):
+            locked.read_ids = [*locked.read_ids, row.pk][-READ_MAX:]
+            locked.save(update_fields=["read_ids"])
+
+
+def mark_all_read(member: Member, mode: str) -> None:
+    """All that a mode has so far; what was read by itself in the other stays so."""
     column = "live_read_at" if mode == Mode.LIVE else "test_read_at"
-    Member.objects.filter(pk=member.pk).update(**{column: clock.real_now()})
+    with transaction.atomic():
+        locked = Member.objects.select_for_update(no_key=True).get(pk=member.pk)
+        here = Notification.objects.filter(
+            store=locked.store_id, mode=mode, pk__in=locked.read_ids
+        ).values_list("pk", flat=True)
+        covered = set(here) if locked.read_ids else set()
+        locked.read_ids = [id for id in locked.read_ids if id not in covered]
+        setattr(locked, column, clock.real_now())
+        locked.save(update_fields=["read_ids", column])
 
 
 def of_long_ago(now: datetime) -> "QuerySet[Notification]":

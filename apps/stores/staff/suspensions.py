@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop
 from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
 from apps.core.models import Mode
+from apps.core.text.wording import Worded
 from apps.stores import staff_roles
 from apps.stores.emailing import account_emails
 from apps.stores.models import StaffRequest, Store, User
@@ -36,6 +37,9 @@ class Suspension(TextChoices):
 # Of a platform's, those that its sub-merchants share.
 _SHARED = (Suspension.PAYMENTS, Suspension.PAYOUTS)
 # What each means, as staff read it before they ask and owners in the email.
+_SUSPENDED = gettext_noop("{part} of {store} are suspended")
+_ACTIVE_AGAIN = gettext_noop("{part} of {store} are active again")
+_OVER = gettext_noop("The suspension is over.")
 EFFECTS = {
     Suspension.PAYMENTS: gettext_noop(
         "No payment can be created: by the API, at payment links, invoices and the point of sale,"
@@ -224,18 +228,24 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
 def _tell(store: Store, part: Suspension, request: StaffRequest) -> None:
     """The owners, by email and in the dashboard."""
     is_on = getattr(store, column_of(part)) is not None
-    done = "suspended" if is_on else "active again"
-    are = f"{part.label} of {store.name} are {done}"
-    text = EFFECTS[part] if is_on else "The suspension is over."
+    are = Worded(
+        _SUSPENDED if is_on else _ACTIVE_AGAIN,
+        part=Worded(part.label),
+        store=store.name,
+    )
+    text = Worded(
+        "{effect} If you didn’t expect this, contact us.",
+        effect=Worded(EFFECTS[part] if is_on else _OVER),
+    )
     account_emails.tell_decision(
         store,
         Mode.LIVE,
         f"staff_request:{request.pk}",
         account_emails.StaffDecision(
             are,
-            f"{text} If you didn’t expect this, contact us.",
+            text,
             "/dashboard/",
-            "Open the dashboard",
+            gettext_noop("Open the dashboard"),
             request.reason,
         ),
         kind=notification_kinds.STAFF_CHANGE,

@@ -13,12 +13,14 @@ from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import transaction
+from django.utils.translation import gettext_noop
 
 from apps.core import clock, jobs
 from apps.core.db.constraints import refused_by
 from apps.core.errors import Failure
 from apps.core.ids import new_id
 from apps.core.rows import Job
+from apps.core.text.wording import Worded
 from apps.stores import staff_roles
 from apps.stores.auditing import audit
 from apps.stores.emailing import account_emails
@@ -194,10 +196,15 @@ def _tell(kind: OrderKind, order: WorkerOrder, about: str) -> None:
             staff_emails.tell(person, email)
     if order.store is not None:
         decision = account_emails.StaffDecision(
-            f"{kind.title} of {order.store.name} waits",
-            f"{about}. {text} Write to support if you don’t know of it.",
+            Worded("{order} of {store} waits", order=Worded(kind.title), store=order.store.name),
+            Worded(
+                "{about}. It is booked after {moment}, unless a member of staff stops it before."
+                " Write to support if you don’t know of it.",
+                about=about,
+                moment=moment,
+            ),
             "/dashboard/balances",
-            "Open the balances",
+            gettext_noop("Open the balances"),
             order.reason,
         )
         account_emails.tell_owners(order.store, f"worker_order:{order.pk}", decision)

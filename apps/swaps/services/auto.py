@@ -20,6 +20,7 @@ from apps.core import clock
 from apps.core.db.sql import Statement
 from apps.core.errors import Failure
 from apps.core.rows import PAUSED_SQL, Job
+from apps.core.text.wording import Worded
 from apps.ledger.selectors import payment_split
 from apps.payments.models import Payment
 from apps.payments.services.auto_swap import COMPLETED, FAILED, PENDING, SKIPPED, note_auto_swap
@@ -109,7 +110,7 @@ def set_auto_swap(access: Access, target_asset_id: str | None) -> AutoSwap:
                 access,
                 operation,
                 setting.pk,
-                f"Swap incoming payments into {target_asset_id}",
+                Worded("Swap incoming payments into {asset}", asset=target_asset_id),
                 until,
             )
             audit.record(

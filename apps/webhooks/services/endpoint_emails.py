@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from django.db import transaction
 
-from apps.core import clock, mail
+from apps.core import clock
 from apps.core.rows import Job
+from apps.stores import person_mail
 from apps.stores.models import Member, Role
 from apps.stores.notices.kinds import ENDPOINT_OFF
 from apps.stores.notices.notifications import News, record
@@ -40,7 +41,7 @@ def tell_owners(endpoint_id: uuid.UUID) -> None:
         )
         for owner in owners.select_related("user"):
             key = f"webhook_endpoint_off:{endpoint.pk}:{occasion}:{owner.user_id}"
-            mail.send(key=key, to=owner.user.email, template="webhook_endpoint_off", context=values)
+            person_mail.send(owner.user, key=key, template="webhook_endpoint_off", context=values)
 
 
 def tell(endpoint_ids: Sequence[uuid.UUID]) -> None:

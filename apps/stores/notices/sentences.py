@@ -7,7 +7,9 @@ A part that isn't a sentence of ours, such as the title of a payment, stays as i
 import re
 from functools import cache
 
-from django.utils.translation import gettext
+from django.conf import settings
+from django.utils.functional import lazy
+from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext_noop as _
 
 # Titles, without the amount that pages show beside them.
@@ -15,6 +17,8 @@ TITLES = (
     _("Payment completed"),
     _("Payment was underpaid"),
     _("Payment was overpaid"),
+    _("Payment of {amount} was underpaid"),
+    _("Payment of {amount} was overpaid"),
     _("Payment failed"),
     _("Payment needs a refund"),
     _("Payment is under review"),
@@ -43,6 +47,13 @@ TITLES = (
     _("Your business is verified"),
     _("Your business could not be verified"),
     _("{coin} is stopped for review"),
+    _("{coin} is accepted again"),
+    _("{coin} stays stopped"),
+    _("{currency} account ending in {digits}"),
+    _("Your {account} was verified"),
+    _("Your {account} couldn’t be verified"),
+    _("{part} of {store} are suspended"),
+    _("{part} of {store} are active again"),
     _("{platform} raises its fee to {fee}%"),
     _("Our staff changed your store’s settings"),
     _("Our staff changed the role of a team member"),
@@ -59,6 +70,7 @@ TEXTS = (
     ),
     _("{why}. Ask the customer where to send it."),
     _("Its coins don’t go back by themselves: choose where to send them."),
+    _("Its coins are in your own wallet: send them back from there."),
     _("Somebody entered it on the checkout. Ask your customer before you send anything there."),
     _(
         "Somebody named a transaction on {network} on the checkout that sent coins to the token’s"
@@ -77,10 +89,21 @@ TEXTS = (
     _("Its invoice wasn’t paid in time."),
     _("None of its invoices is open anymore."),
     _("From {at} UTC it keeps {fee}% of each new payment, instead of {before}%."),
-    _("{changes}. If you didn’t expect this, contact us."),
+    _("{person} is now {role}, instead of {before}."),
+    _("{effect} If you didn’t expect this, contact us."),
+    _("The suspension is over."),
+    _("We have finished our review."),
+    _("The deposits that had left the chain have confirmed again."),
+    _(
+        "The deposits that had left the chain have confirmed again. Payouts that waited for it"
+        " go on."
+    ),
+    _("Payments in it aren’t accepted."),
+    _("You can pay out to it now."),
+    _("You can’t pay out to it. Remove it, and add it again with other details."),
 )
 # Sentences in which a figure is one of these itself.
-_NESTED = {"outcome", "why"}
+_NESTED = {"outcome", "why", "effect", "account", "part", "role", "before"}
 
 
 def in_readers_language(text: str) -> str:
@@ -99,6 +122,28 @@ def in_readers_language(text: str) -> str:
     subject, colon, rest = text.partition(": ")
     read = in_readers_language(rest) if colon else rest
     return text if read == rest else f"{subject}: {read}"
+
+
+def without_amount(title: str, amount: str) -> str:
+    """A title without the amount that stands beside it: what it is of, or what it differs by."""
+    if not amount:
+        return title
+    if title.endswith(f" by {amount}"):
+        return title.removesuffix(f" by {amount}")
+    return title.replace(f" of {amount}", "", 1)
+
+
+def _title_with_amount(title: str, amount: str) -> str:
+    if not amount:
+        return in_readers_language(title)
+    if get_language() == settings.LANGUAGE_CODE:
+        return title
+    return f"{in_readers_language(without_amount(title, amount))}: {amount}"
+
+
+# Read when the email is written, in its reader's language.
+title_of_email = lazy(_title_with_amount, str)
+text_of_email = lazy(in_readers_language, str)
 
 
 @cache
