@@ -57,27 +57,16 @@ PYTHON = (
     "apps/payments/documents/invoice.py",
 )
 # THE list of what is said to merchants; refusals of services are collected by themselves.
+MERCHANT_EMAILS = (
+    "_notice account_changed credentials_shrunk daily_summary destination_named email_change"
+    " invitation member_removed new_sign_in notification operation password_reset payout_approval"
+    " payout_approval_decided platform_fee_raised review_outcome sign_up_code sign_up_known"
+    " webhook_endpoint_off"
+)
 MERCHANT_TEMPLATES = (
     "dashboard/**/*.html",
     "front/*.html",
-    "email/_notice.*",
-    "email/account_changed.*",
-    "email/credentials_shrunk.*",
-    "email/daily_summary.*",
-    "email/destination_named.*",
-    "email/email_change.*",
-    "email/invitation.*",
-    "email/member_removed.*",
-    "email/new_sign_in.*",
-    "email/notification.*",
-    "email/operation.*",
-    "email/password_reset.*",
-    "email/payout_approval*.*",
-    "email/platform_fee_raised.*",
-    "email/review_outcome.*",
-    "email/sign_up_code.*",
-    "email/sign_up_known.*",
-    "email/webhook_endpoint_off.*",
+    *(f"email/{name}.*" for name in MERCHANT_EMAILS.split()),
 )
 MERCHANT_PYTHON = ("apps/**/*.py",)
 # Packages whose refusals no page of the dashboard shows.

@@ -25,9 +25,8 @@ from apps.dashboard.notices import attention, notifications
 from apps.dashboard.payment import detail as payment_detail
 from apps.dashboard.payment import invoice as invoices
 from apps.dashboard.payment import notes as payment_notes
-from apps.dashboard.payment import payments, refund_list, refunds, transfers
+from apps.dashboard.payment import payments, refund_list, refunds, transactions, transfers
 from apps.dashboard.payment import shortfall as payment_shortfall
-from apps.dashboard.payment import transactions as payment_transactions
 from apps.dashboard.payout import approvals, payouts
 from apps.dashboard.payout import batches as payout_batches
 from apps.dashboard.payout import destinations as payout_destinations
@@ -90,9 +89,7 @@ PAGES = (
     Page("payments/<str:id>/invoice", "payment_invoice", invoices.download, renders="pdf"),
     Page("payments/<str:id>/link", "payment_link", one_time_links.show_link),
     form("payments/<str:id>/note", "payment_note", payment_notes.create, PAY),
-    form(
-        "payments/<str:id>/transaction", "payment_transaction", payment_transactions.find_one, PAY
-    ),
+    form("payments/<str:id>/transaction", "payment_transaction", transactions.find_one, PAY),
     form("payments/<str:id>/cancel", "payment_cancel", payment_detail.cancel, PAY),
     form(
         "payments/<str:id>/shortfall",

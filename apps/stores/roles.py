@@ -62,4 +62,4 @@ def scopes_of(role: str, every: frozenset[str]) -> frozenset[str]:
 
 def role_in_words(role: str) -> Worded:
     """The name of a role, for a sentence that is read in several languages."""
-    return Worded(Role(role).label)
+    return Worded(Role(role).label.lower())

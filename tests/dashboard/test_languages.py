@@ -167,7 +167,7 @@ NO_TEXT_BLOCK = re.compile(
 )
 TRANSLATED = re.compile(
     r"\{% blocktranslate.*?endblocktranslate %\}|\{% comment %\}.*?endcomment %\}|\{#.*?#\}"
-    r"|<code>[a-z_]+</code>",
+    r"|<code>[a-z_]+</code>|/dashboard/[a-z/-]+",
     re.DOTALL,
 )
 TAG = re.compile(r"\{%.*?%\}|\{\{.*?\}\}", re.DOTALL)

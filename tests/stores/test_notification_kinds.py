@@ -31,14 +31,14 @@ def titles(cast: Cast, kind: str) -> list[str]:
 def test_what_is_accepted_over_or_under_the_amount_due_is_told(cast: Cast) -> None:
     api = cast.bakery.test
     make.simulated(api, make.payment(api, title="Rye")["id"], "overpaid")
-    assert titles(cast, "payment_attention") == ["Payment of €10.00 was overpaid"]
+    assert titles(cast, "payment_attention") == ["Payment of €10.00 was overpaid by €0.20"]
     change_store(cast.bakery.store, accept_underpayments=True)
     short = make.payment(api, amount="24.00", expires_in=300)
     make.simulated(api, short["id"], "underpaid")
     make.advance(api, 400)
     assert set(titles(cast, "payment_attention")) == {
-        "Payment of €10.00 was overpaid",
-        "Payment of €24.00 was underpaid",
+        "Payment of €10.00 was overpaid by €0.20",
+        "Payment of €24.00 was underpaid by €12.00",
     }
     make.paid(api)
     assert len(titles(cast, "payment_attention")) == 2

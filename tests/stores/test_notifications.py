@@ -88,7 +88,9 @@ def test_an_underpaid_payment_needs_attention(cast: Cast) -> None:
     make.advance(api, 7200)
     assert make.detail(api, made["id"])["status"] in ("failed", "refunded")
     row = Notification.objects.get(store=cast.bakery.store, kind="payment_attention")
-    assert row.title == "Payment of €10.00 was underpaid" and row.text.startswith("Rye bread: ")
+    assert row.title == "Payment of €10.00 was underpaid by €5.00" and row.text.startswith(
+        "Rye bread: "
+    )
     assert row.path == f"/dashboard/payments/{made['id']}"
 
 
@@ -258,13 +260,14 @@ def test_a_link_that_was_changed_ends_nothing(cast: Cast, change: str) -> None:
 # --- the page -------------------------------------------------------------------------------------
 
 
-def test_the_bell_counts_until_the_page_is_opened(cast: Cast) -> None:
+def test_the_bell_counts_until_they_are_marked_as_read(cast: Cast) -> None:
     browser = Browser(cast.alice)
     assert "unread" not in text(browser.get())
     notifications.record(*(news(cast, subject=number, mode="test") for number in range(3)))
     assert "Notifications, 3 unread" in text(browser.get())
     shown = text(browser.get("notifications"))
     assert shown.count("Unread:") == 3 and "Payout of 0.5 ETH failed" in shown
+    browser.post("notifications/read")
     assert "unread" not in text(browser.get())
     bob = Browser(cast.bob)
     assert "unread" not in text(bob.get())  # he joined after it

@@ -93,7 +93,7 @@ def test_each_owner_reads_what_somebody_did_in_their_own_language(cast: Cast) ->
     by_person = {email.to[0]: email for email in sent()}
     german, spanish = by_person[cast.alice.email], by_person[other.email]
     assert german.subject.startswith("Die Rolle eines Teammitglieds wurde geändert: ")
-    assert "bob@example.com: Admin statt " in german.body
+    assert re.search(r"bob@example\.com: \w+ statt \w+", german.body)
     assert spanish.subject.startswith("Se cambió la función de un miembro del equipo: ")
     assert "en lugar de" in spanish.body and "instead of" not in spanish.body
 

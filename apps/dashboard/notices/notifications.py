@@ -69,11 +69,9 @@ def mark_read(request: PageRequest) -> HttpResponse:
 
 
 def _one(request: PageRequest, id: str) -> Notification:
-    row = (
-        Notification.objects.visible_to(request.access).filter(pk=id).first()
-        if is_uuid(id)
-        else None
-    )
+    if not is_uuid(id):
+        raise NotFound
+    row: Notification | None = Notification.objects.visible_to(request.access).filter(pk=id).first()
     if row is None:
         raise NotFound
     return row

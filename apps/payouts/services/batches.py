@@ -42,8 +42,13 @@ from apps.stores.verifying.uploads import charge
 
 CALLER = "batch"
 # What owners read of a list that was released.
-_ALL_KNOWN = gettext_noop("{name}: {count} payouts")
-_SOME_NEW = gettext_noop("{name}: {count} payouts, some to new addresses")
+_RELEASED = {
+    # is one, some go to new addresses
+    (True, False): gettext_noop("{name}: 1 payout"),
+    (True, True): gettext_noop("{name}: 1 payout, to a new address"),
+    (False, False): gettext_noop("{name}: {count} payouts"),
+    (False, True): gettext_noop("{name}: {count} payouts, some to new addresses"),
+}
 JOB = Job("payouts.release_lines", limit=500)
 STOPPED = "An owner stopped the list"
 INSERT_SIZE = 1000
@@ -232,7 +237,7 @@ def release_batch(
             details={"usable_from": until},
         )
         summary = Worded(
-            _SOME_NEW if until else _ALL_KNOWN,
+            _RELEASED[count == 1, until is not None],
             name=batch.filename,
             count=count,
         )
