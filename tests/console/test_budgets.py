@@ -109,13 +109,13 @@ STARTS = {
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
         856,
-        1117,
+        1119,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
         1208,
-        2240,
+        2241,
     ),
     "migrate": Start(
         (
