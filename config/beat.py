@@ -27,7 +27,7 @@ def _stand_by(**_: Any) -> None:
 
 
 class Scheduler(PersistentScheduler):
-    """Whatever else goes wrong with a job is logged as Celery does."""
+    """Beat's scheduler: errors of a job are logged as Celery does."""
 
     _unsent = 0
     _told_at = float("-inf")

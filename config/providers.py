@@ -1,4 +1,4 @@
-"""Which adapter serves what, per mode: the form of Django's STORAGES, the first of a list is asked
+"""Adapters of each provider, per mode: the form of Django's STORAGES, the first of a list is asked
 first."""
 
 from typing import Any

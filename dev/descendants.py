@@ -70,7 +70,7 @@ def _wait(seconds: float, unfinished: Callable[[], Sequence[object]]) -> None:
 
 
 def _reap() -> None:
-    """Whoever waits for an adopted one to be gone, as its keeper does, sees it until then."""
+    """Reaps children; a keeper sees an adopted one until then."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass

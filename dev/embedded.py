@@ -113,7 +113,7 @@ _started: set[str] = set()
 
 
 def test_worker() -> str:
-    """Which of the processes among which a test run is divided this is; empty when it isn't
+    """Number of this process among those that a test run is divided into; empty when it isn't
     divided."""
     return os.environ.get("PYTEST_XDIST_WORKER", "")
 

@@ -39,8 +39,8 @@ def is_one(command: bytes) -> bool:
 
 
 def end_rest(folder: Path, short: Path) -> None:
-    """Whatever was started for a folder that nobody uses: programs first, then the services that
-    they need. `short` is its folder for sockets."""
+    """Ends everything that was started for a folder that nobody uses: programs first, then the
+    services that they need. `short` is its folder for sockets."""
     groups = [
         record.name[1 : -len(processes.GROUP)] for record in folder.glob(f".*{processes.GROUP}")
     ]

@@ -305,7 +305,7 @@ def _raised(path: Path, names: set[str]) -> Iterator[Id]:
 
 
 def _of_python(patterns: Iterable[str]) -> Iterator[Id]:
-    """What is said inside f-strings is found as well, which Babel reads as one text."""
+    """Texts inside f-strings are found as well, which Babel reads as one text."""
     for path in _files(ROOT, patterns):
         content = path.read_text("utf-8")
         if "gettext" in content or "Worded(" in content:

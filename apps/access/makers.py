@@ -1,5 +1,5 @@
-"""Whoever made a credential carries it: what they may no more, it may no more. Its store's owners
-hear of that and can take it over.
+"""A credential carries its maker: rights that the maker has lost, it has lost, too. Its store's
+owners hear of that and can take it over.
 
 What an app was let in for ends with the person who did; an owner lets it in again instead.
 """

@@ -1,5 +1,4 @@
-"""What is asked for with an API key, an OAuth app and an app's agent: the same classes for every
-interface."""
+"""Requests about API keys, OAuth apps and an app's agent: the same classes for every interface."""
 
 from typing import Annotated
 

@@ -74,7 +74,7 @@ class Terms(Struct, frozen=True, kw_only=True, array_like=True):
 
 @dataclass(frozen=True)
 class Offer:
-    """What a payer may sign: an amount of a token, for an address.
+    """An offer that a payer may sign: an amount of a token, for an address.
 
     `recorded` is its row, which is made with the first signature. Before it there may be the
     `payment`, created by other means; without one the `terms` and their `seal` are all there is.

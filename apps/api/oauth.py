@@ -101,7 +101,7 @@ class OAuthView(ApiView):
             raise oauth.OAuthFailure("invalid_request", "The parameters can't be read") from None
 
     def person(self, request: Request) -> User:
-        """Who is signed in to the dashboard."""
+        """The person who is signed in to the dashboard."""
         access = access_of(request._request.user, request._request.session)
         user = request._request.user
         if access is None or not isinstance(user, User):

@@ -13,14 +13,14 @@ from apps.core.text.wording import Worded
 
 
 class NetworkFamily(models.TextChoices):
-    """What has a module in apps/chain/networks."""
+    """Families that have a module in apps/chain/networks."""
 
     EVM = "evm", "EVM"
     BITCOIN = "bitcoin", "Bitcoin"
 
 
 class FeeModel(models.TextChoices):
-    """How a network takes its fees (apps/chain/networks/catalog.py)."""
+    """Ways in which a network takes its fees (apps/chain/networks/catalog.py)."""
 
     PLAIN = "plain", "In its own coin"
     OP_STACK = "op_stack", "In its own coin, with a share of Ethereum's fees"

@@ -1,4 +1,4 @@
-"""What coins are known for, on whatever network."""
+"""Known coins, on whatever network."""
 
 # Coins that keep to the price of a dollar, which balances are summed up in.
 STABLECOINS = ("USDC", "USDT")

@@ -1,5 +1,5 @@
-"""Which assets there are, and which of them a store takes. A store always takes at least one in
-each mode."""
+"""Assets of the service, and those that a store takes. A store always takes at least one in each
+mode."""
 
 from datetime import datetime
 

@@ -1,5 +1,5 @@
-"""Who may do what with each table, and who may call what writes the books: grants.txt, brought to
-PostgreSQL after every migration and compared with it by verify_ledger.
+"""Rights of each role on each table, and on the functions that write the books: grants.txt, brought
+to PostgreSQL after every migration and compared with it by verify_ledger.
 
 Only differences are written, so it may run at any time and beside a service that works.
 """

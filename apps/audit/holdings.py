@@ -1,4 +1,4 @@
-"""What addresses hold on a network as of a block, as its nodes say: balances of the EVM, coins of
+"""Holdings of addresses on a network as of a block, as its nodes say: balances of the EVM, coins of
 Bitcoin's family."""
 
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""What is booked as received in merchants' own wallets, compared with the chains: each deposit by
-its transaction, since what has come there may have left."""
+"""Receipts of merchants' own wallets, compared with the chains: each deposit by its transaction,
+since the coins may have left."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -75,8 +75,8 @@ def _of(chain: Chain, boundary_xid: int | None) -> Iterator[Checked]:
 
 
 def _why(reader: Reader, receipt: _Receipt, asset: Asset) -> str:
-    """What is wrong with it; nothing when the chain has it. What was moved inside of a transaction
-    is only compared with that it succeeded."""
+    """Difference between a receipt and the chain; empty when the chain has it. What was moved
+    inside of a transaction is only compared with that it succeeded."""
     contracts = [stored(asset.contract_address)] if asset.contract_address else []
     if receipt.is_reversed:
         found = reader.transaction(receipt.tx_hash, contracts, receipt.required_confirmations)

@@ -1,4 +1,4 @@
-"""Which rows of a table the web's role is shown: policies.txt, brought to PostgreSQL after every
+"""Rows of each table that the web's role is shown: policies.txt, brought to PostgreSQL after every
 migration and compared by verify_ledger.
 
 The scope of a connection is in its settings, which apps.core.db.postgresql sets; a connection

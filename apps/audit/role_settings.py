@@ -53,8 +53,7 @@ WHERE s.setdatabase = 0 AND r.rolname = ANY (%s)
 
 
 class NotPermitted(Exception):
-    """Whoever migrates may not change the roles; the message has what somebody who may should
-    run."""
+    """The migrating role may not change roles; the message has what somebody who may should run."""
 
 
 def missing() -> list[str]:

@@ -1,4 +1,4 @@
-"""What is asked for with the records of billing: the same classes for every interface.
+"""Requests about the records of billing: the same classes for every interface.
 
 A PATCH is a class of edits: what wasn't sent stays, a null clears a field that may be empty.
 """

@@ -116,7 +116,7 @@ def tax_rates_visible_to(viewer: Viewer) -> "QuerySet[TaxRate]":
 
 
 def vat_checks_of(viewer: Viewer, customer: Customer, limit: int = 100) -> "list[VatCheck]":
-    """What registries were asked about a customer's number, newest first."""
+    """Answers of registries about a customer's number, newest first."""
     rows = VatCheck.objects.visible_to(viewer).filter(customer=customer)
     return list(rows.order_by(*_NEWEST)[:limit])
 

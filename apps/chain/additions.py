@@ -116,7 +116,7 @@ def add_network(facts: NetworkFacts) -> Chain:
 
 
 def _network_faults(facts: NetworkFacts) -> list[str]:
-    """What is wrong with each fact, empty where nothing is."""
+    """Fault of each fact, empty where there is none."""
     low, high = BLOCK_SECONDS
     return [
         ""

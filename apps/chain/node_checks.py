@@ -1,5 +1,6 @@
-"""What a node of an EVM network must be able to do, asked of the node itself, and what is done
-where it can't (`check_network`). Nothing is written, and nothing is sent."""
+"""Checks of a node of an EVM network: each ability that the product needs, asked of the node
+itself, and what is done where it is missing (`check_network`). Nothing is written, and nothing is
+sent."""
 
 import secrets
 from collections.abc import Iterator, Sequence
@@ -352,7 +353,7 @@ def _limits(asked: _Asked) -> Iterator[Finding]:
 
 
 def _model(asked: _Asked) -> Iterator[Finding]:
-    """What the network's way to take fees needs."""
+    """Findings about the network's way to take fees."""
     model = asked.chain.fee_model
     if model == FeeModel.STABLECOIN:
         text = "fees are paid in a stablecoin, which this release can't do: nothing can be sent"
@@ -396,7 +397,7 @@ def _is_told(answer: Any) -> bool:
 
 
 def _read(kind: str, told: Any) -> Any:
-    """What a contract has answered; None where it has not."""
+    """Value that a contract has answered; None where it has not."""
     try:
         return abi.decode((kind,), bytes.fromhex(told[2:]))[0]
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Which nodes answer for a chain."""
+"""Nodes that answer for a chain."""
 
 from collections.abc import Sequence
 from typing import cast

@@ -1,5 +1,5 @@
-"""Why an outgoing transaction waits, has failed or needs a person: a code, which other code goes
-by, and its sentence for people."""
+"""Reasons why an outgoing transaction waits, has failed or needs a person: a code, which other code
+goes by, and its sentence for people."""
 
 from typing import NamedTuple
 

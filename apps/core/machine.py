@@ -126,8 +126,8 @@ class Machine(Generic[RowT, StepT]):
     def change_all(
         self, rows: "models.QuerySet[RowT]", origin: str, step: StepT, **columns: Any
     ) -> int:
-        """Whatever of a query stands at `origin`, unread; how many rows. Only of a machine without
-        history."""
+        """Moves every row of a query that is at `origin`, unread; how many rows. Only of a machine
+        without history."""
         if self.has_history or step.status not in self.moves.get(origin, ()):
             raise IllegalMove(f"{rows.model.__name__}: {origin} to {step.status}")
         return rows.filter(status=origin).update(status=step.status, **columns)

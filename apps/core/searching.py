@@ -42,7 +42,8 @@ Row = TypeVar("Row", bound=Model)
 
 @cache
 def _form(kind: str) -> Callable[[str], str]:
-    """What finds the stored spelling of a text of this kind; empty when it is of another."""
+    """Function that finds the stored spelling of a text of this kind; empty when it is of
+    another."""
     reader: Callable[[str], str] = import_string(settings.SEARCHED_FORMS[kind])
     return reader
 

@@ -13,13 +13,13 @@ from apps.core.process import heartbeats
 
 @shared_task(name="core.send_mail")
 def send_mail(ids: Sequence[str] = ()) -> None:
-    """Which mail doesn't matter: everything that is due is sent."""
+    """Sends all mail that is due, whatever its ids."""
     mail.send_due()
 
 
 @shared_task(name="core.heartbeat")
 def heartbeat() -> None:
-    """Whoever sees this knows that beat, Redis and a worker do their part."""
+    """Proof that beat, Redis and a worker do their part."""
     heartbeats.beat(heartbeats.HeartbeatPart.JOBS)
 
 
@@ -32,5 +32,5 @@ def prune() -> None:
 
 @shared_task(name=drawings.JOB, time_limit=120)
 def draw() -> None:
-    """Which document doesn't matter: the oldest is drawn first."""
+    """Draws the oldest document first, whichever is asked for."""
     drawings.draw_due()

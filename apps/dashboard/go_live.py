@@ -87,7 +87,7 @@ class Setup:
 
 
 def setup_of(access: Access, member: Member, person: User) -> Setup:
-    """What of the way the store sells is done in either mode, and what isn't."""
+    """Setup of a store for its way of selling: done steps and open ones, in either mode."""
     store = access.store
     with tenancy.also([store], Mode.values):
         facts = _facts_of(store)

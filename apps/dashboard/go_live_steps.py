@@ -22,7 +22,7 @@ _SWITCH = gettext_noop("Switch to live mode")
 
 
 class Fact:
-    """What a store may have of what is asked about."""
+    """Facts about a store that steps depend on."""
 
     TEST_PAYMENT = "test payment"
     LIVE_PAYMENT = "live payment"
@@ -39,7 +39,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Asking:
-    """Who looks at the list, and which facts there are."""
+    """A reader of the list, and the facts there are."""
 
     access: Access
     person: User
@@ -193,7 +193,7 @@ def second_factor_step(asking: Asking) -> GoLiveStep:
 
 
 def business_step(asking: Asking) -> GoLiveStep:
-    """What became of it, and what waits for it."""
+    """State of the business's verification, and what waits for it."""
     store = asking.access.store
     latest = latest_verification(store)
     status = "" if latest is None else latest.status

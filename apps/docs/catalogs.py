@@ -1,5 +1,5 @@
-"""What can be looked up: every code of a refusal with what to do about it, and every event with a
-sample of its body.
+"""Catalogs to look things up in: every code of a refusal with what to do about it, and every event
+with a sample of its body.
 
 Both are read from the tables and classes that the service itself uses.
 """

@@ -113,8 +113,8 @@ def _hits(page: DocsPage) -> Iterator[DocsHit]:
 
 
 def _words(text: str) -> str:
-    """What somebody may look for there: names of fields and codes first, then prose, without the
-    small words."""
+    """Words that somebody may search for there: names of fields and codes first, then prose,
+    without the small words."""
     codes = re.findall(r"`([a-z][a-z0-9_.]{3,30})`", text)
     prose = re.findall(r"[a-z]{5,}", re.sub(r"```.*?```", "", text, flags=re.S).lower())
     return " ".join(dict.fromkeys([*codes, *prose]))[:WORDS_MAX]

@@ -1,5 +1,5 @@
-"""What the fields of a body, a query or an answer are, as tables: their types and limits from the
-API's description, their meanings from docs/reference/fields.txt."""
+"""Fields of bodies, queries and answers, as tables: their types and limits from the API's
+description, their meanings from docs/reference/fields.txt."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -54,7 +54,7 @@ def fields_of(
 
 
 def _resolved(schema: Schema, description: Schema) -> Schema:
-    """What a reference leads to, and of several shapes the first that has fields."""
+    """Schema that a reference leads to, and of several shapes the first that has fields."""
     if "$ref" in schema:
         return _resolved(
             description["components"]["schemas"][schema["$ref"].rpartition("/")[2]], description

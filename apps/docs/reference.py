@@ -137,7 +137,7 @@ def _may_be_shortened(value: Any) -> bool:
 
 
 def _own_refusals(described: Schema, every: Mapping[str, str]) -> Iterator[str]:
-    """What this operation says beyond what every one says."""
+    """Refusals of this operation beyond those of every one."""
     for status, answer in described["responses"].items():
         if status >= "400" and answer["description"] != every[status]:
             yield f"| `{status}` | {answer['description']} |"
@@ -185,7 +185,7 @@ OBJECTS = {
 
 
 def objects(description: Schema) -> str:
-    """What the fields of answers mean."""
+    """Meanings of the fields of answers."""
     parts = [
         "# Objects",
         (

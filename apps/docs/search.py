@@ -84,7 +84,7 @@ def _excerpt(hit: DocsHit, words: Sequence[str]) -> str:
 
 
 def _part(document: DocsPage, anchor: str) -> str:
-    """What stands below a heading, or before the first one."""
+    """Text below a heading, or before the first one."""
     parts = re.split(r"(?m)^## +", document.markdown)
     anchors = ["", *(heading.slug for heading in document.headings)]
     return parts[anchors.index(anchor)].partition("\n")[2]

@@ -42,8 +42,7 @@ class DocsPage(Struct, frozen=True, kw_only=True):
 
 
 class DocsHit(Struct, frozen=True, array_like=True):
-    """What can be found: a page or a part of one, where that is, and the words by which it is
-    found."""
+    """A search result: a page or a part of one, its address, and the words by which it is found."""
 
     address: str
     title: str
@@ -64,7 +63,7 @@ class Kept(Struct, frozen=True, kw_only=True):
 
 
 def site() -> Kept:
-    """Who comes first has it drawn, the others wait for that."""
+    """The drawn site: the first caller draws it, the others wait."""
     with _one_at_a_time:
         return _kept()
 

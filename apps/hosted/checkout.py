@@ -307,8 +307,8 @@ def checkout_context(
 
 
 def _named(payment: Payment, document: CheckoutFacts, query: QueryDict) -> Context:
-    """What became of the transaction that was just named, and of coins that are gone for good,
-    unless these are the same; and whether the last one failed of a payment that is still due."""
+    """State of the transaction that was just named, and of coins that are gone for good, unless
+    these are the same; and whether the last one failed of a payment that is still due."""
     is_due = stage_of(document) in (PAY, UNDERPAID)
     sent = answer_shown(payment, query.get("sent", ""))
     lost = lost_coins_of(payment)
@@ -340,8 +340,8 @@ def _code(request: HttpRequest, chosen: CheckoutAddress | None) -> Context:
 
 
 def _seen(payment: Payment, received: list[Received]) -> Context:
-    """What waits to be mined, and where the page hears at once that this has changed since `beat`,
-    which is read first: what comes in between is news."""
+    """Transactions that wait to be mined, and the address at which the page hears at once that this
+    has changed since `beat`, which is read first: what comes in between is news."""
     is_shown = shows_what_waits(intake.address for intake in received)
     beat = _beat(payment) if is_shown else ""
     return {

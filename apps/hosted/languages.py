@@ -1,5 +1,5 @@
-"""Which language a customer reads: the one they chose (`?lang=`, then a cookie), else the one we
-know them by, else what their browser asks for, else English.
+"""Language of a customer: the one they chose (`?lang=`, then a cookie), else the one we know them
+by, else what their browser asks for, else English.
 
 The API, the staff site and the documentation speak English whatever a browser asks for; the
 dashboard has languages of its own (apps/dashboard/site/languages.py).

@@ -1,5 +1,5 @@
-"""What a hosted onboarding asks of a business: as much as a business says of itself in the
-dashboard, with the same rules, and its documents."""
+"""Questions of a hosted onboarding to a business: the same as in the dashboard, with the same
+rules, and its documents."""
 
 from collections.abc import Mapping
 from typing import ClassVar

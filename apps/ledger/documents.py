@@ -99,7 +99,7 @@ def _stablecoin(symbol: str, stable: list[Asset], holdings: dict[str, Balance]) 
 def _settlement_cents(
     stable: list[tuple[Asset, Decimal | None]], holdings: dict[str, Balance]
 ) -> int | None:
-    """What the stablecoins are worth in the settlement currency; None when a rate is missing."""
+    """Worth of the stablecoins in the settlement currency; None when a rate is missing."""
     cents = [
         None if rate is None else _worth(asset, holdings[asset.pk], rate)
         for asset, rate in stable

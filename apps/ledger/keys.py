@@ -71,8 +71,8 @@ SWAP_APPROVAL = Key("swap-approval")
 
 
 def of_sweeper_sql(row: str) -> str:
-    """What a transaction of the sweeper (a row of chain_outgoingtransaction) is booked under, in
-    SQL: one that spends coins has swept several addresses."""
+    """Key under which a transaction of the sweeper (a row of chain_outgoingtransaction) is booked,
+    in SQL: one that spends coins has swept several addresses."""
     return (
         f"CASE WHEN {row}.purpose = 'sweep' AND {row}.spend_id IS NULL"
         f" THEN {SWEEP.sql(f'{row}.tx_hash')}"

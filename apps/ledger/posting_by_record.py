@@ -1,5 +1,5 @@
-"""What the web posts: each movement by a function of its own, which reads accounts and amounts from
-the record that it is about.
+"""Movements that the web posts: each by a function of its own, which reads accounts and amounts
+from the record that it is about.
 
 The web's role can't insert entries, and has no function that takes an account.
 """

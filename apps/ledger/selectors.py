@@ -66,7 +66,7 @@ _OWN_BALANCES = Statement(
 
 
 def own_balances(store_id: uuid.UUID, mode: str) -> dict[str, OwnBalance]:
-    """What came to a store's own wallets in a mode, by asset."""
+    """Receipts of a store's own wallets in a mode, by asset."""
     by_asset: dict[str, dict[str, int]] = defaultdict(dict)
     for asset_id, kind, amount in _OWN_BALANCES.rows(store_id=store_id, mode=mode):
         by_asset[asset_id][f"{kind}_atomic"] = int(amount)
@@ -327,5 +327,5 @@ WHERE m.reference = %(payout)s AND m.kind LIKE 'payout%%' AND a.kind = 'reserved
 
 
 def reserved_for_payout(payout_id: uuid.UUID) -> int:
-    """What is set aside for a payout and not yet sent, given back or handed over."""
+    """Amount set aside for a payout and not yet sent, given back or handed over."""
     return int(_RESERVED.rows(payout=payout_id)[0][0])

@@ -31,7 +31,7 @@ Arguments = dict[str, int | str | datetime | None]
 
 @dataclass(frozen=True)
 class LineFilter:
-    """Which entries: all by default, of one kind of movement, from `since`, before `until`."""
+    """Filter of entries: all by default, of one kind of movement, from `since`, before `until`."""
 
     kind: str = ""
     since: datetime | None = None

@@ -1,4 +1,4 @@
-"""What a link is like now, and where it is."""
+"""Documents of links: their state now, and their address."""
 
 from datetime import datetime
 

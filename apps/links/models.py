@@ -1,4 +1,4 @@
-"""What can be paid without an integration: links that many customers pay, and sales at the till.
+"""Ways to be paid without an integration: links that many customers pay, and sales at the till.
 
 A link with a stock never has more payments that are open or completed than pieces: a payment holds
 a piece from its creation on, and gives it back when it ends unpaid (services.buy).

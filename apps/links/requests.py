@@ -1,5 +1,4 @@
-"""What is asked for with links: the same classes for the dashboard, the hosted page and the
-demo."""
+"""Requests about links: the same classes for the dashboard, the hosted page and the demo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -127,7 +126,7 @@ class LinkRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class Purchase:
-    """What a customer fills in on the page of a link. `form_key` makes the same form the same
+    """A customer's entries on the page of a link. `form_key` makes the same form the same
     payment."""
 
     form_key: str
@@ -136,7 +135,7 @@ class Purchase:
     name: str = ""
 
     def check(self, link: PaymentLink) -> int:
-        """What is to be paid, in cents. Raises Invalid for the first broken rule."""
+        """Amount to be paid, in cents. Raises Invalid for the first broken rule."""
         if not (len(self.form_key) == 32 and self.form_key.isascii() and self.form_key.isalnum()):
             raise Invalid("form_key", "old_form")
         cents = link.amount_cents if link.amount_cents is not None else self._chosen(link)

@@ -1,5 +1,4 @@
-"""What a sale at the till is like now: its lines, the VAT in them, its state, and where customers
-see it."""
+"""State of a sale at the till: its lines, the VAT in them, and where customers see it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -22,7 +21,7 @@ ABANDONED = "abandoned"
 
 @dataclass(frozen=True)
 class VatPart:
-    """What a sale holds at one rate, in cents: the gross amount is the net one and the VAT."""
+    """VAT of a sale at one rate, in cents: the gross amount is the net one and the VAT."""
 
     vat_bps: int
     gross_cents: int
@@ -114,5 +113,5 @@ def sale_url(sale: Sale) -> str:
 
 
 def display_url(sale: Sale) -> str:
-    """What a second screen shows the customer."""
+    """Address of a second screen for the customer."""
     return f"{pages_of(sale.store)}/{sale.token}/display"

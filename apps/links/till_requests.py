@@ -1,5 +1,4 @@
-"""What is asked for at the till: the same classes for the dashboard, the hosted page and the
-demo."""
+"""Requests at the till: the same classes for the dashboard, the hosted page and the demo."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -31,7 +30,7 @@ def check_rate(bps: int | None, name: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class TillRequest:
-    """What a store's till offers: its currency, tips and VAT rates in basis points, and the names
+    """Settings of a store's till: its currency, tips and VAT rates in basis points, and the names
     of its devices. Raises Invalid."""
 
     currency: str

@@ -29,7 +29,7 @@ def till_of(store: Store) -> Till:
 
 
 def items_of(store: Store) -> "QuerySet[TillItem]":
-    """What the store sells at its till, by name."""
+    """Items that the store sells at its till, by name."""
     return TillItem.objects.filter(store=store, removed_at=None).order_by("name", "id")
 
 
@@ -65,7 +65,7 @@ def is_sale(payment: Payment) -> bool:
 
 
 def sale_of(payment: Payment) -> Sale | None:
-    """What was sold, if the payment was asked for at the till."""
+    """Sale that the payment was made for, if it was made at the till."""
     if payment.metadata.get("source") != POINT_OF_SALE:
         return None
     return Sale.objects.filter(payment=payment, store_id=payment.store_id).first()
@@ -73,7 +73,7 @@ def sale_of(payment: Payment) -> Sale | None:
 
 @dataclass(frozen=True)
 class DayTotal:
-    """What one till has taken in a day, in one currency: tips are part of the sum."""
+    """Takings of one till in a day, in one currency: tips are part of the sum."""
 
     till_name: str
     currency: str

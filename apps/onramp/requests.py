@@ -1,4 +1,4 @@
-"""What a customer asks for who pays by card: the same class for every interface."""
+"""Requests of a customer who pays by card: the same class for every interface."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""What is asked for with a payment intent and of it: the same class for every interface."""
+"""Requests about payment intents: the same class for every interface."""
 
 from typing import Annotated, Self
 from uuid import uuid4

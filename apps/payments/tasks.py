@@ -87,7 +87,7 @@ def move_to_cold() -> None:
 
 @shared_task(name="payments.advance_treasury")
 def advance_treasury() -> None:
-    """What the service has sent to cold storage and to its operator, and what staff correct."""
+    """Advances transfers to cold storage and to the operator, and corrections by staff."""
     corrections.book_corrections()
     cold.book_cold()
     withdrawals.advance_withdrawals()

@@ -1,4 +1,4 @@
-"""What is asked for with a payout, a quote and a schedule: the same classes for every interface.
+"""Requests about payouts, quotes and schedules: the same classes for every interface.
 
 `PayoutBody` is a payout as the API's callers write it; everybody else makes a `PayoutRequest`.
 """

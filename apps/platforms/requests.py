@@ -1,4 +1,4 @@
-"""What is asked for by platforms and their sub-merchants: the same classes for every interface."""
+"""Requests of platforms and their sub-merchants: the same classes for every interface."""
 
 from typing import Annotated, Any, Self
 

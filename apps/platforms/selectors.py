@@ -103,7 +103,7 @@ def described(access: Access, stores: Iterable[Store]) -> list[AccountSummary]:
 
 @dataclass(frozen=True)
 class SoldAmount:
-    """What a sub-merchant sold in a currency, in cents, of so many payments."""
+    """Sales of a sub-merchant in a currency, in cents, and their number of payments."""
 
     currency: str
     cents: int
@@ -111,8 +111,8 @@ class SoldAmount:
 
 
 def sold_lately(access: Access, stores: Iterable[Store]) -> dict[uuid.UUID, list[SoldAmount]]:
-    """What each sold in the newest thirty days of the access's mode, by currency: one statement,
-    answered by the index of the sums."""
+    """Sales of each store in the newest thirty days of the access's mode, by currency: one
+    statement, answered by the index of the sums."""
     spans = SoldSpan.objects.filter(
         platform_id=access.store_id,
         mode=access.mode,

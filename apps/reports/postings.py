@@ -60,7 +60,7 @@ def _entry(line: ReportLine) -> BookSide:
 
 
 def _against(lines: list[ReportLine]) -> Iterator[BookSide]:
-    """What stands against the entries of one coin."""
+    """Other side of the entries of one coin."""
     left = [_entry(line) for line in lines]
     held = [posting for posting in left if posting.account in NOT_EARNED]
     if held:

@@ -1,5 +1,4 @@
-"""What is asked for with a report: text as it was typed, which the service reads in a fixed
-order."""
+"""Requests about reports: text as it was typed, which the service reads in a fixed order."""
 
 from msgspec import Struct
 

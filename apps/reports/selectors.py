@@ -108,7 +108,7 @@ class AccountAmounts(NamedTuple):
 
     @property
     def here(self) -> tuple[int, ...]:
-        """What is held, and all of it together."""
+        """Amounts that are held, and their sum."""
         return self.available, self.held, self.reserved, self.total
 
     @property

@@ -1,5 +1,5 @@
-"""What members of staff did to a record: its lines of the audit log, and the requests about it with
-what became of them, newest first. Of a store, all that was done to it and to what it has."""
+"""Acts of members of staff on a record: its lines of the audit log, and the requests about it with
+their outcome, newest first. Of a store, all that was done to it and to what it has."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -72,7 +72,7 @@ def _text(value: Any) -> str:
 
 
 def _requests(row: Model) -> Iterator[Deed]:
-    """What was asked for about it: when, by whom, and what became of that."""
+    """Requests about a record: their time, their author and their outcome."""
     targets = [str(row.pk), *(suspensions.targets_of(row) if isinstance(row, Store) else ())]
     rows = StaffRequest.objects.filter(target_id__in=targets)
     newest = rows.select_related("asked_by", "decided_by").order_by("-asked_at")

@@ -380,7 +380,7 @@ class Switches(ReadOnly):
             return super().changeform_view(request, object_id, form_url, extra_context)
 
     def lock(self, object_id: str) -> None:
-        """Whoever else changes the record waits."""
+        """Locks the record against other changes."""
         list(self.model.objects.select_for_update(no_key=True).filter(pk=object_id).values("pk"))
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:

@@ -1,5 +1,4 @@
-"""What is seen of a store beside a decision about something of its: who it is, and what was decided
-before."""
+"""Facts about a store beside a decision about it: its owners, and earlier decisions."""
 
 from typing import Any
 
@@ -15,7 +14,7 @@ LOOKED_AT_MAX = 1_000
 
 
 def store_section(store: Store) -> Section:
-    """Who it is, for how long, and whether its business is known. Two statements."""
+    """Owners and age of a store, and whether its business is known. Two statements."""
     last = Verification.objects.filter(store=store).order_by("-created_at").first()
     facts: list[tuple[str, Any]] = [
         ("Name", store.name),

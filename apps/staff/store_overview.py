@@ -1,6 +1,6 @@
-"""What stands first on a store's page: what is open and what is suspended, its cards, verification,
-balances, payments and payouts, each with where to go on. A bounded number of rows, however much the
-store has."""
+"""Overview at the top of a store's page: what is open and what is suspended, its cards,
+verification, balances, payments and payouts, each with where to go on. A bounded number of rows,
+however much the store has."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

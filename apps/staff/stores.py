@@ -348,7 +348,7 @@ class StoreAdmin(Switches):
 
     @admin.display(description="Status")
     def state(self, row: Store) -> str:
-        """What is suspended of it, or that it is open."""
+        """Suspended parts of it, or that it is open."""
         if row.deleted_at is not None:
             return badge("store", "closed")
         return badge("store", "suspended" if suspensions.parts_of(row) else "open")

@@ -1,4 +1,4 @@
-"""What is asked for by people who open a store."""
+"""Requests of people who open a store."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ class StoreRequest(Request, frozen=True, kw_only=True):
 
 
 class StoreDetails(Request, frozen=True, kw_only=True):
-    """Who the seller is, as customers, invoices and tax offices know it. Missing is empty."""
+    """The seller, as customers, invoices and tax offices know it. Missing is empty."""
 
     name: Name
     street: Annotated[str, by(Text(200, trim=True))] | None = None
@@ -39,7 +39,8 @@ class StoreDetails(Request, frozen=True, kw_only=True):
 
 
 class PersonRequest(Request, frozen=True, kw_only=True):
-    """Who signs up. The password is judged with the person whose it is to be."""
+    """Details of a person who signs up. The password is judged with the person whose it is to
+    be."""
 
     person_name: Name
     password: Annotated[str, by(Text(1024, shortest=1))]

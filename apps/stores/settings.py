@@ -93,7 +93,7 @@ def write_settings(store: Store, changes: Mapping[str, object]) -> None:
 
 
 def lock_settings(store_id: uuid.UUID) -> Store:
-    """Whoever writes settings of the store waits for this transaction."""
+    """The store, locked until this transaction ends, for writers of its settings."""
     return Store.objects.select_for_update(no_key=True).get(pk=store_id)
 
 

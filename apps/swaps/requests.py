@@ -1,4 +1,4 @@
-"""What is asked for with a swap and its quote: the same class for every interface.
+"""Requests about swaps and their quotes: the same class for every interface.
 
 `SwapBody` is a swap as the API's callers write it; everybody else makes a `SwapRequest`.
 """
@@ -43,6 +43,6 @@ class SwapBody(Request, frozen=True, kw_only=True):
     sell_amount_atomic: Annotated[str, by(SellAmount())]
 
     def request(self) -> SwapRequest:
-        """What is no amount sells nothing."""
+        """The request; a text that is no amount sells nothing."""
         amount = int(self.sell_amount_atomic) if _AMOUNT.fullmatch(self.sell_amount_atomic) else 0
         return SwapRequest(self.source_asset_id, self.buy_asset_id, amount)

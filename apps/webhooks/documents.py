@@ -1,4 +1,4 @@
-"""What the API tells of endpoints and deliveries, and the envelope in which an event is sent.
+"""Documents of endpoints and deliveries, and the envelope in which an event is sent.
 
 A whole secret is in the answers that made it and nowhere else.
 """

@@ -1,5 +1,4 @@
-"""What is asked for with an endpoint, a test delivery and a redelivery: the same classes for every
-interface.
+"""Requests about endpoints, test deliveries and redeliveries: the same classes for every interface.
 
 What only the store knows (which hosts, which events) is checked by the service, and told together
 with what couldn't be read.
@@ -109,7 +108,7 @@ class PlatformName(Field):
 
 
 class RecordId(Field):
-    """Whatever isn't text is an id that no record has."""
+    """ID of a record; anything but text is an id that no record has."""
 
     def check(self, value: object, name: str) -> str:
         return str(value)

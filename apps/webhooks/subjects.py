@@ -1,4 +1,4 @@
-"""What events are about: the record of each, with what people know it by."""
+"""Subjects of events: the record of each, with what people know it by."""
 
 import uuid
 from collections.abc import Sequence

@@ -1,5 +1,5 @@
-"""What agents are told, by every interface: mandates, draws, limits, coins, rates, figures. Amounts
-are strings of atomic units."""
+"""Documents of the agent API, the same for every interface: mandates, draws, limits, coins, rates,
+figures. Amounts are strings of atomic units."""
 
 from collections.abc import Sequence
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What is answered over x402. The names are the protocol's."""
+"""Answers of x402. The names are the protocol's."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated

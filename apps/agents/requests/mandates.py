@@ -1,4 +1,4 @@
-"""What is asked for with a mandate and a draw on it: the same classes for every interface.
+"""Requests about mandates and draws: the same classes for every interface.
 
 `MandateBody` and `SettlementBody` are what the API's callers write; everybody else makes a
 `MandateRequest` or a `SettlementRequest`. Fields stand in the order in which the contract checks

@@ -1,5 +1,5 @@
-"""What an agent asks for with money that comes in and goes out, and with the coins that customers
-may pay with."""
+"""Requests of agents about payments and payouts, and about the coins that customers may pay
+with."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
@@ -122,7 +122,7 @@ class AgentPayout(Request, frozen=True, kw_only=True):
 
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:
-        """Whoever names a saved destination has named no address: an agent has none saved."""
+        """A saved destination comes without an address: an agent has none saved."""
         if isinstance(value, dict) and any(value.get(name) is not None for name in SAVED):
             value = {**value, "destination_address": None}
         return super().read(value, name)

@@ -1,4 +1,4 @@
-"""What staff allow a store's agents, where the service itself decides (`policy`)."""
+"""Bounds that staff set for a store's agents, where the service itself decides (`policy`)."""
 
 from typing import Annotated, Any, Self
 

@@ -1,5 +1,5 @@
-"""What is asked for over x402: an offer, which is ours, and a signed payment, whose names and
-shapes are the protocol's (version 2).
+"""Requests of x402: an offer, which is ours, and a signed payment, whose names and shapes are the
+protocol's (version 2).
 
 A `Foreign` object comes from a payer whom nobody has asked to be careful. Whatever isn't of its
 documented type is null, and is refused by the protocol's own name at the place that needs it, in

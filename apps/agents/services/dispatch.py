@@ -68,7 +68,7 @@ class DrawFollower(TransferFollower[Settlement]):
             _move(row, _Status.SUBMITTED, at, tx_ref=transfer.tx_hash or None)
 
     def in_review(self, row: Settlement, transfer: OutgoingTransaction, at: datetime) -> None:
-        """Whatever may have left counts as submitted."""
+        """A transaction that may have left counts as submitted."""
         self.submitted(row, transfer, at)
 
     def confirmed(self, row: Settlement, transfer: OutgoingTransaction, at: datetime) -> None:

@@ -276,7 +276,7 @@ def has_received(payment: Payment) -> bool:
 
 
 def payment_offers(payment: Payment) -> list[Offer]:
-    """What can be signed for a payment that is there already. Not inside a transaction."""
+    """Offers for a payment that is there already. Not inside a transaction."""
     if payment.status != PENDING or has_received(payment):
         return []
     row = PaymentOffer.objects.filter(payment=payment).select_related("payment", "asset__chain")

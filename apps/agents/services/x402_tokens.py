@@ -42,7 +42,7 @@ def is_simulated(asset: Asset) -> bool:
 
 
 def offered_tokens(access: Access) -> list[Asset]:
-    """What the store takes over x402, as payers sign it."""
+    """Assets that the store takes over x402, as payers sign them."""
     own = own_assets(access)
     return [
         token

@@ -1,5 +1,5 @@
-"""What every view of the agent API does: agents only, errors always with a code, and the envelope a
-request may carry."""
+"""Base of the agent API's views: agents only, errors always with a code, and the envelope a request
+may carry."""
 
 import base64
 import binascii

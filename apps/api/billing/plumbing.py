@@ -1,5 +1,5 @@
-"""What the views of billing share: broken rules are reported as a list, and an unknown id in one
-flat sentence per noun."""
+"""Base of the views of billing: broken rules are reported as a list, and an unknown id in one flat
+sentence per noun."""
 
 from collections.abc import Mapping
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""What the platform paths share: only a store that is a platform comes in."""
+"""Base of the platform paths: only a store that is a platform comes in."""
 
 from typing import Any
 

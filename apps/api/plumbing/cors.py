@@ -1,4 +1,4 @@
-"""Which answers of the API any origin may read: those of public routes, and those to publishable
+"""Answers of the API that any origin may read: those of public routes, and those to publishable
 keys on theirs."""
 
 from django.urls import Resolver404, resolve
@@ -12,7 +12,7 @@ _EXPOSED = (
 
 
 def headers(route: Route, method: str, authorization: str, asked_headers: str) -> dict[str, str]:
-    """What is added to an answer of this route; nothing when only its own origin may read it."""
+    """Headers for an answer of this route; none when only its own origin may read it."""
     if not route.cors:
         return {}
     public_headers = {"Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": _EXPOSED}

@@ -62,7 +62,7 @@ def _in_query(field: types.Field) -> Schema:
 
 
 class ViewSchema(AutoSchema):
-    """What drf-spectacular asks about one method of one view."""
+    """Schema of one method of one view, for drf-spectacular."""
 
     view: Any
 
@@ -192,8 +192,7 @@ class ViewSchema(AutoSchema):
 
 
 def answers(view: Any, route: Any, method: str) -> dict[int, Any]:
-    """What each status of a success is told with: a type, or None where there is nothing to
-    tell."""
+    """Body of each status of a success: a type, or None where there is no body."""
     usual = view.answers.get(method)
     return {
         done_status(view, method): usual,
@@ -206,7 +205,7 @@ def _answer(document: Any) -> Any:
 
 
 def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
-    """What each bucket lets through, for whom, as the limits have it."""
+    """Limits of each bucket in words, and for whom they are."""
     for line in lines:
         rates = {mode: settings.LIMITS[line.policy][mode] for mode in ("live", "test")}
         words = [
@@ -219,7 +218,7 @@ def _budgets(lines: Iterable[Budget]) -> Iterator[str]:
 
 
 def body_schema(body: Any, view: Any) -> Schema:
-    """What a view tells of a body: its class, a choice of classes, or a schema as it is."""
+    """Schema of a body that a view takes: its class, a choice of classes, or a schema as it is."""
     if isinstance(body, UnionType):
         return {"anyOf": [body_schema(member, view) for member in get_args(body)]}
     if isinstance(body, dict):

@@ -89,7 +89,7 @@ def answer(failure: Failure, body: Mapping[str, object]) -> Response:
 
 
 def failure_of(error: Exception, view: Any) -> Failure:
-    """What a caller is told of an error; what nobody has foreseen is logged and told as ours."""
+    """Failure that a caller gets for an error; an unforeseen one is logged and answered as ours."""
     match error:
         case AccountClosed():
             # The next call would hear the same.

@@ -40,7 +40,7 @@ def _plain(value: object) -> str:
 
 
 class OnlyJson(BaseContentNegotiation):
-    """Whatever the Accept header says, the answer is JSON."""
+    """Answers are JSON, whatever the Accept header says."""
 
     def select_parser(self, request: Request, parsers: Any) -> Any:
         media_type = (request.content_type or "").partition(";")[0].strip().lower()

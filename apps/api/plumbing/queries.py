@@ -1,5 +1,4 @@
-"""What a GET is asked in its address, as one frozen class per path: its fields are text as it came,
-or None.
+"""Queries of GET requests, as one frozen class per path: its fields are text as it came, or None.
 
 Nothing is refused here: what can't be read is as good as not asked. A field without a default is a
 parameter that has to be there, which the service says that is called.
@@ -110,7 +109,7 @@ def _integer(text: str | None, default: int) -> int:
 
 
 def described(words: str, **schema: Any) -> Meta:
-    """What is said of a field beside its type."""
+    """Description of a field beside its type."""
     return Meta(description=words, extra_json_schema=schema or None)
 
 

@@ -119,7 +119,7 @@ BlockedOrNot = ErrorWithBlockers | ErrorDocument
 
 
 class Refused(NamedTuple):
-    """What a status means, and the shape that it is told in."""
+    """Meaning of a status, and the shape of its answer."""
 
     words: str
     shape: Any = ErrorDocument

@@ -1,5 +1,5 @@
-"""What the request log is told of a call: the route and its plain ids, never a query or a
-token, and bodies as far as they are kept."""
+"""Lines of the request log: the route and its plain ids, never a query or a token, and bodies as
+far as they are kept."""
 
 import hashlib
 import json
@@ -110,7 +110,7 @@ def _digest(path: str, data: Any) -> bytes | None:
 
 
 def _remark_on(data: Any) -> tuple[str, str]:
-    """What an answer says that isn't a refusal, and that whoever asked must not overlook."""
+    """Remark of a successful answer that its caller must not overlook."""
     rows = data.data if isinstance(data, Data) else data
     if isinstance(rows, list) and any(
         isinstance(row, RefundDocument) and row.refund_in_progress for row in rows

@@ -1,4 +1,4 @@
-"""What a line of the route table holds."""
+"""A line of the route table."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -52,8 +52,8 @@ Asked = TypeVar("Asked", bound=Body)
 
 
 class _Described:
-    """What the description asks a view for; drf-spectacular, half of what REST framework weighs, is
-    loaded when it is drawn up."""
+    """Attributes that the API description reads from a view; drf-spectacular, half of what REST
+    framework weighs, is loaded when it is drawn up."""
 
     def __get__(self, view: Any, owner: type[Any]) -> Any:
         return _schema().__get__(view, owner)
@@ -113,16 +113,16 @@ class ApiView(APIView):
     _taken: buckets.Allowance | None = None
 
     def refusal(self, refusal: Invalid) -> Failure:
-        """What a broken rule is here."""
+        """Failure for a broken rule of a body."""
         return self.broken_rule(refusal.text)
 
     def label_of(self, field: str) -> str:
-        """What a list of broken rules calls a field."""
+        """Name of a field in a list of broken rules."""
         return field
 
     @property
     def allowed_methods(self) -> list[str]:
-        """What the route line has; the API description also asks a class that has no line yet."""
+        """Methods of the route line; the API description also asks a class that has no line yet."""
         return list(self.route.scopes) if self.route is not None else super().allowed_methods
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -227,7 +227,7 @@ class ApiView(APIView):
             stepup.spend(session)  # the same call again would do it again
 
     def _note_proof(self, proof: str) -> None:
-        """What has been shown; whether it is enough is the operation's to say."""
+        """Keeps the proof that was given; whether it is enough is the operation's to say."""
         self.proof = proof
         if hasattr(self, "access"):
             self.access = replace(self.access, proof=proof)
@@ -290,8 +290,7 @@ class ApiView(APIView):
 
     @contextmanager
     def charged_for_drawing(self, request: Request) -> Iterator[None]:
-        """What has to be drawn in here takes more of the route's bucket than the file that is
-        there."""
+        """Drawings in here take more of the route's bucket than a file that is there."""
         (line,) = self.route.budget[str(request.method)]
         bucket = ":".join(self._counted_by(request, by) for by in line.by)
         try:
@@ -384,7 +383,7 @@ class ApiView(APIView):
         self.ignored = unknown
 
     def _fields(self, request: Request) -> object:
-        """What the body has under the wrapper, which may not be an object. Raises Invalid without
+        """Value of the body under the wrapper, which may not be an object. Raises Invalid without
         it."""
         body = self.body(request)
         inner = body.get(self.wrapper) if self.wrapper else body

@@ -42,7 +42,7 @@ class CreditNoteDocument(Document, frozen=True, kw_only=True):
 
 
 def credit_note_number(note: CreditNote) -> str:
-    """What people call it."""
+    """Number of a credit note as people write it."""
     return f"CN-{note.number:04d}"
 
 

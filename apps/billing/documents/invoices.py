@@ -148,7 +148,7 @@ class HostedInvoice(Document, frozen=True, kw_only=True):
 
 
 def formatted_number(invoice: Invoice) -> str | None:
-    """What people call the invoice; a draft has none unless it was given one."""
+    """Number of an invoice as people write it; a draft has none unless it was given one."""
     return invoice.custom_number or (
         f"INV-{invoice.number:04d}" if invoice.number is not None else None
     )

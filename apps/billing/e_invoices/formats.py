@@ -101,7 +101,7 @@ def _lacks_of_peppol(bill: Bill) -> str:
 
 
 def _with_french_notes(bill: Bill) -> Bill:
-    """What French law wants on every invoice between businesses."""
+    """Bill with the notes that French law wants on every invoice between businesses."""
     return replace(bill, notes=(*bill.notes, *_FRENCH_NOTES))
 
 

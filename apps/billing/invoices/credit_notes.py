@@ -53,7 +53,7 @@ class NothingRefunded(Failure):
 
 @dataclass
 class CreditShare:
-    """What is left to be credited of one tax of an invoice."""
+    """Rest of one tax of an invoice that can be credited."""
 
     category: str
     rate_bps: int

@@ -146,7 +146,7 @@ def _missing(invoice: Invoice, seller: Seller) -> str:
 
 
 def _missing_of_taxes(invoice: Invoice, seller: Seller) -> str:
-    """What the rules of each category of VAT ask for, of what the invoice charges."""
+    """Fields that the rules of each category of VAT ask for and the invoice lacks."""
     taxes = invoice.charged_taxes
     if not taxes:
         return _TAX_RATE_MISSING if seller.is_known_to_tax else ""
@@ -312,7 +312,7 @@ def bill_of(invoice: Invoice, seller: Seller, now: datetime | None = None) -> Bi
 
 
 def _shares(invoice: Invoice, seller: Seller) -> tuple[TaxShare, ...]:
-    """What it charges by category and rate."""
+    """Charges of an invoice by category and rate."""
     rows = invoice.charged_taxes
     if _is_outside(invoice, rows, seller):
         tax = Tax(NOT_TAXED, 0, _NOT_TAXED_REASON, _NOT_TAXED_CODE)

@@ -124,8 +124,7 @@ def words_for(invoice: Invoice, now: datetime) -> str:
 
 
 def shown_taxes(invoice: Invoice) -> list[InvoiceTax]:
-    """What a document says of its taxes: no word of one that is zero and has no reason, beside
-    nothing else."""
+    """Taxes that a document shows: none that is zero and has no reason, beside nothing else."""
     taxes = invoice.charged_taxes
     says_nothing = not any(tax.rate_bps or tax.reason for tax in taxes)
     return [] if says_nothing else taxes

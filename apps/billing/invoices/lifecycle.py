@@ -77,7 +77,7 @@ def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
 
 
 def _charge_as_shown(row: Invoice, at: datetime) -> None:
-    """What is finalized is what was shown."""
+    """Finalizing charges what was shown."""
     total_cents = row.total_cents
     lines = list(row.lines.select_related("tax_rate"))
     charged = charge(row, [BilledLine.of(line) for line in lines], at)

@@ -197,8 +197,8 @@ class Invoice(Formed):
 
     @property
     def charged_taxes(self) -> "list[InvoiceTax]":
-        """What it charges by category and rate. An invoice from before these were written has one
-        rate of its own at most."""
+        """Charges by category and rate. An invoice from before these were written has one rate of
+        its own at most."""
         rows = list(self.taxes.all())
         if rows or self.tax_rate_bps is None:
             return rows
@@ -285,8 +285,8 @@ class InvoiceLine(models.Model):
 
 
 class InvoiceTax(models.Model):
-    """What an invoice charges of one category at one rate, in the order of its lines (BG-23 of
-    EN 16931): the base is the net of these lines less their part of the discount."""
+    """Charge of an invoice for one category at one rate, in the order of its lines (BG-23 of EN
+    16931): the base is the net of these lines less their part of the discount."""
 
     id = IdField()
     invoice = models.ForeignKey(

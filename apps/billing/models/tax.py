@@ -121,8 +121,7 @@ def rate_column() -> "models.ForeignKey[TaxRate | None, TaxRate | None]":
 
 
 class TaxSettings(Owned):
-    """What a store's owner said about its taxes in a mode; a store without the row said nothing,
-    and charges what its invoices name."""
+    """Tax settings of a store in a mode; a store without the row charges what its invoices name."""
 
     # Of lines that nothing else gives a rate.
     tax_rate = models.ForeignKey(

@@ -49,8 +49,8 @@ def case_of(sale: Sale) -> TaxCase:
 
 
 def charge_of(case: TaxCase, sale: Sale, own: Charge | None) -> Charge | None:
-    """What a line is charged by in a case; `own` is the rate at home, which says whether prices
-    hold the tax."""
+    """Charge of a line in a case; `own` is the rate at home, which says whether prices hold the
+    tax."""
     country = sale.seller_country
     match case:
         case TaxCase.REVERSE_CHARGE:

@@ -22,7 +22,7 @@ from apps.stores.selectors import approved_verification
 
 @dataclass(frozen=True)
 class LineSource:
-    """Where a line's rate may come from; `price` with its product."""
+    """Records that a line's rate may come from; `price` with its product."""
 
     tax_rate: TaxRate | None = None
     price: Price | None = None
@@ -40,7 +40,7 @@ class SaleParties:
 
 @dataclass(frozen=True)
 class Choice:
-    """How each line is charged, and the usual case that decided."""
+    """Charge of each line, and the usual case that decided."""
 
     charges: tuple[Charge | None, ...]
     case: TaxCase | None
@@ -167,7 +167,7 @@ def _usual(parties: SaleParties, settings: TaxSettings) -> Sale | None:
 def usual_charge(
     usual: Sale | None, own: Charge | None, source: LineSource, settings: TaxSettings
 ) -> tuple[TaxCase | None, Charge | None]:
-    """What a line of a usual sale is charged by. What is exempt at home is exempt for everybody."""
+    """Charge of a line of a usual sale. What is exempt at home is exempt for everybody."""
     if usual is None:
         return None, own
     if own is not None and own.category == "E" and not usual.is_small_business:

@@ -19,7 +19,7 @@ REASON_MAX = 300
 
 @dataclass(frozen=True)
 class Charge:
-    """What a line is charged by."""
+    """Rate, category and reason that a line is charged by."""
 
     category: str
     rate_bps: int

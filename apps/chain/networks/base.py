@@ -42,8 +42,8 @@ class Addresses(Protocol):
         """As people know it."""
 
     def ends(self, address: str) -> tuple[str, str]:
-        """What people compare: the beginning, up to the first characters that differ between
-        addresses, and the last characters."""
+        """The ends of an address that people compare: the beginning, up to the first characters
+        that differ between addresses, and the last characters."""
 
     def is_burn(self, address: str) -> bool:
         """Tell whether coins at a stored address are nobody's, or it is none."""
@@ -57,13 +57,13 @@ class Addresses(Protocol):
 
 
 class Links(Protocol):
-    """What a customer's wallet reads."""
+    """Payment links and codes for a customer's wallet."""
 
     def payment_link(self, asset: Asset, address: str, amount_atomic: int) -> str:
         """The link that opens a wallet with network, coin, address and amount."""
 
     def code_text(self, asset: Asset, address: str, amount_atomic: int) -> str:
-        """What a QR code holds that most wallets read."""
+        """Text of a QR code that most wallets read."""
 
     def wallet_request(self, asset: Asset, address: str, amount_atomic: int) -> dict[str, str]:
         """The transaction that a wallet in the browser is asked to sign; empty where a family has
@@ -130,7 +130,8 @@ class Sighting:
 
 @dataclass(frozen=True)
 class Waiting:
-    """What waits to be mined at one moment: all hashes, and those that weren't known, whole."""
+    """Transactions that wait to be mined at one moment: all hashes, and those that weren't known,
+    whole."""
 
     hashes: frozenset[str]
     new: tuple[Sighting, ...] = ()
@@ -202,15 +203,15 @@ class Reader(Protocol):
         block has it. Raises OtherBlock."""
 
     def waiting(self, known: Collection[str]) -> Waiting | None:
-        """What waits to be mined; those of `known` hashes aren't read again. None where the family
-        shows nobody what waits."""
+        """Transactions that wait to be mined; those of `known` hashes aren't read again. None where
+        the family shows nobody what waits."""
 
     def spenders(self, block: BlockRead, places: Collection[str]) -> dict[str, str]:
         """Of these coins those that a block spends, each with the hash of the transaction that
         takes it. Empty where the family has no coins."""
 
     def doubt(self) -> None:
-        """What the last node answered contradicts itself: let it rest."""
+        """Lets the node rest whose last answer contradicts itself."""
 
     def close(self) -> None:
         """Give up the connections."""
@@ -243,7 +244,8 @@ class Coin:
 
 @dataclass(frozen=True)
 class Order:
-    """Who gets what: `reference` is the order's own, kept through plan, bytes and replacement."""
+    """An order: an amount for an address; `reference` is its own, kept through plan, bytes and
+    replacement."""
 
     reference: str
     address: str
@@ -307,11 +309,11 @@ class Builder(Protocol):
         """The least that an output to this address may have; less is never mined."""
 
     def estimate(self, addresses: Sequence[str], rates: Rates) -> list[int]:
-        """What paying each of these in one transaction with a usual number of coins would cost:
+        """Estimated cost of paying each of these in one transaction with a usual number of coins:
         the part of each. Raises RateTooHigh."""
 
     def shares(self, fee_atomic: int, addresses: Sequence[str]) -> list[int]:
-        """What an order to each of these bears of a fee; they sum to it."""
+        """Parts of a fee that orders to these addresses bear; they sum to it."""
 
     def plan(
         self,
@@ -359,10 +361,10 @@ class Builder(Protocol):
 
 @dataclass(frozen=True)
 class Look:
-    """What became of a spend, by its candidates. `tx_hash` and block are of the one that was mined,
-    empty and 0 while none is; `is_waiting` while a node has one of them. `taken_by` is a
-    transaction that isn't a candidate and took the first coin, as far as nodes can tell; `is_taken`
-    where they only know that somebody did."""
+    """State of a spend, by its candidates. `tx_hash` and block are of the one that was mined, empty
+    and 0 while none is; `is_waiting` while a node has one of them. `taken_by` is a transaction that
+    isn't a candidate and took the first coin, as far as nodes can tell; `is_taken` where they only
+    know that somebody did."""
 
     tx_hash: str = ""
     block_number: int = 0
@@ -404,8 +406,8 @@ class Carrier(Protocol):
         """The coins that it took: of which address, empty for one that has none, and how much."""
 
     def unspent(self, places: Sequence[CoinPlace]) -> list[Coin | None]:
-        """What the network says of each coin, blocks and what waits included; None where it is
-        spent, or nobody knows it."""
+        """State of each coin on the network, blocks and what waits included; None where it is spent
+        or unknown."""
 
     def held(
         self, addresses: Sequence[str], number: int, places: Collection[str]

@@ -1,5 +1,5 @@
-"""What builds and carries the transactions of networks with coins: who signs loads the one, who
-sends the other."""
+"""Builders and carriers of transactions on networks with coins: the signer loads the one, the
+sender the other."""
 
 from apps.assets.models import Chain
 from apps.chain.networks.base import Builder, Carrier

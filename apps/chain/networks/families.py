@@ -89,7 +89,7 @@ def has_hashes_like(chain: Chain, tx_hash: str) -> bool:
 
 
 def ends_of(address: str) -> tuple[str, str]:
-    """What people compare of an address: its beginning and its last characters."""
+    """The ends of an address that people compare: its beginning and its last characters."""
     addresses = _any(address)
     return addresses.ends(address) if addresses is not None else (address, address)
 

@@ -1,4 +1,5 @@
-"""Whose wallet an asset's coins go to: asking for another, telling the owners, and stopping it.
+"""Choice of the wallet that an asset's coins go to: asking for another, informing the owners, and
+stopping it.
 
 A person asks with a code of the act. A worker tells the owners and says from when on it counts; the
 web's role can do neither (trigger wallet_choice_is_the_workers).
@@ -60,7 +61,7 @@ class StillWaits(Failure):
 
 @dataclass(frozen=True)
 class WalletRequest:
-    """What a person asks for: `kind` is empty for coins that are held by the service."""
+    """A person's request for a wallet: `kind` is empty for coins that are held by the service."""
 
     asset_id: str
     kind: str = ""
@@ -259,7 +260,7 @@ def start(id: uuid.UUID) -> None:
 
 
 def _missing(choice: WalletChoice) -> str | None:
-    """What is missing on the network for it; asks nodes."""
+    """Parts of the network that are missing for a choice; asks nodes."""
     if choice.wallet is None or choice.wallet.kind != OwnWallet.Kind.FORWARDER:
         return None
     return factory.missing_on(choice.asset.chain)

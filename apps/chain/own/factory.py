@@ -17,7 +17,7 @@ SILENT = gettext_noop("No node of this network answers")
 
 
 def missing_on(chain: Chain) -> str | None:
-    """What keeps forwarders from being given out on a network; asks its nodes."""
+    """Obstacle to giving out forwarders on a network; asks its nodes."""
     try:
         with closing(nodes_of(chain)) as nodes:
             code = nodes.call("eth_getCode", [forwarders.factory(), "latest"])

@@ -32,7 +32,7 @@ _PLACE: int = 2**BITS - 1
 
 
 class NotUsable(Failure):
-    """What was named gives no addresses; the sentence holds nothing of it."""
+    """The named key or address gives no addresses; the sentence holds nothing of it."""
 
     field = "content"
 
@@ -49,8 +49,8 @@ class NoForwarders(Failure):
 
 @dataclass(frozen=True)
 class Named:
-    """What a merchant has named, read: `content` is its one spelling. `key` is what no two wallets
-    share, empty for a forwarder's destination."""
+    """A wallet that a merchant has named, read: `content` is its one spelling. `key` is what no two
+    wallets share, empty for a forwarder's destination."""
 
     family: str
     chain: Chain | None
@@ -84,7 +84,7 @@ def refuse_secrets(text: str) -> None:
 
 
 def read(kind: str, text: str, asset: Asset, script: ScriptKind | None = None) -> Named:
-    """What somebody has pasted for an asset. Raises NotUsable, NoForwarders, NotValidOn or
+    """Wallet that somebody has pasted for an asset. Raises NotUsable, NoForwarders, NotValidOn or
     BelongsToService; none of them holds what was pasted."""
     typed = text.strip()
     family = asset.chain.family

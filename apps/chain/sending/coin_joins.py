@@ -64,7 +64,7 @@ def ask_due(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
 
 
 def plan_of(reference: str, wallet: HotWallet, builder: Builder, rates: Rates) -> SpendPlan:
-    """What a joining does now. Raises CoinsShort where there is nothing to do any more, and
+    """Plan of a joining as of now. Raises CoinsShort where there is nothing to do any more, and
     RateTooHigh."""
     kind, _, rest = reference.partition(":")
     if kind != _LIFT:
@@ -126,8 +126,8 @@ def _open(wallet: HotWallet) -> "QuerySet[OutgoingTransaction]":
 
 
 def _stuck(wallet: HotWallet, at: datetime) -> list[SpendRecord]:
-    """What waits for too long and wasn't replaced: nodes have refused that, or the signer can't.
-    Joined coins may wait while nothing else waits for them."""
+    """Transactions that wait for too long and weren't replaced: nodes have refused that, or the
+    signer can't. Joined coins may wait while nothing else waits for them."""
     rows = SpendRecord.objects.filter(
         chain=wallet.chain_id,
         wallet_address=wallet.address,

@@ -58,5 +58,5 @@ def coins_of(rows: "QuerySet[CoinRecord]") -> list[Coin]:
 
 
 def free(chain: Chain) -> int:
-    """What all of them have together."""
+    """Free coins of the chain, summed."""
     return int(spendable(chain).aggregate(all=Sum("amount_atomic"))["all"] or 0)

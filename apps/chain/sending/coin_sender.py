@@ -166,9 +166,9 @@ def is_due(wallet: HotWallet) -> bool:
 
 
 def recheck(wallet: HotWallet, carrier: Carrier, at: datetime) -> None:
-    """What was final and a reorg has undone is sent again as the same bytes, until a block has
-    them; what another transaction has taken the place of is a person's affair. What was booked
-    stays. Raises RpcError."""
+    """Sends again what was final and a reorg has undone, as the same bytes, until a block has them;
+    a transaction whose place another one has taken is a person's affair. What was booked stays.
+    Raises RpcError."""
     for spend in _undone(wallet).order_by("pk")[:SPENDS_MAX]:
         first = CoinPlace(spend.first_tx_hash, spend.first_output)
         hashes = [candidate.tx_hash for candidate in spend.candidates.all()]

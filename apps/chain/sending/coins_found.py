@@ -115,7 +115,7 @@ def _spend_of(wallet: HotWallet, tx_hash: str, found: Found, at: datetime) -> Sp
 
 
 def _plan(wallet: HotWallet, coins: tuple[Coin, ...], found: Found) -> SpendPlan:
-    """What comes back to the wallet is change."""
+    """Plan whose coins come back to the wallet as change."""
     orders = tuple(
         Order("", address, amount) for address, amount in found.outputs if address != wallet.address
     )

@@ -60,7 +60,7 @@ def look(chain: Chain) -> GasPrice | None:
 
 
 def _of_coins(chain: Chain, nodes: Nodes) -> GasPrice | None:
-    """What one order to a usual address bears of a transaction's fee."""
+    """Part of a transaction's fee that one order to a usual address bears."""
     rates = carrier_of(chain, nodes).rates()
     if rates.now > rates.ceiling:
         return None

@@ -46,8 +46,8 @@ def tip_of(nodes: Nodes, block: Any) -> int:
 
 
 def offered_tip(chain: Chain, nodes: Nodes, block: Any) -> int:
-    """What is offered beyond the base fee after `block`: no less than the network takes at all.
-    Raises RpcError."""
+    """Tip offered beyond the base fee after `block`: no less than the network takes at all. Raises
+    RpcError."""
     return max(tip_of(nodes, block), _listed(settings.SIGNER_TIP_FLOORS, chain) or 0)
 
 

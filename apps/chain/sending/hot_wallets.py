@@ -56,8 +56,8 @@ class ResolutionRefused(Failure):
 
 
 def own(wallet: HotWallet, prefix: str = "") -> Q:
-    """Which outgoing transactions of the chain are the wallet's affair: what it sends, and sweeps
-    to it. The first one's is all that is no other's."""
+    """Outgoing transactions of the chain that are the wallet's affair: its own, and sweeps to it.
+    The first one's is all that is no other's."""
     if wallet.number:
         return _of([wallet.address], prefix)
     rows = HotWallet.objects.filter(chain=wallet.chain_id, number__gt=0)

@@ -66,8 +66,8 @@ FROM waiting WHERE t.id = waiting.id RETURNING t.purpose, waiting.is_news
 def due(
     chain: Chain, at: datetime, holds: Iterable[str] = (), without: Iterable[str] = ()
 ) -> list[OutgoingTransaction]:
-    """What may be signed now, lane by lane in turns; nothing of the assets that staff hold, for the
-    purposes in `without`, or of stores whose payouts are suspended."""
+    """Transactions that may be signed now, lane by lane in turns; none of the assets that staff
+    hold, for the purposes in `without`, or of stores whose payouts are suspended."""
     arguments = {
         "chain": chain.pk,
         "at": at,

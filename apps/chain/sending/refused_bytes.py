@@ -34,7 +34,7 @@ _MORE_NUMERATOR, _MORE_DENOMINATOR = 5, 4
 
 
 class Words(Enum):
-    """What a node's refusal is about."""
+    """Subjects of a node's refusal."""
 
     FUNDS = "funds"
     FORM = "form"
@@ -43,7 +43,7 @@ class Words(Enum):
 
 @dataclass(frozen=True)
 class Terms:
-    """What is signed, in place of the candidate `replaces`."""
+    """Terms of a transaction that is signed in place of the candidate `replaces`."""
 
     gas_limit: int
     offer: FeeOffer

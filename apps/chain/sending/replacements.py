@@ -1,4 +1,4 @@
-"""What a hot wallet's transaction is signed again with, at its nonce."""
+"""Replacements of a hot wallet's transaction, at its nonce."""
 
 from dataclasses import replace
 

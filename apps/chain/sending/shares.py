@@ -1,4 +1,4 @@
-"""Which of a chain's hot wallets a sweep goes to: the one with the least of the coin; or, when
+"""Choice of the hot wallet that a sweep goes to: the one with the least of the coin; or, when
 something waits for coins, the one that will have enough soonest.
 
 A chain with one wallet asks nobody.

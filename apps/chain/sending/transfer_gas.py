@@ -47,7 +47,7 @@ class TransferGas:
 
     @property
     def room(self) -> int:
-        """What bytes may take besides what a transaction does."""
+        """Gas that bytes may take besides what a transaction does."""
         return _LONGER * self.bytes_gas
 
     def with_margin(self, estimate: int) -> int:

@@ -77,7 +77,7 @@ def record(
 
 
 def take_back(facts: WatchedChain, ancestor_number: int) -> None:
-    """What the blocks above an ancestor have brought isn't there, and what they took is."""
+    """Takes back what the blocks above an ancestor have brought, and gives back what they took."""
     if not tells_all(facts.chain):
         return
     rows = CoinRecord.objects.filter(chain=facts.chain)

@@ -1,5 +1,5 @@
-"""What waits to be mined and pays one of our addresses: noted when it is seen, until a block has
-it, another transaction has taken its coins, or nobody knows it any more.
+"""Sightings of transactions that pay one of our addresses and wait to be mined: noted when seen,
+until a block has it, another transaction has taken its coins, or nobody knows it any more.
 
 Nothing here makes a deposit or counts. One of another hash than it is mined by (`is_private`) ends
 with the deposit that pays the same address the same amount.

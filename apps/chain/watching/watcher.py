@@ -247,7 +247,7 @@ def pause_after(chain: Chain, took: float) -> float:
 def _after(
     error: Exception, watcher: Watcher | None, chain_id: str, pause: float
 ) -> Watcher | None:
-    """Which watcher goes on after an error: the same after a node's, a new one after any other."""
+    """Watcher that goes on after an error: the same after a node's, a new one after any other."""
     if isinstance(error, RpcError):
         log.warning("watcher_waits", chain=chain_id, error=str(error), seconds=pause)
         return watcher

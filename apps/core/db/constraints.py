@@ -1,5 +1,5 @@
-"""Which of the database's constraints a row has met: PostgreSQL names it, so that nobody reads it
-out of a sentence."""
+"""Names of the database's constraints that a row has met: PostgreSQL names it, so that nobody reads
+it out of a sentence."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -103,7 +103,7 @@ class NotDrawn(Failure):
 
 @contextmanager
 def charged_to(policy: str, mode: str, holder: str) -> Iterator[None]:
-    """Whoever asks here has paid for a file; what has to be drawn takes more of the same bucket.
+    """Charges drawings to a caller who has paid for a file; each takes more of the same bucket.
     Raises TooManyDrawings."""
     token = _payer.set((policy, mode, holder))
     try:

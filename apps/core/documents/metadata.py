@@ -1,5 +1,5 @@
-"""What the metadata of a PDF says in words that PDF/A doesn't know: the words, and the schema that
-PDF/A asks for with them."""
+"""Words in a PDF's metadata that PDF/A doesn't know, and the schema that PDF/A asks for with
+them."""
 
 import re
 from collections.abc import Mapping

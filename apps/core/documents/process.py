@@ -138,7 +138,7 @@ def render_apart(html: str, inside: Inside | None = None) -> bytes:
 
 
 def _let_go() -> None:
-    """What a timer does, unless somebody has had something drawn meanwhile."""
+    """Ends the process, unless something was drawn meanwhile; a timer's work."""
     global _kept
     with _lock:
         if _kept is not None and threading.current_thread() is _end:

@@ -89,7 +89,7 @@ def _answer(name: bytes, width: int = 0, height: int = 0, pixels: bytes = b"") -
 
 
 def _library_of(kind: str) -> Any:
-    """What reads the kind, whole: nothing can be loaded later."""
+    """Library that reads the kind, whole: nothing can be loaded later."""
     if kind == "PDF":
         import pypdfium2
 

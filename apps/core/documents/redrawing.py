@@ -57,7 +57,7 @@ class NotPossible(Exception):
 
 
 def kind_of(uploaded: bytes) -> str:
-    """What the file says it is by its first bytes; empty for anything that isn't drawn."""
+    """Kind of an uploaded file by its first bytes; empty for anything that isn't drawn."""
     if uploaded[:4] == b"RIFF" and uploaded[8:12] == WEBP.encode():
         return WEBP
     return next((kind for kind, begin in _SIGNATURES if uploaded.startswith(begin)), "")

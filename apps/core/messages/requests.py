@@ -1,4 +1,4 @@
-"""What a caller may ask for, as one frozen class: its type, its check and its schema.
+"""Requests, as one frozen class each: its type, its check and its schema.
 
 A field's rule stands in its type: `title: Annotated[str, by(Text(150))] | None = None`. Null is
 missing, unknown keys are left out, nothing is coerced, and the first broken field is told, in the

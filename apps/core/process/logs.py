@@ -57,8 +57,8 @@ class Redact(logging.Filter):
 
 
 class WithoutProbes(logging.Filter):
-    """Whoever probes reads in the answer what isn't ready. A line for each, which says no more,
-    would bury the one that tells why."""
+    """Probes aren't logged: their answer says what isn't ready. A line for each, which says no
+    more, would bury the one that tells why."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)

@@ -1,4 +1,4 @@
-"""Which paths are whose: of the API, the dashboard or the staff site; the rest is for customers."""
+"""Paths by their site: the API, the dashboard or the staff site; the rest is for customers."""
 
 # THE table of homes, the first that fits: what a path begins with, and the settings that name its
 # hosts. All else is for customers.

@@ -33,8 +33,8 @@ PER_PAGE = 25
 
 @dataclass(frozen=True)
 class StatementFilters:
-    """What the address asks for; days are those of `zone`, inclusive. Unknown accounts and kinds
-    and unreadable dates are left out."""
+    """Filters in the address; days are those of `zone`, inclusive. Unknown accounts and kinds and
+    unreadable dates are left out."""
 
     zone: tzinfo
 
@@ -102,7 +102,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class StatementTotal:
-    """What the sums of several coins are worth together, in the books' currency."""
+    """Worth of several coins together, in the books' currency."""
 
     entries: int
     cents: int

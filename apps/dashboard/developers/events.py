@@ -103,7 +103,7 @@ class ShownEvent:
 
     @property
     def about(self) -> SafeString:
-        """What it is about, as a link where there is a page of it."""
+        """Subject of the event, as a link where it has a page."""
         subject = self.subject
         if subject is None or not (subject.name or self.url):
             return cells.NONE

@@ -130,8 +130,8 @@ def full_access(access: Access) -> list[str]:
 
 
 def first_scopes(access: Access) -> list[str]:
-    """What the form of a key begins with: everything in test mode, in live mode what the store's
-    way of selling needs."""
+    """Scopes that the form of a key begins with: everything in test mode, in live mode what the
+    store's way of selling needs."""
     if not access.is_live:
         return full_access(access)
     needed = _NEEDS[way_of(access) or WayOfSelling.WEBSITE]

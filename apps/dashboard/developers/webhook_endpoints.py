@@ -178,7 +178,8 @@ def _page(
 
 
 def _warning(endpoint: Endpoint) -> str:
-    """Which order's event is about to turn the endpoint off, or did; empty when none is."""
+    """Warning that names the order whose event is about to turn the endpoint off, or did; empty
+    without one."""
     if endpoint.status == Endpoint.Status.ERROR:
         return last_failure(endpoint)
     is_failing = endpoint.status == Endpoint.Status.ACTIVE and endpoint.worst  # type: ignore[attr-defined]  # annotated by _find

@@ -179,7 +179,7 @@ def of_stopped_asset(accepted: AcceptedAsset) -> Notice:
 
 
 def _lost_deposits(accepted: AcceptedAsset) -> str:
-    """Which payments no longer have their money."""
+    """Payments that no longer have their money, in words."""
     payments = Payment.objects.visible_to(accepted).filter(
         addresses__address__deposits__in=accepted.lost_deposit_ids
     )

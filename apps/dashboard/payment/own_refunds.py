@@ -1,4 +1,4 @@
-"""What came to a merchant's own wallet, and the links with which that wallet sends it back: nobody
+"""Receipts in a merchant's own wallet, and the links with which that wallet sends them back: nobody
 else can."""
 
 from collections.abc import Iterable

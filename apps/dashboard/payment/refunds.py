@@ -305,7 +305,7 @@ def _review(
 
 
 def _about(request: PageRequest, payment: Payment) -> list[Fact]:
-    """Which payment it is, and whose."""
+    """Facts that name the payment."""
     facts = [Fact(gettext("Payment"), payment.title or payment.reference)]
     invoice = invoice_of(request.access, payment)
     if invoice is not None:

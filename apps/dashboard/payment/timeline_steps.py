@@ -112,7 +112,7 @@ def view_steps(viewed_at: datetime | None) -> Iterator[TimelineStep]:
 
 
 def email_steps(emails: Iterable[OutgoingMail]) -> Iterator[TimelineStep]:
-    """Whoever reads it knows the address, or doesn't learn it here."""
+    """Steps of emails: a reader knows the address, or doesn't learn it here."""
     for email in emails:
         status = OutgoingMail.Status(email.status)
         words = EMAILED.get(email.template, EMAILED[REMINDER])[status]

@@ -178,7 +178,7 @@ def index(request: PageRequest) -> HttpResponse:
 
 
 def show_one(request: PageRequest, id: str) -> HttpResponse:
-    """What a platform sees of a payment to one of its sub-merchants."""
+    """A payment to one of a platform's sub-merchants, as the platform sees it."""
     access = only_platforms(request)
     payment = selectors.payment_of_platform(access, id)
     (row,) = _read(request, [payment], frozenset({"fee"}))

@@ -216,8 +216,8 @@ def index_accounts(request: PageRequest) -> HttpResponse:
 def _earned_by(
     access: Access, sold: Mapping[uuid.UUID, list[selectors.SoldAmount]]
 ) -> dict[uuid.UUID, list[Fiat]]:
-    """What each sub-merchant has brought of late, by currency; nothing of those with more payments
-    than one page may ask about."""
+    """Earnings of late by sub-merchant and currency; none of those with more payments than one page
+    may ask about."""
     accounts = selectors.completed_lately(access, sold, FEES_ASKED_MAX)
     fees = platform_fees_of(access, access.store.settlement_currency, accounts)
     sums: dict[uuid.UUID, dict[str, Fiat]] = {}
@@ -426,7 +426,8 @@ def attest(request: PageRequest, id: str) -> HttpResponse:
 
 
 def _first_details(account: Store) -> VerificationForm:
-    """What was said before; else what is known of the account already."""
+    """Details that the form begins with: those submitted before, else what is known of the account
+    already."""
     before = latest_verification(account)
     defaults = {"business_legal_name": account.name, "business_country": account.country}
     names = VerificationForm.names

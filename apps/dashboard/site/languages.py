@@ -1,5 +1,5 @@
-"""Which language a merchant reads: the one they chose in their profile, else what their browser
-asks for, else English. Before they sign in it is the browser's.
+"""Language of a merchant: the one they chose in their profile, else what their browser asks for,
+else English. Before they sign in it is the browser's.
 
 Only pages speak it: exports, and whatever a page has written, are English.
 """

@@ -1,4 +1,4 @@
-"""Which store and which mode the person looks at, both kept in the session, and by what light."""
+"""Store and mode that the person looks at, both kept in the session, and the theme."""
 
 from django.conf import settings
 from django.http import HttpResponse, HttpResponseRedirect

@@ -1,4 +1,4 @@
-"""Whose wallet customers' coins go to, asset by asset: the list, a change, and passing on what lies
+"""Wallets that customers' coins go to, asset by asset: the list, a change, and passing on what lies
 at forwarders. A private key that somebody pastes is never shown again."""
 
 import json
@@ -38,7 +38,7 @@ _SCRIPTS = (
 
 
 class WalletForm(Form):
-    """What was pasted comes back only when it is no secret."""
+    """Form of a wallet: pasted text comes back only when it is no secret."""
 
     names = ("kind", "content", "script")
     secrets = ("content",)
@@ -160,7 +160,7 @@ def stop(request: PageRequest, id: str) -> HttpResponse:
 
 
 def forwarded(request: PageRequest) -> HttpResponse:
-    """What lies at forwarders, and the transaction that passes it on."""
+    """Coins at forwarders, and the transaction that passes them on."""
     asset = _asset(request)
     choice = choices.current(request.access, asset.pk, clock.real_now())
     wallet = None if choice is None else choice.wallet

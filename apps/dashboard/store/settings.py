@@ -169,7 +169,7 @@ def _details_form(request: PageRequest, form: Form) -> HttpResponse:
 
 
 def embedding(request: PageRequest) -> HttpResponse:
-    """Which sites may show the checkout inside their own pages."""
+    """Sites that may show the checkout inside their own pages."""
     store = request.access.store
     if request.method == "GET":
         return _embedding_form(request, EmbeddingForm({"origins": "\n".join(store.embed_origins)}))

@@ -34,7 +34,7 @@ class SellingForm(Form):
 
 
 def change(request: PageRequest) -> HttpResponse:
-    """What is pressed on Home: a way of selling, one step skipped or taken back, or all that is
+    """Answers the buttons on Home: a way of selling, one step skipped or taken back, or all that is
     left skipped."""
     store = request.access.store
     if "way" in request.POST:

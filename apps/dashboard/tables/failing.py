@@ -16,7 +16,7 @@ _NAMES = ("order_id", "reference", "number", "id")
 
 
 def worst_delivery(endpoint: Endpoint) -> str:
-    """Which order's event is refused, and how near its last attempt is: that turns off the endpoint
+    """Order whose event is refused, and how near its last attempt is: that turns off the endpoint
     for every other order as well. Of one that `failing_endpoints` found."""
     worst = endpoint.worst  # type: ignore[attr-defined]  # annotated there
     name = _name_of(worst["object"])
@@ -36,7 +36,7 @@ def worst_delivery(endpoint: Endpoint) -> str:
 
 
 def last_failure(endpoint: Endpoint) -> str:
-    """Which order's event turned the endpoint off; empty when none failed for good."""
+    """Order whose event turned the endpoint off; empty when none failed for good."""
     delivery = last_failed(endpoint)
     if delivery is None:
         return ""

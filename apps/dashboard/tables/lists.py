@@ -67,7 +67,7 @@ class Column:
 
     @property
     def tag(self) -> SafeString:
-        """What opens its cell, unless it is the first one."""
+        """Opening tag of its cell, unless it is the first one."""
         kinds = (
             ("number", self.is_number),
             ("wide-cell", self.is_wide),
@@ -80,7 +80,7 @@ class Column:
 
     @property
     def row_tag(self) -> SafeString:
-        """What opens its cell in the first column."""
+        """Opening tag of its cell in the first column."""
         return format_html('<th scope="row"{}>', _WIDE if self.is_wide else "")
 
     @property

@@ -191,7 +191,7 @@ def _till(
 
 
 def name_of(request: PageRequest, till: Till) -> str:
-    """Which of the store's tills this device is; empty when nobody has said so."""
+    """Name of the till that this device is; empty when nobody has said so."""
     chosen = request.COOKIES.get(NAME_COOKIE, "")
     return next((name for name in till.names if _as_cookie(name) == chosen), "")
 
@@ -219,8 +219,8 @@ def choose_name(request: PageRequest) -> HttpResponse:
 
 
 def discard(request: PageRequest) -> HttpResponse:
-    """What the device gave up before it knew whether it was charged: it is canceled, and isn't
-    charged later. Answers scripts only."""
+    """Cancels a sale that the device gave up before it knew whether it was charged, so that it
+    isn't charged later. Answers scripts only."""
     form = SaleForm.from_post(request.POST)
     try:
         _check_place(request, form)

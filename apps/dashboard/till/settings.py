@@ -1,4 +1,4 @@
-"""What the point of sale offers: its currency, tips, VAT rates, the names of its devices, and the
+"""Settings of the point of sale: its currency, tips, VAT rates, the names of its devices, and the
 items that it sells."""
 
 from django.contrib import messages
@@ -116,7 +116,7 @@ class ItemForm(Form):
 
 
 def items(request: PageRequest) -> HttpResponse:
-    """What the point of sale sells, and the form of one more, which may be one of the store's
+    """Items of the point of sale, and the form of one more, which may be one of the store's
     products."""
     till = till_of(request.access.store)
     if request.method == "GET":

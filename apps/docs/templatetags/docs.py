@@ -1,5 +1,5 @@
-"""What the documentation's templates need: addresses of pages, and their bodies, which this
-repository wrote."""
+"""Tags and filters of the documentation's templates: addresses of pages, and their bodies, which
+this repository wrote."""
 
 from django import template
 from django.urls import reverse

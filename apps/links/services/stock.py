@@ -11,7 +11,7 @@ _UNPAID = (states.EXPIRED, states.FAILED, states.REFUNDED)
 
 
 def locked_link(id: uuid.UUID) -> PaymentLink:
-    """Whoever makes a payment at it, or changes it, has it alone."""
+    """The link, locked for a payment at it or a change of it."""
     row: PaymentLink = (
         PaymentLink.objects.select_for_update(no_key=True, of=("self",))
         .select_related("store")

@@ -1,4 +1,4 @@
-"""What a store's till offers: currency, tips, VAT rates, names of devices, and items."""
+"""Settings of a store's till: currency, tips, VAT rates, names of devices, and items."""
 
 from django.db import transaction
 

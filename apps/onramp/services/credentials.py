@@ -92,7 +92,7 @@ def is_switched_off(change: CredentialChange) -> bool:
 
 
 def lines_of(change: CredentialChange) -> list[tuple[str, str, str]]:
-    """What would change, as (what, before, after)."""
+    """Differences that a change makes, as (what, before, after)."""
     lines = _lines(change, _secrets(change))
     return [line for line in lines if line[1] != line[2]]
 

@@ -1,5 +1,5 @@
-"""Which networks a store's mode has, each with its own mode's credentials. Live and test sets never
-mix, whatever a row says."""
+"""Networks of a store's mode, each with its own mode's credentials. Live and test sets never mix,
+whatever a row says."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

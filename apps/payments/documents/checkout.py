@@ -1,5 +1,4 @@
-"""What a customer may see of an intent: never order_id, metadata, the store's own fees or ledger
-figures."""
+"""Documents of the checkout: never order_id, metadata, the store's own fees or ledger figures."""
 
 from datetime import datetime
 from fractions import Fraction

@@ -106,7 +106,7 @@ def arrivals(
 
 
 def _back_ids(every: list[Arrival]) -> set[object]:
-    """Which of those in another coin were to go back and couldn't."""
+    """IDs of deposits in another coin that were to go back and couldn't."""
     by_place = {
         (arrival.deposit.chain_id, arrival.deposit.tx_hash, arrival.deposit.log_index): (
             arrival.deposit.pk
@@ -128,8 +128,8 @@ def _back_ids(every: list[Arrival]) -> set[object]:
 
 
 def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
-    """Which of the late ones the refunds have covered. A refund to a sender, or of what was held
-    for one, is of theirs, the oldest first; one to anywhere else covers the oldest of all."""
+    """IDs of late deposits that refunds have covered. A refund to a sender, or of what was held for
+    one, is of theirs, the oldest first; one to anywhere else covers the oldest of all."""
     held = [arrival for arrival in every if _is_held(payment, arrival)]
     if not any(arrival.is_late for arrival in held):
         return set()

@@ -1,4 +1,4 @@
-"""What an intent brought: sums over ledger entries at its locked rates, never separate
+"""Proceeds of an intent: sums over ledger entries at its locked rates, never separate
 bookkeeping."""
 
 from collections.abc import Callable

@@ -30,7 +30,7 @@ class PaymentOrder:
 
 
 def order_of(payment: Payment) -> PaymentOrder:
-    """What a payment is for. One without items has nothing to add up."""
+    """Order of a payment. One without items has nothing to add up."""
     items = [
         OrderItem(**item, amount_cents=item["quantity"] * item["unit_amount_cents"])
         for item in payment.line_items

@@ -22,7 +22,7 @@ _OVERPAID = (states.COMPLETED_OVERPAID, states.FAILED_OVERPAID)
 
 @dataclass(frozen=True)
 class Over:
-    """What came beyond the amount due, in the coin that it came in if there is only one."""
+    """Amount beyond the amount due, in the coin that it came in if there is only one."""
 
     cents: int
     asset: Asset | None
@@ -70,8 +70,8 @@ def _seen(intake: Received) -> int:
 def progress_of(
     payment: Payment, received: Sequence[Received], amount_of: Callable[[Received], int] = _seen
 ) -> Progress:
-    """What was seen, confirmed or not, unless `amount_of` says otherwise. `received` has at least
-    every address that got something."""
+    """Progress by everything that was seen, confirmed or not, unless `amount_of` says otherwise.
+    `received` has at least every address that got something."""
     currency = payment.settlement_currency
     total = to_units(due_cents(payment, received), currency)
     came = [(intake, amount) for intake in received if (amount := amount_of(intake))]
@@ -96,8 +96,8 @@ def progress_of(
 def coin_cents(
     payment: Payment, received: Sequence[Received], progress: Progress
 ) -> dict[str, int]:
-    """What each coin that came counts, by asset: together what `progress` has received. The coin
-    worth most takes what rounding leaves."""
+    """Worth of each coin that came, by asset: together what `progress` has received. The coin worth
+    most takes what rounding leaves."""
     came = [intake for intake in received if intake.received_atomic]
     cents = {
         intake.address.asset_id: to_units(

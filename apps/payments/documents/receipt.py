@@ -1,5 +1,5 @@
-"""What a receipt says: who was paid what, when, in which coins at which rate, for what, and what
-came back. Nothing that the public page may not show."""
+"""Contents of a receipt: payer and payee, amount, time, coins and their rate, order, and refunds.
+Nothing that the public page may not show."""
 
 from dataclasses import dataclass
 from datetime import datetime

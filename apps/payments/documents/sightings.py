@@ -45,8 +45,8 @@ class SeenCoins:
 
 
 def seen_coins(entries: list[PaymentAddress], outstanding: dict[str, int]) -> list[SeenCoins]:
-    """What waits, and what has ended lately without being mined, the newest first. `outstanding` is
-    what each asset has still to bring."""
+    """Coins that wait, and those that have ended lately without being mined, the newest first.
+    `outstanding` is what each asset has still to bring."""
     assets = {entry.address_id: entry.asset for entry in entries if tells_all(entry.asset.chain)}
     if not assets:
         return []

@@ -56,7 +56,7 @@ class PaymentSummaryDocument(Document, frozen=True, kw_only=True):
 
 
 class _Group(NamedTuple):
-    """What the query says of the intents of a day, counted from one, in one currency and status."""
+    """Figures of the intents of a day, counted from one, in one currency and status."""
 
     number: int
     currency: str

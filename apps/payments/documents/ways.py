@@ -93,6 +93,6 @@ def _compact(fields: Mapping[str, object]) -> str:
 
 
 def _network(intake: Received) -> str:
-    """What a wallet that doesn't know the network is asked to add (EIP-3085)."""
+    """Network as a wallet is asked to add it (EIP-3085)."""
     asset = intake.address.asset
     return _compact(links_of(asset).wallet_network(asset))

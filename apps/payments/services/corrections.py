@@ -149,7 +149,8 @@ def _before(facts: Facts) -> Facts:
 
 
 def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
-    """Where people are served nothing that is written proves it: there a worker is asked."""
+    """Carries out a request, or asks a worker to: where people are served, nothing that is written
+    proves it."""
     if may_post("correction"):
         _book(request, facts, at)
         return
@@ -250,7 +251,8 @@ def _work(order: WorkerOrder, at: datetime) -> str:
 
 
 def _refuse_above_limit(facts: Facts, at: datetime) -> None:
-    """What the web may have workers credit stores with in a day, all stores together."""
+    """Refuses what is beyond the amount that the web may have workers credit stores with in a day,
+    all stores together."""
     done = WorkerOrder.objects.filter(
         kind=ORDER.name, mode="live", is_done=True, ended_at__gt=at - timedelta(days=1)
     ).exclude(store=None)
@@ -282,5 +284,5 @@ ORDER = OrderKind(
 
 
 def book_corrections() -> int:
-    """What staff have decided in the web; how many were looked at."""
+    """Books the corrections that staff have decided in the web; how many were looked at."""
     return worker_orders.work(ORDER)

@@ -121,7 +121,7 @@ def create_payment(
 def fixed_prices(
     access: Access, request: PaymentRequest, assets: Sequence[Asset]
 ) -> list[FixedPrice]:
-    """What a payment would ask for in each of these assets that has a rate, at addresses that
+    """Prices that a payment would have in each of these assets that has a rate, at addresses that
     nobody has. Nothing is recorded. Raises as `create_payment`, without AccountClosed."""
     payment = _checked_payment(access, request, None, None, None)
     real = _machine_time(access, payment.created_at)

@@ -1,4 +1,4 @@
-"""What a payment may be priced at: the rules that need both amount and currency."""
+"""Prices that a payment may have: the rules that need both amount and currency."""
 
 from apps.core.errors import Failure
 from apps.core.messages.fields import Invalid

@@ -1,4 +1,4 @@
-"""What off-ramps are asked for."""
+"""Orders of off-ramps."""
 
 from django.db import models
 

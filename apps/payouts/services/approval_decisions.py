@@ -238,7 +238,7 @@ def _give_back(approval: PayoutApproval, reason: str, at: datetime) -> None:
 
 
 def _tell_maker(approval: PayoutApproval, outcome: str, about: object) -> None:
-    """Whoever asked, if they work here still; one email about what it is about."""
+    """Sends the requester, if they work here still, one email about the decision."""
     maker = approval.maker
     if (
         maker is None

@@ -354,7 +354,7 @@ def release_line(line_id: int) -> None:
 
 
 def _maker(batch: PayoutBatch) -> Maker:
-    """Whoever released it; the list's own approval is that of its lines."""
+    """Maker of a batch: its releaser; the list's own approval is that of its lines."""
     person = batch.released_by
     return Maker(
         batch.released_by_id,

@@ -190,8 +190,8 @@ def make_payout(
 def _made_before_or(
     viewer: Viewer, caller: str, key: str, make: Callable[[], tuple[Payout, bool]]
 ) -> tuple[Payout, bool]:
-    """Whoever asks again gets what was made, whatever has changed since: where `make` isn't
-    refused, the unique key tells."""
+    """Payout of a key: a caller who asks again gets what was made, whatever has changed since;
+    where `make` isn't refused, the unique key tells."""
     try:
         return make()
     except Failure:

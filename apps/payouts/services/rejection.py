@@ -157,5 +157,5 @@ ORDER = OrderKind(
 
 
 def hand_back() -> int:
-    """What staff have rejected in the web; how many were looked at."""
+    """Returns the coins of payouts that staff have rejected in the web; how many were looked at."""
     return worker_orders.work(ORDER)

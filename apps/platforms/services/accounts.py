@@ -62,7 +62,7 @@ class ExternalIdTaken(Failure):
 
 @dataclass(frozen=True)
 class AccountBlocker:
-    """Why an account can't be closed: what of it is left, and how many."""
+    """Records that keep an account from being closed, and how many."""
 
     type: str
     count: int

@@ -1,4 +1,4 @@
-"""What a range of entries was worth at the rates they were booked with, by currency and kind of
+"""Worth of a range of entries at the rates they were booked with, by currency and kind of
 movement."""
 
 from collections.abc import Iterator

@@ -183,7 +183,7 @@ def _has_own_wallet(asset: AssetSums) -> bool:
 def _balances(
     asset: AssetSums, amounts: AccountAmounts, own: dict[str, str], root: str
 ) -> Iterator[JournalPosting]:
-    """What was there, against what isn't earned yet and the opening balances."""
+    """Opening balances, against what isn't earned yet and the opening account."""
     total = 0
     for name, kind in own.items():
         if atomic := getattr(amounts, kind):

@@ -137,7 +137,7 @@ _PLACES: tuple[tuple[bool, tuple[str, ...], Callable[[AccountAmounts], tuple[int
 
 
 def _asset(asset: AssetSums) -> dict[str, object]:
-    """What is held here, and apart from it what came to the merchant's own wallet."""
+    """Coins that are held here, and apart from them those of the merchant's own wallet."""
     every = [asset.opening, asset.closing, *(total.amounts for total in asset.sums)]
     tables = [
         _table(asset, columns, of, is_own=is_own)

@@ -1,4 +1,4 @@
-"""What was available, as lines of a bank's statement in money: each entry by its worth when it was
+"""Available funds as lines of a bank's statement in money: each entry by its worth when it was
 booked, with the fees of a payment as lines of their own.
 
 A file is in the currency that the report was narrowed to, else in the books'.

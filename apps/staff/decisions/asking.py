@@ -75,7 +75,7 @@ def form_page(
 
 
 def _typed(data: QueryDict) -> dict[str, object]:
-    """What was filled in, as a form begins with it."""
+    """Typed values, as a form begins with them."""
     return {name: data.get(name) for name in data if name not in _OF_PAGES or name == "reason"}
 
 
@@ -126,7 +126,7 @@ def _address_of_picking(request: HttpRequest, form: AskForm) -> str:
 
 
 def _review_page(page: ReadOnly, request: HttpRequest, form: AskForm) -> HttpResponse | None:
-    """What would change, with the reason; None when the form can't be read, or would change
+    """Review of a change with its reason; None when the form can't be read, or would change
     nothing."""
     is_confirmed = CONFIRMED in request.POST
     form.fields["reason"].required = is_confirmed

@@ -66,7 +66,7 @@ class AskForm(forms.Form):
         self.chosen_store = _store_of(str(self.data.get("store") or "") or preset.get("store", ""))
 
     def values_now(self) -> Mapping[str, Any]:
-        """What it may change, as it is now, by name."""
+        """Values that it may change, as they are now, by name."""
         return {}
 
     @property
@@ -79,7 +79,7 @@ class AskForm(forms.Form):
         return self.is_reviewed and self.data.get(SEEN) != self.seen_now
 
     def differences(self) -> list[Line]:
-        """What would change: name, now, after. Of a valid form."""
+        """Differences that it would make: name, now, after. Of a valid form."""
         return []
 
     @property
@@ -89,7 +89,7 @@ class AskForm(forms.Form):
 
     @property
     def now_lines(self) -> list[tuple[str, str]]:
-        """What stands above the inputs: what is known of the record."""
+        """Lines above the inputs: known facts of the record."""
         return []
 
     def ask(self, staff: User, at: datetime) -> StaffRequest | Withdrawal | None:
@@ -137,8 +137,8 @@ class PersonField(forms.CharField):
 
 
 def _read_amount(form: AskForm, asset: Asset, *, may_be_negative: bool) -> None:
-    """What was typed in coins, as the form's `amount_atomic`; what is no amount of this coin is
-    an error."""
+    """Reads an amount typed in coins into the form's `amount_atomic`; what is no amount of this
+    coin is an error."""
     typed = form.cleaned_data.get("amount", "")
     is_negative = may_be_negative and typed.startswith("-")
     try:

@@ -84,7 +84,7 @@ class Queue(ReadOnly):
         return []
 
     def record_sections(self, row: Any) -> list[Section]:
-        """What the record's own page has below its fields."""
+        """Sections of the record's own page below its fields."""
         return []
 
     def needs_reason(self, row: Any) -> bool:

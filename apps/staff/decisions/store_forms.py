@@ -1,4 +1,4 @@
-"""What staff ask for about one store: its cards, its agents, a member's role, and its suspension.
+"""Requests of staff about one store: its cards, its agents, a member's role, and its suspension.
 
 Every switch shows what it is now on a line of its own, and one that wasn't touched isn't sent.
 """
@@ -82,7 +82,7 @@ class DispatchForm(AskForm):
         return {} if self.chosen_store is None else values_of(self.chosen_store, list(self.columns))
 
     def _changes(self) -> dict[str, object]:
-        """What was touched: sent at all, and something else than it is."""
+        """Values that were touched: sent at all, and something else than now."""
         now = self.values_now()
         touched = {
             column: self.cleaned_data[column]
@@ -231,7 +231,7 @@ class SuspensionForm(AskForm):
 
     @property
     def effect(self) -> str:
-        """What it means, of a valid form."""
+        """Meaning of a valid form."""
         return "" if self._lifts else suspensions.EFFECTS[Suspension(self.cleaned_data["part"])]
 
     @property

@@ -1,4 +1,4 @@
-"""What staff have decided and a worker books: one member of staff stops it until then."""
+"""Orders of staff that a worker books: one member of staff stops them until then."""
 
 from typing import Any
 

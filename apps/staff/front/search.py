@@ -102,7 +102,7 @@ class StaffSearchResult:
 
 
 def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
-    """Whatever somebody quotes, over all stores. What was looked for is in the audit log."""
+    """Search over all stores. What was looked for is in the audit log."""
     typed = request.GET.get("q", "")
     result = find(typed)
     if result.term.text:

@@ -1,4 +1,4 @@
-"""Which values of records are codes: hashes, addresses and IDs, which people copy, and names of
+"""Values of records that are codes: hashes, addresses and IDs, which people copy, and names of
 ours, which they read as words."""
 
 import re

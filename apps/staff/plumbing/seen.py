@@ -1,5 +1,5 @@
-"""What a form's page showed of a record, as a digest that comes back with the form: a record that
-has changed meanwhile is looked at again before anything of it is changed."""
+"""Digest of a record as a form's page showed it, which comes back with the form: a record that has
+changed meanwhile is looked at again before anything of it is changed."""
 
 import hashlib
 import json

@@ -70,7 +70,7 @@ class UnitField(forms.CharField):
         return self.as_stored(smallest)
 
     def smallest(self, text: str) -> int | None:
-        """What was typed, in the smallest parts that can be. Raises Invalid."""
+        """Typed number in the smallest unit. Raises Invalid."""
         plain = coins_typed(text, "amount", self.places)
         return money.atomic_from_coins(plain, self.places)
 

@@ -78,9 +78,9 @@ class StaffRequest(models.Model):
 
 
 class WorkerOrder(models.Model):
-    """What staff have decided and a worker posts. `noticed_at`, `due_at` and the end are a worker's
-    to write; one member of staff stops it until then. The last `outcome` says why it waits, or how
-    it ended."""
+    """An order of staff that a worker posts. `noticed_at`, `due_at` and the end are a worker's to
+    write; one member of staff stops it until then. The last `outcome` says why it waits, or how it
+    ended."""
 
     id = IdField()
     kind = models.CharField(max_length=20)

@@ -28,7 +28,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def with_email(self, text: str) -> "User | None":
-        """Whoever has this address, however it is spelled. No other look-up by address is right.
+        """The user of an address, however it is spelled. No other look-up by address is right.
 
         An account from before there was one form of an address may be known by its own spelling
         only (migration stores 0010).
@@ -339,7 +339,7 @@ class Verification(models.Model):
 
 
 class Role(models.TextChoices):
-    """What a member may do (apps.stores.roles); each may do what the one after it may, but for the
+    """Rights of a member (apps.stores.roles); each may do what the one after it may, but for the
     cashier, who only sells."""
 
     OWNER = "owner"

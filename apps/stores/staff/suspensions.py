@@ -27,7 +27,7 @@ from apps.stores.staff.four_eyes import Facts, Proposal, RequestKind, StaffReque
 
 
 class Suspension(TextChoices):
-    """What is suspended."""
+    """Parts of a store that can be suspended."""
 
     PAYMENTS = "payments", "New payments"
     PAYOUTS = "payouts", "Payouts"
@@ -93,7 +93,7 @@ def is_suspended(store: Store, part: str) -> bool:
 
 
 def parts_of(store: Store) -> list[Suspension]:
-    """What is suspended of a store now."""
+    """Parts of a store that are suspended now."""
     return [part for part in Suspension if is_suspended(store, part)]
 
 
@@ -171,7 +171,7 @@ def request_suspension(
 
 
 def target_of(store: Store, part: str) -> str:
-    """What requests about it are known by."""
+    """Target that requests about it are known by."""
     return f"{store.pk}:{Suspension(part).value}"
 
 
@@ -180,7 +180,7 @@ def targets_of(store: Store) -> Collection[str]:
 
 
 def reasons_of(store: Store) -> list[tuple[Suspension, str]]:
-    """What is suspended of the store itself with the reason that its owners were told."""
+    """Suspended parts of the store itself, with the reason that its owners got."""
     parts = [part for part in Suspension if getattr(store, column_of(part)) is not None]
     if not parts:
         return []
@@ -204,7 +204,7 @@ class Notice:
 
 
 def notices_of(store: Store) -> list[Notice]:
-    """What is suspended of a store now, with what it means; asks for nothing while nothing is."""
+    """Suspended parts of a store now, with their meaning; no statement while there are none."""
     own = reasons_of(store)
     notices = [Notice(part, EFFECTS[part], reason) for part, reason in own]
     shared = set(parts_of(store)) - {part for part, _ in own}

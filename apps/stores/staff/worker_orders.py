@@ -1,5 +1,5 @@
-"""What a process that serves people asks a worker to post, because nothing that the web can't write
-proves it: corrections, and coins that an off-ramp has to give back.
+"""Orders of a process that serves people to a worker, because nothing that the web can't write
+proves them: corrections, and coins that an off-ramp has to give back.
 
 The worker notes the order, tells everybody who may stop it, and waits (`WORKER_ORDER_MINUTES`) in
 live mode before it looks again and posts. The moments are the worker's alone to write, so nobody
@@ -43,7 +43,7 @@ class NotStopped(Failure):
 
 @dataclass(frozen=True)
 class OrderKind:
-    """What is ordered. `task` is run for new ones; whoever may do `operation` may stop it.
+    """Kinds of orders. `task` is run for new ones; whoever may do `operation` may stop it.
 
     `describe` says what would be posted, from the records that the order names, and refuses an
     order that names others: nothing in it is believed. `check` may ask somebody outside, before the

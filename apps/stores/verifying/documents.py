@@ -90,7 +90,7 @@ class DocumentGone(Failure):
 
 
 def drafts(store: Store) -> list[VerificationDocument]:
-    """What will go with the next submission, oldest first."""
+    """Documents that will go with the next submission, oldest first."""
     return list(
         VerificationDocument.objects.filter(store=store, verification=None).order_by(
             "uploaded_at", "id"
@@ -270,8 +270,8 @@ def _delete(row: VerificationDocument) -> None:
 
 
 def _plain(name: str, kind: str) -> str:
-    """What the merchant called it, fit to be shown and to be a name of a file; its ending is that
-    of what it is."""
+    """The merchant's name of a document, fit to be shown and to be a name of a file; its ending is
+    that of its kind."""
     bare = " ".join(_UNPRINTABLE.sub(" ", name).split())
     stem = _ENDING.sub("", bare).strip(". ")[:80] or "document"
     return f"{stem}.{_ENDINGS[kind]}"
@@ -281,7 +281,7 @@ _ENDINGS: dict[str, str] = {_Kind.PDF: "pdf", _Kind.JPEG: "jpg", _Kind.PNG: "png
 
 
 def _kind_of(uploaded: bytes) -> str:
-    """What it is by its size and first bytes; nothing else of it is read here."""
+    """Kind of a file by its size and first bytes; nothing else of it is read here."""
     if not uploaded:
         raise NoDocument
     if len(uploaded) > BYTES_MAX:

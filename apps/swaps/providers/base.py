@@ -80,8 +80,7 @@ class SwapProvider(Protocol):
         ProviderError."""
 
     def prepare(self, order: SwapOrder) -> None:
-        """Whatever must be asked of others before the next step. Not inside a transaction; never
-        raises."""
+        """Asks others for whatever the next step needs. Not inside a transaction; never raises."""
 
     def advance(self, order: SwapOrder, at: datetime) -> SwapOutcome: ...
 

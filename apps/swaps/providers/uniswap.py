@@ -38,8 +38,7 @@ _OVER = (_Sent.CONFIRMED, _Sent.FAILED)
 
 @dataclass(frozen=True)
 class Uniswap:
-    """Which router belongs to a chain is told by settings.SWAP_ROUTERS; the signer looks there
-    too."""
+    """Routers of chains are those of settings.SWAP_ROUTERS; the signer looks there too."""
 
     name = "uniswap"
     is_on_chain = True

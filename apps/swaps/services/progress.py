@@ -72,7 +72,7 @@ class SwapFollower(TransferFollower[Swap]):
         _submit(row, transfer, at)
 
     def in_review(self, row: Swap, transfer: OutgoingTransaction, at: datetime) -> None:
-        """Whatever may have left counts as submitted."""
+        """A transaction that may have left counts as submitted."""
         if transfer.tx_hash:
             _submit(row, transfer, at)
 

@@ -1,4 +1,4 @@
-"""Which rows of the queue may be due: statements that claims and the job run.
+"""Rows of the queue that may be due: statements that claims and the job run.
 
 A row is ready from each change of its delivery until a claim finds it early, by the time of its
 store. Whatever waits is promoted when that time has come: nothing else than the rows says so.

@@ -137,8 +137,8 @@ class Command(BaseCommand):
         return self.processes.watch() or int(self.is_broken)
 
     def warm_up(self, commands: dict[str, list[str]]) -> None:
-        """What the processes would load five times is loaded once, here, and what they need besides
-        no earlier than they do."""
+        """Loads once what the processes would load five times, and what they need besides no
+        earlier than they do."""
         from config.celery import app
 
         app.loader.import_default_modules()
@@ -318,7 +318,7 @@ def _table(rows: list[tuple[str, str]]) -> str:
 
 
 def describe(port: int, credentials: StoreResult, contracts: dict[str, str]) -> DemoDocument:
-    """What var/demo.json tells other programs."""
+    """Contents of var/demo.json, for other programs."""
     base_url = settings.PUBLIC_URL
     chains: dict[str, LocalChain] = {}
     for mode, name in (("live", local_chain.ETHEREUM), ("test", local_chain.SEPOLIA)):

@@ -51,7 +51,7 @@ _GENERATOR = (0xF5DEE51989, 0xA9FDCA3312, 0x1BAB10E32D, 0x3706B1677A, 0x644D626F
 
 
 class AccountProblem(StrEnum):
-    """What is wrong with what somebody pasted, in words for people."""
+    """Fault of a pasted account, in words for people."""
 
     PRIVATE = gettext_noop(
         "This is a private key or a recovery phrase: whoever has it can spend your coins. It was"
@@ -123,8 +123,8 @@ def key_address(parameters: Parameters, key: PublicKey) -> str:
 
 
 def read_account(text: str, parameters: Parameters, kind: ScriptKind | None = None) -> Account:
-    """What somebody has pasted; `kind` is what they chose for a key that doesn't say it. Raises
-    UnusableKey."""
+    """Account that somebody has pasted; `kind` is their choice for a key that doesn't say it.
+    Raises UnusableKey."""
     typed = text.strip()
     if len(typed) > TEXT_MAX:
         raise UnusableKey(AccountProblem.NOT_ONE)

@@ -30,7 +30,7 @@ _LINK = re.compile(r"(bitcoin|litecoin):", re.IGNORECASE)
 
 
 class AddressProblem(StrEnum):
-    """What is wrong with an address that somebody typed, in words for people."""
+    """Fault of a typed address, in words for people."""
 
     NOT_ONE = "This is not an address"
     CHECKSUM = "A character of this address is wrong. Copy it again"
@@ -56,7 +56,7 @@ class BitcoinAddresses:
         return None if isinstance(read, AddressProblem) else read
 
     def problem(self, text: str) -> AddressProblem | None:
-        """What is wrong with it; None for a good one."""
+        """Fault of an address; None for a good one."""
         read = self._read(text)
         return read if isinstance(read, AddressProblem) else None
 

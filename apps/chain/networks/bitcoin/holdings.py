@@ -1,5 +1,5 @@
-"""What addresses held as of a block: a node counts what they hold now, and the blocks since then
-say what has come and gone."""
+"""Holdings of addresses as of a block: a node counts those of now, and the blocks since then say
+what has come and gone."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -70,7 +70,7 @@ def _taken(block: BlockRead, places: Collection[str]) -> list[CoinPlace]:
 def _brought(
     reader: BitcoinReader, addresses: BitcoinAddresses, places: Sequence[CoinPlace]
 ) -> "Counter[str]":
-    """What spent coins had, by the bytes of their transactions."""
+    """Amounts of spent coins, by the bytes of their transactions."""
     brought: Counter[str] = Counter()
     if not places:
         return brought

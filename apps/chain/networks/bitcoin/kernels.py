@@ -30,7 +30,7 @@ class Kernel:
 def kernel_transfers(
     reader: "BitcoinReader", waiting_id: str, required_confirmations: int
 ) -> TransactionRead | None:
-    """What a payment paid that has waited under this id; None where no recent block has its
+    """Transfers of a payment that has waited under this id; None where no recent block has its
     kernel."""
     kernel_id = hash_bytes(waiting_id).hex()
     tip = reader.latest(0).number

@@ -1,4 +1,4 @@
-"""What waits to be mined, as a node of ours has it: shown as seen, never counted.
+"""Transactions that wait to be mined, as a node of ours has them: shown as seen, never counted.
 
 So many transactions are read at once; the others of a crowded network are new the next time.
 """

@@ -1,4 +1,4 @@
-"""Where the networks of the family differ: prefixes of addresses and of extended keys."""
+"""Parameters of the family's networks: prefixes of addresses and of extended keys."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class ScriptKind(StrEnum):
-    """What an output asks for: a key behind its hash (BIP-44, 84), the same within a script's hash
+    """Kind of an output: a key behind its hash (BIP-44, 84), the same within a script's hash
     (BIP-49), or a key itself (BIP-86)."""
 
     PKH = "pkh"
@@ -48,7 +48,7 @@ class Parameters:
 
     @property
     def coin(self) -> str:
-        """What the accounts of its keys are named by."""
+        """Name of the coin in the accounts of its keys."""
         return self.name.split()[0].lower()
 
     @property

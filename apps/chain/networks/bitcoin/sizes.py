@@ -50,7 +50,8 @@ def rate_of(rates: Rates) -> int:
 
 
 def parts_of(fee_atomic: int, scripts: Sequence[bytes]) -> tuple[int, ...]:
-    """What each output bears of a fee, by its size; they sum to it, with the rest at the first."""
+    """Parts of a fee that outputs bear, by their size; they sum to it, with the rest at the
+    first."""
     sizes = [output_bytes(script) for script in scripts]
     if not sizes:
         return ()

@@ -39,7 +39,7 @@ def _begin(chain_id: str, root: str) -> None:
 def agreed(
     chain_id: str, root: str, block: Any, compare: Callable[[], tuple[Found, bool]]
 ) -> Found | None:
-    """What was found if its root is the header's; None where they can't be compared. Raises
+    """Value that was found if its root is the header's; None where they can't be compared. Raises
     Inconsistent, and what comparing raises but NotComparable."""
     _begin(chain_id, root)
     try:

@@ -1,4 +1,4 @@
-"""What a node says about blocks, read strictly: a block, the transfers in it that may be ours, and
+"""Answers of a node about blocks, read strictly: a block, the transfers in it that may be ours, and
 receipts.
 
 Logs are asked for by the block's hash, so that a node that lags or has changed its mind gives an
@@ -81,8 +81,7 @@ def _moves(transfers: Iterable[Transfer]) -> Counter[tuple[str, str, str, str, i
 def succeeded(
     nodes: Nodes, block_hash: str, tx_hashes: Sequence[str], compared: ByHash | None
 ) -> set[str]:
-    """Which of these transactions of a block were not reverted, by its receipts where they were
-    compared."""
+    """Transactions of a block that were not reverted, by its receipts where they were compared."""
     hashes = set(tx_hashes)
     receipts = (
         [*compared.values()]
@@ -103,7 +102,7 @@ def succeeded(
 
 
 def balances(nodes: Nodes, addresses: Sequence[str], at: At) -> list[int]:
-    """What each address holds after a block, in atomic units."""
+    """Balances of addresses after a block, in atomic units."""
     return _figures(nodes, "eth_getBalance", addresses, at)
 
 

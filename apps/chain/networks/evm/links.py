@@ -1,4 +1,4 @@
-"""What wallets of EVM networks read: links by EIP-681, and what one in the browser is asked for
+"""Payment requests for wallets of EVM networks: links by EIP-681, and calls for one in the browser
 (EIP-1193, EIP-3085)."""
 
 from apps.assets.models import Asset

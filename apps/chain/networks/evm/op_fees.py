@@ -65,7 +65,7 @@ def operator_fee(gas_used: int, scalar: int, constant: int, *, is_jovian: bool) 
 
 
 def calls(block: str) -> list[Call]:
-    """What is asked for the prices at a block."""
+    """Calls that read the prices at a block."""
     places = (_BASE_FEE, _SCALARS, _BLOB_BASE_FEE, _OPERATOR)
     questions: list[Call] = [("eth_getStorageAt", [_PRICES, place, block]) for place in places]
     return [*questions, ("eth_call", [{"to": _ORACLE, "data": _IS_JOVIAN}, block])]

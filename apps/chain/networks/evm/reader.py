@@ -49,7 +49,8 @@ class EvmReader:
     def arrived(
         self, block: BlockRead, arrivals: Sequence[Arrival], contracts: Sequence[str]
     ) -> list[Arrival]:
-        """What was reverted moved nothing; tokens are those of the receipts."""
+        """Arrivals of a block: a reverted transaction moved nothing; tokens are those of the
+        receipts."""
         receipts = read_receipts(self.nodes, self._chain_id, block.told)
         if receipts is not None:
             blocks.check_transfers(block, receipts, contracts)

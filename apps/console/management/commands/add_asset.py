@@ -9,7 +9,8 @@ from apps.stores.command import OperatorCommand, Result
 
 
 class AddedAsset(Result, frozen=True, kw_only=True):
-    """What was added. `compared` says whether a node has confirmed contract and decimals."""
+    """The asset that was added. `compared` says whether a node has confirmed contract and
+    decimals."""
 
     asset_id: str
     network: str

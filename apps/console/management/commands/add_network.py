@@ -10,7 +10,7 @@ from apps.stores.command import OperatorCommand, Result
 
 
 class NetworkResult(Result, frozen=True, kw_only=True):
-    """What was added, and the settings that its nodes are named in."""
+    """The network that was added, and the settings that its nodes are named in."""
 
     network: str
     name: str

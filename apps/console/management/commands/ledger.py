@@ -16,7 +16,7 @@ _WRITERS = {"beancount": books.write_beancount, "csv": books.write_csv}
 
 
 class ExportResult(Result, frozen=True, kw_only=True):
-    """What was written where; sums and balances in atomic units, by asset and by account and
+    """Files that were written; sums and balances in atomic units, by asset and by account and
     asset."""
 
     format: str

@@ -19,7 +19,7 @@ from apps.stores.staff import four_eyes
 
 
 class RemovedResult(Result, frozen=True, kw_only=True):
-    """Whose it was."""
+    """The account that has lost its factor."""
 
     email: str
     second_factor: None = None

@@ -34,8 +34,8 @@ NEXT = (
 
 
 class RestoreResult(Result, frozen=True, kw_only=True):
-    """What was brought back, what it holds up, what the books have against it, and what has to be
-    done next."""
+    """The backup that was restored: its contents, faults that the books have, and the next
+    steps."""
 
     made_at: str
     heads: dict[str, int]

@@ -29,7 +29,7 @@ from apps.stores.models import StaffRequest, User, Verification, WorkerOrder
 
 
 class ReviewResult(Result, frozen=True, kw_only=True):
-    """Where it stands now."""
+    """State of the request."""
 
     id: str
     status: str

@@ -45,7 +45,7 @@ class ServiceAccount(Result, frozen=True, kw_only=True):
 
 
 class TreasuryResult(Result, frozen=True, kw_only=True):
-    """What is the service's own, what of it has been earned, and what is on its way out."""
+    """Funds of the service: its own, what of it has been earned, and what is on its way out."""
 
     accounts: list[ServiceAccount]
     withdrawable: dict[str, str]
@@ -53,7 +53,7 @@ class TreasuryResult(Result, frozen=True, kw_only=True):
 
 
 class FundingResult(Result, frozen=True, kw_only=True):
-    """What a transaction has brought, by asset."""
+    """Amounts that a transaction has brought, by asset."""
 
     network: str
     hash: str
@@ -61,7 +61,7 @@ class FundingResult(Result, frozen=True, kw_only=True):
 
 
 class CorrectionResult(Result, frozen=True, kw_only=True):
-    """What was asked for, and where the request stands."""
+    """The correction that was requested, and its state."""
 
     key: str
     asset_id: str
