@@ -97,6 +97,7 @@ EMAIL_LIMITS: dict[str, EmailLimit] = {
             "invoice_due_soon",
             "invoice_overdue",
             "invoice_receipt",
+            "credit_note",
             "subscription_past_due",
             "subscription_recovered",
             "subscription_canceled",

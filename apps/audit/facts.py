@@ -68,8 +68,12 @@ FACTS = (
     ),
     Facts(
         "billing_creditnote",
-        "store_id mode created_at form_key invoice_id number reason memo currency net_cents"
-        " tax_cents total_cents issued_on",
+        "store_id mode created_at form_key invoice_id number series series_number reason"
+        " refunded_cents memo currency net_cents tax_cents total_cents issued_on",
+    ),
+    Facts(
+        "billing_customercreditline",
+        "store_id mode created_at customer_id invoice_id currency kind amount_cents",
     ),
     Facts(
         "billing_creditnoteline",

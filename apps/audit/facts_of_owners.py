@@ -84,6 +84,14 @@ OF_OWNERS = (
         ),
     ),
     Facts(
+        "billing_documentsettings",
+        "store_id mode created_at",
+        moving(
+            OWNERS="invoice_prefix credit_note_prefix restarts_yearly credits_automatically"
+            " updated_at"
+        ),
+    ),
+    Facts(
         "links_till",
         "store_id",
         moving(OWNERS="currency tip_bps vat_bps names updated_at"),

@@ -26,6 +26,12 @@ BADGES: Badges = {
         "late_payment_counted": (INFO, _("Late payment received")),
         "refunded": (INFO, _("Refunded")),
         "credited": (INFO, _("Credit note created")),
+        "credit_note_sent": (INFO, _("Credit note sent by email")),
+    },
+    "credit_line": {
+        "overpaid": (GOOD, _("Paid beyond what was owed")),
+        "refunded": (QUIET, _("Refunded")),
+        "applied": (QUIET, _("Used for an invoice")),
     },
     "subscription_change": {
         "created": (GOOD, _("Started")),

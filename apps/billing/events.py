@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from apps.billing.documents.credit_notes import credit_note_document
-from apps.billing.documents.invoices import formatted_number, invoice_document
+from apps.billing.documents.invoices import invoice_document
 from apps.billing.documents.subscriptions import subscription_document
 from apps.billing.models import CreditNote, Invoice, InvoiceChange, Subscription, SubscriptionChange
+from apps.billing.numbers import formatted_number
 from apps.billing.states import (
     ACTIVE,
     INVOICE_EVENTS,

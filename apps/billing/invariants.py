@@ -1,5 +1,5 @@
-"""Invariants of billing: totals that add up, numbers without gaps, cycles billed once, and payments
-counted once."""
+"""Invariants of billing: totals that add up, numbers without gaps, cycles billed once, payments
+counted once, and the credit of customers."""
 
 from apps.core.invariant import Invariant
 
@@ -134,6 +134,11 @@ FROM billing_invoice WHERE (number IS NULL) <> (finalized_at IS NULL)
     OR (number IS NULL) <> (public_token IS NULL)
    OR (status = 'draft' AND number IS NOT NULL)
        OR (status IN ('open', 'paid', 'uncollectible') AND number IS NULL)
+UNION ALL SELECT 'store ' || store_id, mode || ' invoices ' || series || ': ' || count(*)
+    || ' numbers from ' || min(series_number) || ' to ' || max(series_number)
+FROM billing_invoice WHERE series IS NOT NULL GROUP BY store_id, mode, series
+HAVING count(*) <> max(series_number) - min(series_number) + 1
+    OR (min(series_number) <> 1 AND series <> 'INV-')
 """,
     ),
     Invariant(
@@ -148,6 +153,15 @@ FROM billing_creditnote n LEFT JOIN billing_invoicecounter c ON c.store_id = n.s
     AND c.mode = n.mode
 GROUP BY n.store_id, n.mode
 HAVING count(*) <> max(n.number) OR max(n.number) IS DISTINCT FROM max(c.last_credit_note)
+UNION ALL SELECT 'store ' || store_id, mode || ' credit notes ' || series || ': ' || count(*)
+    || ' numbers from ' || min(series_number) || ' to ' || max(series_number)
+FROM billing_creditnote WHERE series IS NOT NULL GROUP BY store_id, mode, series
+HAVING count(*) <> max(series_number) - min(series_number) + 1
+    OR (min(series_number) <> 1 AND series <> 'CN-')
+UNION ALL SELECT 'credit note ' || n.id, 'it is of ' || n.refunded_cents || ' refunded, and '
+    || i.refunded_cents || ' was'
+FROM billing_creditnote n JOIN billing_invoice i ON i.id = n.invoice_id
+    WHERE n.refunded_cents > i.refunded_cents
 UNION ALL SELECT 'invoice ' || i.id, 'credit notes take back ' || sum(n.total_cents) || ' of '
     || i.total_cents
 FROM billing_invoice i JOIN billing_creditnote n ON n.invoice_id = i.id
@@ -233,19 +247,44 @@ FROM billing_subscription s LEFT JOIN LATERAL (SELECT to_status FROM billing_sub
 """,
     ),
     Invariant(
+        "customer_credit_adds_up",
+        "A customer's credit is what came for their invoices beyond what is owed, less what was"
+        " paid back or used, and never below zero",
+        "SELECT count(*) FROM billing_customercreditline",
+        """
+SELECT 'customer ' || customer_id, 'the credit is ' || sum(amount_cents) || ' ' || currency
+FROM billing_customercreditline GROUP BY customer_id, currency HAVING sum(amount_cents) < 0
+UNION ALL SELECT 'invoice ' || i.id, 'it took ' || i.credit_applied_cents
+    || ' of credit, the lines say ' || coalesce(l.used, 0)
+FROM billing_invoice i LEFT JOIN (SELECT invoice_id, -sum(amount_cents) AS used
+    FROM billing_customercreditline WHERE kind = 'applied' GROUP BY 1) l ON l.invoice_id = i.id
+WHERE i.credit_applied_cents <> coalesce(l.used, 0)
+UNION ALL SELECT 'invoice ' || i.id, 'credit of ' || l.moved || ' came from ' || i.amount_paid_cents
+FROM billing_invoice i JOIN (SELECT invoice_id, sum(amount_cents) AS moved
+    FROM billing_customercreditline WHERE kind <> 'applied' GROUP BY 1) l ON l.invoice_id = i.id
+WHERE l.moved < 0 OR l.moved > i.amount_paid_cents
+UNION ALL SELECT 'credit line ' || l.id, 'it is of another customer, currency or store'
+FROM billing_customercreditline l JOIN billing_invoice i ON i.id = l.invoice_id
+WHERE (l.store_id, l.mode, l.customer_id, l.currency)
+    IS DISTINCT FROM (i.store_id, i.mode, i.customer_id, i.currency)
+""",
+    ),
+    Invariant(
         "invoices_paid_as_counted",
-        "What an invoice was paid is what its intents brought, each counted once; it is paid when"
-        " that is its total",
+        "What an invoice was paid is what its intents brought, each counted once, and the credit"
+        " that it took; it is paid when that is its total",
         "SELECT count(*) FROM billing_invoicepayment",
         """
 SELECT 'invoice ' || i.id, 'paid ' || i.amount_paid_cents || ' and refunded ' || i.refunded_cents ||
     ', its intents brought '
-       || coalesce(c.counted, 0) || ' and gave back ' || coalesce(c.refunded, 0)
+       || coalesce(c.counted, 0) || ', its credit ' || i.credit_applied_cents ||
+    ' and gave back ' || coalesce(c.refunded, 0)
 FROM billing_invoice i LEFT
     JOIN (SELECT invoice_id, sum(counted_cents + late_cents) AS counted,
     sum(refunded_cents) AS refunded
      FROM billing_invoicepayment GROUP BY 1) c ON c.invoice_id = i.id
-WHERE i.amount_paid_cents <> coalesce(c.counted, 0) OR i.refunded_cents <> coalesce(c.refunded, 0)
+WHERE i.amount_paid_cents <> coalesce(c.counted, 0) + i.credit_applied_cents
+    OR i.refunded_cents <> coalesce(c.refunded, 0)
 UNION ALL
     SELECT 'invoice ' || id, 'it is ' || status || ', and ' || amount_paid_cents || ' of ' ||
     total_cents || ' is paid'

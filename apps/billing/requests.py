@@ -3,6 +3,7 @@
 A PATCH is a class of edits: what wasn't sent stays, a null clears a field that may be empty.
 """
 
+import re
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
@@ -148,6 +149,28 @@ class TaxSettingsChanges(Edits, frozen=True, kw_only=True):
     is_small_business: bool | UnsetType = UNSET
     charges_abroad: bool | UnsetType = UNSET
     supply_type: SupplyTypeName | UnsetType = UNSET
+
+
+class Prefix(Text):
+    """What numbers begin with: letters, digits and marks, and no digit at the end, so that the
+    number behind it can be told."""
+
+    def check(self, value: Any, name: str) -> str:
+        text = super().check(value, name)
+        if not _PREFIX.fullmatch(text):
+            raise Invalid(name, "number_prefix")
+        return text
+
+
+_PREFIX = re.compile(r"[A-Za-z0-9][A-Za-z0-9./_-]*(?<![0-9])", re.ASCII)
+NumberPrefix = Annotated[str, by(Prefix(20, shortest=1))]
+
+
+class DocumentSettingsChanges(Edits, frozen=True, kw_only=True):
+    invoice_prefix: NumberPrefix | UnsetType = UNSET
+    credit_note_prefix: NumberPrefix | UnsetType = UNSET
+    restarts_yearly: bool | UnsetType = UNSET
+    credits_automatically: bool | UnsetType | None = UNSET
 
 
 # --- products and prices --------------------------------------------------------------------------

@@ -72,6 +72,7 @@ def invoice(event_type: str) -> InvoiceDocument:
         tax_cents=0,
         total_cents=_CENTS,
         amount_paid_cents=_CENTS if status == states.PAID else 0,
+        credit_applied_cents=0,
         refunded_cents=0,
         discount_type=None,
         discount_value=None,

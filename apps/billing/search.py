@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from apps.billing.models import Customer, Invoice, InvoicePayment, Price, Product, Subscription
+from apps.billing.numbers import series_of
 from apps.billing.selectors import payments_of
 from apps.core.models import Viewer
 from apps.core.searching import Term, beginning, found_by_any
@@ -37,6 +38,8 @@ def find_invoices(viewer: Viewer, term: Term, limit: int) -> list[Invoice]:
     digits = term.text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= _NUMBER_MAX:
         condition |= Q(number=int(digits))
+    if parsed := series_of(term.text):
+        condition |= Q(series=parsed[0], series_number=parsed[1])
     return list(
         Invoice.objects.visible_to(viewer)
         .filter(condition)

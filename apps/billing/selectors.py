@@ -20,6 +20,7 @@ from apps.billing.models import (
     TaxRate,
     VatCheck,
 )
+from apps.billing.numbers import series_of
 from apps.core import searching
 from apps.core.clock import iso
 from apps.core.db import tenancy
@@ -199,6 +200,8 @@ def search_invoices(viewer: Viewer, rows: "QuerySet[Invoice]", text: str) -> "Qu
     digits = text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) < 10:
         lookups.append(Q(number=int(digits), custom_number=None))
+    if parsed := series_of(text):
+        lookups.append(Q(series=parsed[0], series_number=parsed[1]))
     parts = Q(custom_number__icontains=text) | Q(po_number__icontains=text)
     parts |= Q(customer__email__icontains=text) | Q(customer__name__icontains=text)
     return found_by_any(

@@ -1,13 +1,11 @@
 """THE table of pages: path, name, view, who may read, who may write, and where a fresh code is
-asked for. A `Page` is only read, a `form` is read and sent back, a `button` is only pressed.
-
-`stepup` asks for a code before the page, for five minutes; `is_act` on the page, for what it does.
-"""
+asked for. A `Page` is only read, a `form` read and sent back, a `button` only pressed. `stepup`
+asks for a code before the page, for five minutes; `is_act` on the page, for what it does."""
 
 from apps.dashboard import home, swaps, test_data
 from apps.dashboard.account import passkeys, profile, recovery, security, sessions, sign_in, sign_up
 from apps.dashboard.agentic import agents, mandates, x402
-from apps.dashboard.billing import customers, invoice_editor, products, subscriptions, taxes
+from apps.dashboard.billing import customers, invoice_editor, products, series, subscriptions, taxes
 from apps.dashboard.billing import invoices as billing_invoices
 from apps.dashboard.books import account_codes, balances, reports, statements
 from apps.dashboard.developers import (
@@ -151,6 +149,7 @@ PAGES = (
     Page("invoices/<str:id>", "invoice", billing_invoices.show_one),
     form("invoices/<str:id>/edit", "invoice_edit", invoice_editor.edit, PAY),
     Page("invoices/<str:id>/file", "invoice_file", billing_invoices.download, renders="pdf"),
+    button("invoices/<str:id>/credit-email", "credit_note_send", billing_invoices.send_note, PAY),
     form("invoices/<str:id>/<str:act>", "invoice_act", billing_invoices.act, PAY),
     Page("subscriptions", "subscriptions", subscriptions.index),
     Page("subscriptions.csv", "subscriptions_export", subscriptions.export, KEEP_BOOKS),
@@ -448,6 +447,7 @@ PAGES = (
     button("settings/wallets/<str:id>/stop", "wallet_stop", own_wallets.stop, MANAGE),
     form("settings/branding", "settings_branding", settings.branding, VIEW, MANAGE),
     form("settings/taxes", "settings_taxes", taxes.settings, VIEW, MANAGE),
+    form("settings/documents", "settings_documents", series.edit, VIEW, MANAGE),
     form("settings/taxes/new", "tax_rate_create", taxes.create_rate, MANAGE),
     form("settings/account-codes", "settings_account_codes", account_codes.edit, VIEW, MANAGE),
     form("settings/domain", "settings_domain", settings.domain, VIEW, MANAGE),

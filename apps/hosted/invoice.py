@@ -12,9 +12,9 @@ from django.shortcuts import render
 from django.utils.translation import get_language
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.billing.documents.invoices import HostedInvoice, formatted_number, hosted_invoice
+from apps.billing.documents.invoices import HostedInvoice, hosted_invoice
 from apps.billing.e_invoices.formats import FACTUR_X, FORMATS
-from apps.billing.invoices import e_invoice, files, seller_buyer
+from apps.billing.invoices import credit_notes, e_invoice, files, seller_buyer
 from apps.billing.invoices.confirming import covers
 from apps.billing.invoices.payment_intents import (
     PAYABLE,
@@ -22,7 +22,8 @@ from apps.billing.invoices.payment_intents import (
     shown_payment,
     start_payment,
 )
-from apps.billing.models import Invoice
+from apps.billing.models import CreditNote, Invoice
+from apps.billing.numbers import formatted_number
 from apps.billing.selectors import by_token
 from apps.billing.services import emails
 from apps.billing.states import OPEN, PAID
@@ -138,6 +139,44 @@ def invoice_data(request: HttpRequest, reference: str) -> HttpResponse:
     return HttpResponse(content, content_type="application/xml", headers=headers)
 
 
+@require_safe
+@public_page("checkout", renders="pdf")
+def credit_note_pdf(request: HttpRequest, reference: str, number: str) -> HttpResponse:
+    """404 for one that isn't of this invoice."""
+    note = _credit_note(reference, number)
+    languages.speak_to(request, note.invoice.customer)
+    name = files.credit_note_file_name(note, "pdf")
+    try:
+        content = files.credit_note_pdf(note, get_language() or "")
+    except NotDrawn as refusal:
+        return unavailable(request, str(refusal.retry_after))
+    return _attached(content, "application/pdf", name)
+
+
+@require_safe
+@public_page("checkout")
+def credit_note_data(request: HttpRequest, reference: str, number: str) -> HttpResponse:
+    """The credit note as XML in the `format` that is asked for; 404 when something is missing."""
+    note = _credit_note(reference, number)
+    key = request.GET.get("format", FACTUR_X.key)
+    content = e_invoice.credit_note_xml(note, key) if key in FORMATS else None
+    if content is None:
+        raise Http404
+    return _attached(content, "application/xml", files.credit_note_file_name(note))
+
+
+def _credit_note(token: str, number: str) -> CreditNote:
+    note = credit_notes.of_invoice(_invoice(token), int(number))
+    if note is None:
+        raise Http404
+    return note
+
+
+def _attached(content: bytes, content_type: str, name: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(content, content_type=content_type, headers=headers)
+
+
 def _file(
     request: HttpRequest, render: Callable[[Invoice, str], bytes], kind: str, invoice: Invoice
 ) -> HttpResponse:
@@ -225,7 +264,9 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "state": "confirming" if is_confirming else _state(invoice, document, now),
         "left_cents": invoice.left_cents,
         "is_part_paid": 0 < invoice.amount_paid_cents < invoice.total_cents,
+        "sent_cents": invoice.sent_cents,
         "refunded_cents": invoice.refunded_cents,
+        "credit_notes": credit_notes.shown_of(invoice) if invoice.status != OPEN else [],
         "issued_at": invoice.finalized_at,
         "supplied_from": invoice.supplied_from,
         "supplied_until": invoice.supplied_until,

@@ -7,7 +7,7 @@ customer's own mailbox.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, tzinfo
+from datetime import date, datetime, tzinfo
 from functools import wraps
 from typing import Any
 
@@ -18,9 +18,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from msgspec.structs import asdict
 
 from apps.access.access import Access
-from apps.billing.documents.invoices import formatted_number
 from apps.billing.documents.subscriptions import SubscriptionDocument, subscription_document
-from apps.billing.models import Customer, Invoice, Subscription
+from apps.billing.invoices import credit_notes, customer_credit
+from apps.billing.models import CreditNote, Customer, Invoice, Subscription
+from apps.billing.numbers import credit_note_number, formatted_number
 from apps.billing.selectors import being_paid, invoices_visible_to, subscriptions_visible_to
 from apps.billing.services import emails
 from apps.billing.services.portal import LinkExpired, customer_behind
@@ -94,6 +95,8 @@ def show(request: HttpRequest, reference: str, customer: Customer) -> HttpRespon
         "invoices": [_invoice(row, access, row.pk in paying) for row in listed],
         "page": page,
         "has_more": len(invoices) > INVOICES_PER_PAGE,
+        "credit_notes": [_credit_note(note) for note in credit_notes.of_customer(customer)],
+        "balances": customer_credit.balances_of(customer),
         "subscriptions": sorted(
             (_subscription(row, coming[row.pk]) for row in running),
             key=lambda row: row.status == CANCELED,
@@ -219,6 +222,27 @@ class ShownInvoice:
     description: str | None
     is_open: bool
     is_payable: bool
+
+
+@dataclass(frozen=True)
+class ShownCreditNote:
+    number: str
+    path: str
+    invoice_number: str | None
+    issued_on: date
+    total_cents: int
+    currency: str
+
+
+def _credit_note(note: CreditNote) -> ShownCreditNote:
+    return ShownCreditNote(
+        number=credit_note_number(note),
+        path=f"/invoice/{note.invoice.public_token}/credit-notes/{note.number}.pdf",
+        invoice_number=formatted_number(note.invoice),
+        issued_on=note.issued_on,
+        total_cents=note.total_cents,
+        currency=note.currency,
+    )
 
 
 def _invoice(row: Invoice, access: Access, is_being_paid: bool) -> ShownInvoice:

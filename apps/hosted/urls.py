@@ -25,6 +25,7 @@ REFERENCE = r"(?P<reference>[A-Z0-9]{16})"
 EMAIL_LINK = r"(?P<token>[A-Za-z0-9_-]{16,100})"
 LINK = r"(?P<reference>[a-z0-9]{12})"
 INVOICE = r"(?P<reference>[A-Za-z0-9_-]{8,64})"
+NUMBER = r"(?P<number>[1-9][0-9]{0,8})"
 PORTAL = r"(?P<reference>[0-9a-f]{32}\.[A-Za-z0-9_-]{1,20}\.[A-Za-z0-9_-]{1,100})"
 UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 
@@ -84,6 +85,16 @@ urlpatterns = [
     re_path(rf"^invoice/{INVOICE}/invoice\.pdf$", invoice.invoice_pdf, name="invoice_pdf"),
     re_path(rf"^invoice/{INVOICE}/invoice\.xml$", invoice.invoice_data, name="invoice_data"),
     re_path(rf"^invoice/{INVOICE}/receipt\.pdf$", invoice.receipt_pdf, name="invoice_receipt"),
+    re_path(
+        rf"^invoice/{INVOICE}/credit-notes/{NUMBER}\.pdf$",
+        invoice.credit_note_pdf,
+        name="credit_note_pdf",
+    ),
+    re_path(
+        rf"^invoice/{INVOICE}/credit-notes/{NUMBER}\.xml$",
+        invoice.credit_note_data,
+        name="credit_note_data",
+    ),
     re_path(rf"^portal/{PORTAL}$", portal.show, name="portal"),
     re_path(rf"^portal/{PORTAL}/brand\.css$", portal.brand_style, name="portal_brand"),
     re_path(rf"^portal/{PORTAL}/link$", portal.ask_again, name="portal_link"),

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 from django.contrib import admin
 from django.http import HttpRequest
 
-from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import (
     Invoice,
     InvoiceChange,
     InvoiceLine,
     InvoicePayment,
 )
+from apps.billing.numbers import formatted_number
 from apps.core.templatetags.tillgate import fiat, percentage
 from apps.staff import lists
 from apps.staff.lists import found_by

@@ -136,6 +136,15 @@ CORRUPTIONS = {
         "UPDATE billing_invoicecounter SET last_number = 1",
         "invoices_numbered",
     ),
+    "a customer's credit falls below zero": (
+        (
+            "INSERT INTO billing_customercreditline (id, store_id, mode, created_at, customer_id,"
+            " invoice_id, currency, kind, amount_cents) SELECT gen_random_uuid(), store_id, mode,"
+            " created_at, customer_id, id, currency, 'refunded', -5 FROM billing_invoice WHERE id ="
+            f" {OPEN}"
+        ),
+        "customer_credit_adds_up",
+    ),
     "a credit note vanishes": (
         (
             "DELETE FROM billing_creditnoteline WHERE credit_note_id = (SELECT id FROM"

@@ -392,9 +392,10 @@ PAYMENT_LINKS = (
     "checkout_refund_address",
     "checkout_refund",
 )
-INVOICE_LINKS = tuple(
-    f"invoice{part}"
-    for part in ("", "_pay", "_simulate", "_portal", "_brand", "_pdf", "_data", "_receipt")
+_INVOICE = ("", "_pay", "_simulate", "_portal", "_brand", "_pdf", "_data", "_receipt")
+INVOICE_LINKS = (
+    *(f"invoice{part}" for part in _INVOICE),
+    *(f"credit_note{part}" for part in ("_pdf", "_data")),
 )
 REUSABLE_LINKS = ("link", "link_brand")
 SALE_LINKS = ("sale", "sale_display", "sale_brand")
@@ -451,7 +452,9 @@ def test_a_public_page_is_shown_the_store_of_its_link(
         path = path.replace("(?:pay/)?", "")
         path = re.sub(
             r"\(\?P<(\w+)>(?:[^()]|\([^()]*\))*\)",
-            lambda found: world.subscription_id if found[1] == "id" else world.links[opening],
+            lambda found: {"id": world.subscription_id, "number": "1"}.get(
+                found[1], world.links[opening]
+            ),
             path,
         )
         leave_scope_of(world.cast.strangers)

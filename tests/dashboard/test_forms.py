@@ -37,6 +37,7 @@ BUTTONS = {
     "switch_mode",
     "test_data",
     "wallet_stop",
+    "credit_note_send",
     "invoice_act",
     "subscription_act",
     "customer_delete",

@@ -231,6 +231,9 @@ def taxes(tell: Recorder, shop: Shop) -> None:
     tell(api, "GET", "/billing/tax_settings")
     usual = {"tax_rate_id": rate, "is_automatic": True, "supply_type": "digital"}
     tell(api, "PATCH", "/billing/tax_settings", {"tax_settings": usual})
+    tell(api, "GET", "/billing/document_settings")
+    numbers = {"invoice_prefix": "RE-", "credit_note_prefix": "GS-", "restarts_yearly": True}
+    tell(api, "PATCH", "/billing/document_settings", {"document_settings": numbers})
     buyer = {"email": "buyer@example.com", "country": "FR", "vat_number": "FR40303265045"}
     customer = api.post("/billing/customers", {"customer": buyer}).json()["id"]
     tell(api, "POST", "/billing/customers/{id}/vat_checks", id=customer)
@@ -325,6 +328,9 @@ def _invoices(tell: Recorder, api: Api, customer: str) -> None:
     tell(api, "GET", notes)
     tell(api, "GET", notes + "/{id}", id=note)
     tell(api, "GET", notes + "/{id}/e_invoices/{format}", id=note, format="factur-x")
+    tell(api, "GET", notes + "/{id}/pdf", id=note)
+    tell(api, "POST", notes + "/{id}/send", id=note)
+    tell(api, "GET", "/billing/customers/{id}/credit", id=customer)
     tell(api, "DELETE", path + "/{id}", id=draft())
 
 

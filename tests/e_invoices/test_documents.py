@@ -16,9 +16,13 @@ import pytest
 
 from apps.billing.e_invoices.formats import FORMATS
 from apps.billing.invoices import e_invoice
-from apps.billing.models import Invoice
+from apps.billing.invoices.payment_intents import update_paid_amounts
+from apps.billing.models import CreditNote, Invoice
 from apps.core.money import text_from_cents
+from apps.payments.models import Payment
+from apps.payments.services.late import accept_late_deposit
 from apps.stores.services import change_store
+from tests import make
 from tests.billing import records as r
 from tests.billing.sellers import verify
 from tests.cast import Shop
@@ -193,6 +197,71 @@ def test_what_is_charged_by_several_rates_passes_them_too(bakery: Shop) -> None:
             assert [str(read[name]) for name in ("BT-73", "BT-74")] == list(period.values())
     print(f"documents of several rates by format: {dict(counted)}")
     assert of_several > COUNT // 4 and categories == {item["category"] for item in TAXED}
+
+
+def test_what_is_prepaid_overpaid_and_refunded_passes_them_too(bakery: Shop) -> None:
+    """Invoices that took a customer's credit in part or in whole, one that was paid twice, and the
+    credit notes that refunds and voids make of several rates."""
+    seller(bakery)
+    api = bakery.test
+    dice = random.Random(11)
+    ids = rates(api, *TAXED)
+    every = list(FORMATS)
+    counted: Counter[str] = Counter()
+    of_refunds = 0
+    for n in range(max(2, COUNT // 50)):
+        made = bought(dice, api, ids)
+        while not made["total_cents"]:
+            made = bought(dice, api, ids)
+        pay_twice(bakery, made)
+        terms = {"customer_id": made["customer_id"], "currency": made["currency"]}
+        step = 100 if made["currency"] == "JPY" else 1
+        part = made["total_cents"] // step // 3 * step
+        whole = r.opened(api, **terms, line_items=[{**r.line(part), "tax_rate_id": ids[0]}])
+        prepaid = r.opened(
+            api, **terms, line_items=[{**r.line(made["total_cents"]), "tax_rate_id": ids[1]}]
+        )
+        assert prepaid["credit_applied_cents"] > 0 or whole["credit_applied_cents"] > 0
+        for one in (made, whole, prepaid):
+            found = check(row(one), counted, [every[n % len(every)]])
+            assert not found, "\n".join(found)
+        r.ok(r.act(api, prepaid["id"], "void"))
+        give_back_part(bakery, made)
+        for note in CreditNote.objects.filter(invoice__in=[made["id"], prepaid["id"]]):
+            of_refunds += note.reason == "refund"
+            for key in every:
+                xml = e_invoice.credit_note_xml(note, key)
+                assert xml is not None
+                counted[f"credit note, {key}"] += 1
+                wrong = checking.problems(xml, key, folder())
+                total = Decimal(text_from_cents(note.total_cents))
+                if checking.sums_by_factur_x(xml)[2:] != [total, total]:
+                    wrong.append("factur-x reads other sums")
+                assert not wrong, (note.pk, key, wrong)
+    print(f"documents with credit by format: {dict(counted)}")
+    assert of_refunds
+
+
+def pay_twice(shop: Shop, made: dict[str, Any]) -> None:
+    """By a payment in time, and by a late one that is accepted afterward."""
+    first = str(r.start_payment(made["public_token"]).json()["payment"]["payment_intent_id"])
+    make.advance(shop.test, 3601)
+    r.pay(shop.test, made)
+    deposit_id = make.late_deposit(first)
+    accept_late_deposit(Payment.objects.get(pk=first), deposit_id, shop.access().now())
+    update_paid_amounts()
+
+
+def give_back_part(shop: Shop, made: dict[str, Any]) -> None:
+    """More than the credit that is left of it, so that what was billed is taken back."""
+    make.paid(shop.test, amount="1000000.00")  # which bears the fees
+    for link in row(made).payments.order_by("id"):
+        body = {"refund": {"destination_address": make.fresh_address()}}
+        path = f"/payments/{link.payment_id}/refunds"
+        r.ok(shop.test.post(path, body, key=str(link.payment_id)), 201)
+    for _ in range(2):
+        make.advance(shop.test, 61)
+    update_paid_amounts()
 
 
 def test_what_is_outside_vat_names_no_vat_number(bakery: Shop) -> None:

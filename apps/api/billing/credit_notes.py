@@ -4,15 +4,20 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.api.billing.customers import CustomerView
 from apps.api.billing.invoices import InvoiceView, file_answer
 from apps.api.billing.plumbing import BillingView, NounNotFound
 from apps.api.plumbing import lists
 from apps.api.plumbing.queries import Paged
-from apps.billing.documents.credit_notes import CreditNoteDocument, credit_note_document
-from apps.billing.invoices import credit_notes, e_invoice, files
+from apps.billing.documents.credit_notes import (
+    CreditNoteDocument,
+    CustomerCreditDocument,
+    credit_note_document,
+)
+from apps.billing.invoices import credit_notes, customer_credit, e_invoice, files
 from apps.billing.models import CreditNote
 from apps.billing.requests import CreditNoteRequest
-from apps.core.messages.documents import Id, ListPage, XmlFile
+from apps.core.messages.documents import Id, ListPage, Pdf, XmlFile
 from apps.core.messages.fields import is_uuid
 
 
@@ -73,6 +78,39 @@ class CreditNoteById(CreditNoteView):
 
     def get(self, request: Request, id: str) -> Response:
         return Response(credit_note_document(self.credit_note(id)))
+
+
+class CreditNotePdf(CreditNoteView):
+    """The credit note as a PDF to keep, with its data inside where it can be an e-invoice
+    (Factur-X)."""
+
+    answers = {"GET": Pdf}
+
+    def get(self, request: Request, id: str) -> HttpResponse:
+        note = self.credit_note(id)
+        with self.charged_for_drawing(request):
+            content = files.credit_note_pdf(note)
+        return file_answer(content, Pdf.content_type, files.credit_note_file_name(note, "pdf"))
+
+
+class SendCreditNote(CreditNoteView):
+    """E-mail the document to the customer."""
+
+    bodies = {"POST": None}
+    answers = {"POST": CreditNoteDocument}
+
+    def post(self, request: Request, id: str) -> Response:
+        note = credit_notes.send_credit_note(self.access, self.credit_note(id))
+        return Response(credit_note_document(note))
+
+
+class CustomerCredit(CustomerView):
+    """What a customer paid beyond what was owed, by currency: the next invoice uses it."""
+
+    answers = {"GET": list[CustomerCreditDocument]}
+
+    def get(self, request: Request, id: str) -> Response:
+        return Response(customer_credit.credit_of(self.customer(id)))
 
 
 class CreditNoteXml(CreditNoteView):

@@ -3,6 +3,7 @@
 from apps.api.billing import (
     credit_notes,
     customers,
+    document_settings,
     hosted,
     invoices,
     products,
@@ -40,6 +41,12 @@ ROUTES = [
         {"GET": READ, "PATCH": WRITE, "DELETE": WRITE},
     ),
     Route("billing/customers/<str:id>/vat_checks", taxes.VatChecks, {"GET": READ, "POST": WRITE}),
+    Route("billing/customers/<str:id>/credit", credit_notes.CustomerCredit, {"GET": READ}),
+    Route(
+        "billing/document_settings",
+        document_settings.StoreDocumentSettings,
+        {"GET": READ, "PATCH": WRITE},
+    ),
     Route("billing/tax_rates", taxes.TaxRates, {"GET": READ, "POST": WRITE}),
     Route("billing/tax_rates/<str:id>", taxes.TaxRateById, {"GET": READ, "PATCH": WRITE}),
     Route("billing/tax_settings", taxes.StoreTaxSettings, {"GET": READ, "PATCH": WRITE}),
@@ -67,6 +74,13 @@ ROUTES = [
     ),
     Route("billing/credit_notes", credit_notes.CreditNotes, {"GET": READ}),
     Route("billing/credit_notes/<str:id>", credit_notes.CreditNoteById, {"GET": READ}),
+    Route(
+        "billing/credit_notes/<str:id>/pdf",
+        credit_notes.CreditNotePdf,
+        {"GET": READ},
+        budget={"GET": PDF},
+    ),
+    Route("billing/credit_notes/<str:id>/send", credit_notes.SendCreditNote, {"POST": WRITE}),
     Route(
         "billing/credit_notes/<str:id>/e_invoices/<str:format>",
         credit_notes.CreditNoteXml,

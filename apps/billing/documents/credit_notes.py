@@ -5,11 +5,13 @@ from typing import Annotated
 from msgspec import Meta
 
 from apps.billing.documents.customers import CustomerSummary, party
-from apps.billing.documents.invoices import formatted_number
-from apps.billing.models import CreditNote, CreditNoteLine
+from apps.billing.documents.invoices import hosted_url
+from apps.billing.models import CreditNote, CreditNoteLine, CustomerCreditLine
+from apps.billing.numbers import credit_note_number, formatted_number
 from apps.core.clock import iso
 from apps.core.messages.documents import Document, Id, Time
 
+CreditKind = Annotated[str, Meta(extra_json_schema={"enum": CustomerCreditLine.Kind.values})]
 CreditNoteReason = Annotated[str, Meta(extra_json_schema={"enum": CreditNote.Reason.values})]
 
 
@@ -20,6 +22,25 @@ class CreditNoteLineDocument(Document, frozen=True, kw_only=True):
     tax_rate_bps: int
     net_cents: int
     tax_cents: int
+
+
+class CustomerCreditLineDocument(Document, frozen=True, kw_only=True):
+    """`amount_cents` is negative where it was used or paid back."""
+
+    id: Id
+    kind: CreditKind
+    amount_cents: int
+    invoice_id: Id
+    invoice_number: str | None
+    created_at: Time
+
+
+class CustomerCreditDocument(Document, frozen=True, kw_only=True):
+    """The balance in one currency, with its newest lines first."""
+
+    currency: str
+    balance_cents: int
+    lines: list[CustomerCreditLineDocument]
 
 
 class CreditNoteDocument(Document, frozen=True, kw_only=True):
@@ -41,9 +62,9 @@ class CreditNoteDocument(Document, frozen=True, kw_only=True):
     created_at: Time
 
 
-def credit_note_number(note: CreditNote) -> str:
-    """Number of a credit note as people write it."""
-    return f"CN-{note.number:04d}"
+def credit_note_url(note: CreditNote) -> str:
+    """The document for the customer, who needs no other key than the invoice's link."""
+    return f"{hosted_url(note.invoice)}/credit-notes/{note.number}.pdf"
 
 
 def credit_note_document(note: CreditNote) -> CreditNoteDocument:
@@ -64,6 +85,17 @@ def credit_note_document(note: CreditNote) -> CreditNoteDocument:
         line_items=[_line(line) for line in note.lines.all()],
         livemode=note.is_live,
         created_at=iso(note.created_at),
+    )
+
+
+def credit_line_document(line: CustomerCreditLine) -> CustomerCreditLineDocument:
+    return CustomerCreditLineDocument(
+        id=str(line.pk),
+        kind=line.kind,
+        amount_cents=line.amount_cents,
+        invoice_id=str(line.invoice_id),
+        invoice_number=formatted_number(line.invoice),
+        created_at=iso(line.created_at),
     )
 
 

@@ -12,6 +12,7 @@ from apps.billing.documents.customers import CustomerSummary, party
 from apps.billing.e_invoices.formats import EInvoiceFormat
 from apps.billing.models import Invoice, InvoiceLine, InvoiceTax, TaxCategory
 from apps.billing.models.tax import TaxCase
+from apps.billing.numbers import formatted_number
 from apps.core.clock import iso
 from apps.core.messages.documents import Document, FreeForm, Id, Time
 
@@ -70,6 +71,7 @@ class InvoiceDocument(Document, frozen=True, kw_only=True):
     tax_cents: int
     total_cents: int
     amount_paid_cents: int
+    credit_applied_cents: int
     refunded_cents: int
     discount_type: str | None
     discount_value: int | None
@@ -132,6 +134,7 @@ class HostedInvoice(Document, frozen=True, kw_only=True):
     tax_cents: int
     total_cents: int
     amount_paid_cents: int
+    credit_applied_cents: int
     due_at: Time | None
     description: str | None
     notes: str | None
@@ -145,13 +148,6 @@ class HostedInvoice(Document, frozen=True, kw_only=True):
     supplied_until: Day | None
     due_on: Day | None
     livemode: bool
-
-
-def formatted_number(invoice: Invoice) -> str | None:
-    """Number of an invoice as people write it; a draft has none unless it was given one."""
-    return invoice.custom_number or (
-        f"INV-{invoice.number:04d}" if invoice.number is not None else None
-    )
 
 
 def hosted_url(invoice: Invoice) -> str | None:
@@ -193,6 +189,7 @@ def invoice_document(
         tax_cents=invoice.tax_cents,
         total_cents=invoice.total_cents,
         amount_paid_cents=invoice.amount_paid_cents,
+        credit_applied_cents=invoice.credit_applied_cents,
         refunded_cents=invoice.refunded_cents,
         discount_type=invoice.discount_type,
         discount_value=invoice.discount_value,

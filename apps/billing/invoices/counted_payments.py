@@ -5,6 +5,7 @@ A completed intent counts with its full settlement amount, one completed short w
 any other with nothing; a deposit that came after the end counts once the merchant has accepted it.
 """
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -26,8 +27,8 @@ from apps.payments.services.withdraw import withdraw
 
 
 def count_payments(invoice: Invoice, at: datetime) -> bool:
-    """Add what has ended, was accepted late or was given back since; True when something was
-    counted. The invoice's row is locked."""
+    """Add what has ended, was accepted late or was given back since; True when anything was. The
+    invoice's row is locked."""
     waiting = InvoicePayment.objects.filter(
         invoice=invoice, payment__status__in=states.TERMINAL
     ).select_related("payment__store")
@@ -43,7 +44,7 @@ def count_payments(invoice: Invoice, at: datetime) -> bool:
             and link.payment.status == states.REFUNDED
             and link.refund_seen_at != link.payment.updated_at
         ):
-            _count_refunds(invoice, link, at)
+            is_counted = _count_refunds(invoice, link, at) or is_counted
     return is_counted
 
 
@@ -158,29 +159,36 @@ def _is_in_end(payment: Payment, intake: Received, deposit: Deposit) -> bool:
     return payment.completed_at is not None and intake.late[deposit.pk].is_counted
 
 
-def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> None:
+def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool:
     """A refund leaves the status; the sum of them is told."""
     before = link.refunded_cents
     link.refund_seen_at = link.payment.updated_at
-    link.refunded_cents = _refunded_cents(link)
+    link.refunded_cents = _refunded_cents(link, (Refund.Status.CONFIRMED,))
     link.save(update_fields=["refunded_cents", "refund_seen_at"])
     if link.refunded_cents == before:
-        return
+        return False
     invoice.refunded_cents += link.refunded_cents - before
     if invoice.needs_attention == OVERPAID and not invoice.excess_cents:
         invoice.needs_attention = None
     invoice.updated_at = at
     invoice.save(update_fields=["refunded_cents", "needs_attention", "updated_at"])
     events.invoice_noted(invoice, "refunded", at)
+    return True
 
 
-def _refunded_cents(link: InvoicePayment) -> int:
-    """Of what was counted, what confirmed refunds gave back, at the intent's rates; what was only
-    held never counted."""
+def refunding_cents(link: InvoicePayment) -> int:
+    """What refunds that are under way, or that nobody counted yet, give back of it."""
+    return max(0, _refunded_cents(link, _NOT_FAILED) - link.refunded_cents)
+
+
+_NOT_FAILED = tuple(status for status in Refund.Status if status != Refund.Status.FAILED)
+
+
+def _refunded_cents(link: InvoicePayment, statuses: Sequence[str]) -> int:
+    """Of what was counted, what refunds gave back, at the intent's rates; what was only held never
+    counted."""
     payment = link.payment
-    refunds = Refund.objects.filter(
-        payment=payment, status=Refund.Status.CONFIRMED, is_from_held=False
-    )
+    refunds = Refund.objects.filter(payment=payment, status__in=statuses, is_from_held=False)
     back: dict[str, int] = {}
     for asset_id, amount in refunds.values_list("asset_id", "amount_atomic"):
         back[asset_id] = back.get(asset_id, 0) + amount

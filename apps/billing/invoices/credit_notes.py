@@ -1,22 +1,32 @@
 """Credit notes: what is taken back of an invoice that is closed, by its taxes. The rest of an open
 invoice is taken back by voiding it first.
 
-Numbers are taken under the lock of the store's counter in the transaction that uses them, as those
-of invoices; the invoice's row is locked before, so that two never take back the same.
+A void and a refund make one by themselves (decision 831). The invoice's row is locked, so that two
+never take back the same.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 
-from django.db import connection, transaction
-from django.db.models import QuerySet, Sum
+from django.db import transaction
+from django.db.models import Q, QuerySet, Sum
 
 from apps.access.access import Access
 from apps.billing import events
 from apps.billing.documents.credit_notes import CreditNoteDocument, credit_note_document
+from apps.billing.invoices import customer_credit, numbering
 from apps.billing.invoices.locking import locked_invoice
-from apps.billing.models import CreditNote, CreditNoteLine, Invoice
+from apps.billing.models import (
+    CreditNote,
+    CreditNoteLine,
+    Customer,
+    DocumentSettings,
+    Invoice,
+    TaxRate,
+    TaxSettings,
+)
 from apps.billing.requests import CreditNoteRequest
-from apps.billing.services import audit_lines
+from apps.billing.services import audit_lines, emails
 from apps.billing.states import PAID, UNCOLLECTIBLE, VOID
 from apps.billing.taxes.counting import smallest_cents
 from apps.core.errors import Failure
@@ -26,10 +36,6 @@ from apps.core.money import BASIS_POINTS
 
 CLOSED = (PAID, VOID, UNCOLLECTIBLE)
 _SHOWN_MAX = 100
-_NEXT_NUMBER = """
-UPDATE billing_invoicecounter SET last_credit_note = last_credit_note + 1
-WHERE store_id = %s AND mode = %s RETURNING last_credit_note
-"""
 
 
 class OnlyClosedCredited(Failure):
@@ -49,6 +55,11 @@ class OnlyVoidCreditedAsVoid(Failure):
 class NothingRefunded(Failure):
     field = "reason"
     message = "Nothing of the invoice was refunded"
+
+
+class RefundCredited(Failure):
+    field = "reason"
+    message = "What was refunded of the invoice was credited before"
 
 
 @dataclass
@@ -93,24 +104,109 @@ def shown_of(invoice: Invoice) -> list[CreditNoteDocument]:
     return [credit_note_document(note) for note in rows[:_SHOWN_MAX]]
 
 
+def of_invoice(invoice: Invoice, number: int) -> CreditNote | None:
+    """The invoice's credit note that has this number in the store."""
+    rows = CreditNote.objects.filter(invoice=invoice, number=number).prefetch_related("lines")
+    return rows.select_related("invoice__store", "invoice__customer").first()
+
+
+def of_customer(customer: Customer) -> list[CreditNote]:
+    """The customer's newest credit notes."""
+    rows = CreditNote.objects.filter(invoice__customer=customer).select_related("invoice")
+    return list(rows.order_by("-created_at", "-id")[:_SHOWN_MAX])
+
+
+def send_credit_note(access: Access, note: CreditNote) -> CreditNote:
+    """E-mail it to the customer, at most once a minute."""
+    with transaction.atomic():
+        emails.requested_credit_note(note)
+        events.invoice_noted(note.invoice, "credit_note_sent", access.now())
+        audit_lines.note("credit_note.sent", note, {"to": note.invoice.customer.email})
+    return note
+
+
 def create_credit_note(
     access: Access, invoice: Invoice, request: CreditNoteRequest, *, form_key: str | None = None
 ) -> CreditNote:
     """Takes back an amount, or all that is left. Raises OnlyClosedCredited, NothingLeftToCredit,
-    OnlyVoidCreditedAsVoid, NothingRefunded, or Invalid for more than is left."""
+    OnlyVoidCreditedAsVoid, NothingRefunded, RefundCredited, or Invalid for more than is left."""
 
     @transaction.atomic
     def make() -> CreditNote:
         row = locked_invoice(invoice.pk)
         if row.number is None or row.status not in CLOSED:
             raise OnlyClosedCredited
-        total_cents = _amount(row, request)
-        note = _numbered(access, row, request, _split(_left(row), total_cents, row), form_key)
-        events.credit_note_created(note)
+        memo = request.memo or ""
+        order = CreditOrder(request.reason, _amount(row, request), memo, form_key=form_key)
+        note = _create(row, order, access.now())
         audit_lines.note("credit_note.created", note)
         return note
 
     return once_per_form(CreditNote.objects.visible_to(access), form_key, make)
+
+
+def credit_void(invoice: Invoice, at: datetime) -> None:
+    """All that is left of an invoice that was voided now, where the store wants it. Its row is
+    locked."""
+    if invoice.number is None or not is_automatic(invoice):
+        return
+    if rest_cents := left_cents(invoice):
+        order = CreditOrder(CreditNote.Reason.VOID, rest_cents, is_emailed=True)
+        _create(invoice, order, at)
+
+
+def credit_refund(invoice: Invoice, at: datetime) -> None:
+    """What was refunded of a paid invoice and no credit note has taken back, where the store wants
+    it. Its row is locked."""
+    if invoice.status != PAID or not invoice.refunded_cents or not is_automatic(invoice):
+        return
+    step = smallest_cents(invoice.currency)
+    given_back = customer_credit.given_back_cents(invoice) // step * step
+    cents = min(given_back, invoice.total_cents) - credited_cents(invoice)
+    if cents > 0:
+        order = CreditOrder(
+            CreditNote.Reason.REFUND,
+            cents,
+            refunded_cents=invoice.refunded_cents,
+            is_emailed=True,
+        )
+        _create(invoice, order, at)
+
+
+def is_automatic(invoice: Invoice) -> bool:
+    """Whether voids and refunds make credit notes: as the owner says, or else where the store has
+    set up its taxes."""
+    of_store = {"store": invoice.store_id, "mode": invoice.mode}
+    chosen = DocumentSettings.objects.filter(**of_store).values_list("credits_automatically")
+    (choice,) = chosen.first() or (None,)
+    if choice is not None:
+        return bool(choice)
+    return (
+        TaxRate.objects.filter(**of_store).exists()
+        or (
+            TaxSettings.objects.filter(Q(is_automatic=True) | Q(is_small_business=True), **of_store)
+        ).exists()
+    )
+
+
+@dataclass(frozen=True)
+class CreditOrder:
+    """`refunded_cents` is what was refunded until then, of one that a refund makes."""
+
+    reason: str
+    total_cents: int
+    memo: str = ""
+    refunded_cents: int | None = None
+    form_key: str | None = None
+    is_emailed: bool = False
+
+
+def _create(invoice: Invoice, order: CreditOrder, at: datetime) -> CreditNote:
+    note = _numbered(invoice, order, _split(_left(invoice), order.total_cents, invoice), at)
+    events.credit_note_created(note)
+    if order.is_emailed:
+        emails.credit_note(note)
+    return note
 
 
 def _amount(invoice: Invoice, request: CreditNoteRequest) -> int:
@@ -121,9 +217,7 @@ def _amount(invoice: Invoice, request: CreditNoteRequest) -> int:
         raise OnlyVoidCreditedAsVoid
     asked_cents = request.amount_cents
     if request.reason == CreditNote.Reason.REFUND:
-        if not invoice.refunded_cents:
-            raise NothingRefunded
-        asked_cents = asked_cents or min(rest_cents, invoice.refunded_cents)
+        rest_cents = min(rest_cents, _refund_left_cents(invoice))
     if asked_cents is None:
         return rest_cents
     if asked_cents % smallest_cents(invoice.currency):
@@ -136,6 +230,19 @@ def _amount(invoice: Invoice, request: CreditNoteRequest) -> int:
     if asked_cents > rest_cents:
         raise Invalid("amount_cents", "at_most", maximum=rest_cents)
     return asked_cents
+
+
+def _refund_left_cents(invoice: Invoice) -> int:
+    """What was refunded and not credited as such."""
+    if not invoice.refunded_cents:
+        raise NothingRefunded
+    notes = CreditNote.objects.filter(invoice=invoice, reason=CreditNote.Reason.REFUND)
+    credited = notes.aggregate(sum=Sum("total_cents"))["sum"] or 0
+    step = smallest_cents(invoice.currency)
+    left = (invoice.refunded_cents - credited) // step * step
+    if left <= 0:
+        raise RefundCredited
+    return left
 
 
 def _left(invoice: Invoice) -> list[CreditShare]:
@@ -178,32 +285,29 @@ def _split(shares: list[CreditShare], total_cents: int, invoice: Invoice) -> lis
 
 
 def _numbered(
-    access: Access,
-    invoice: Invoice,
-    request: CreditNoteRequest,
-    parts: list[CreditShare],
-    form_key: str | None,
+    invoice: Invoice, order: CreditOrder, parts: list[CreditShare], at: datetime
 ) -> CreditNote:
-    at = access.now()
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT_NUMBER, [invoice.store_id, invoice.mode])
-        (number,) = cursor.fetchone()
+    issued_on = at.astimezone(invoice.zone).date()
+    numbered = numbering.next_credit_note_number(invoice, issued_on)
     net_cents = sum(part.net_cents for part in parts)
     tax_cents = sum(part.tax_cents for part in parts)
     note = CreditNote.objects.create(
         store=invoice.store,
         mode=invoice.mode,
         created_at=at,
-        form_key=form_key,
+        form_key=order.form_key,
         invoice=invoice,
-        number=number,
-        reason=request.reason,
-        memo=request.memo or "",
+        number=numbered.number,
+        series=numbered.series,
+        series_number=numbered.series_number,
+        reason=order.reason,
+        refunded_cents=order.refunded_cents,
+        memo=order.memo,
         currency=invoice.currency,
         net_cents=net_cents,
         tax_cents=tax_cents,
         total_cents=net_cents + tax_cents,
-        issued_on=at.astimezone(invoice.zone).date(),
+        issued_on=issued_on,
     )
     CreditNoteLine.objects.bulk_create(
         CreditNoteLine(

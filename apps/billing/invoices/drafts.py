@@ -21,6 +21,7 @@ from apps.billing.invoices.totals import check_discount, check_unit_amount
 from apps.billing.models import Customer, Invoice
 from apps.billing.requests import InvoiceChanges, InvoiceRequest, LineRequest
 from apps.billing.services import audit_lines
+from apps.billing.services.document_settings import check_custom_number
 from apps.billing.services.references import named_customer, named_rate
 from apps.billing.states import DRAFT
 from apps.core.db.constraints import refused_by
@@ -192,5 +193,7 @@ def _check_supply(invoice: Invoice) -> None:
 
 
 def _save(invoice: Invoice, *, is_new: bool) -> None:
+    if invoice.custom_number:
+        check_custom_number(invoice)
     with refused_by("invoice_custom_number_once", Invalid("custom_number", "taken")):
         invoice.save(force_insert=is_new)

@@ -7,13 +7,12 @@ none; see `refusal`.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django.utils.translation import gettext_noop
 
-from apps.billing.documents.credit_notes import credit_note_number
-from apps.billing.documents.invoices import formatted_number, hosted_url
+from apps.billing.documents.invoices import hosted_url
 from apps.billing.e_invoices.bills import (
     CREDIT_NOTE,
     INVOICE,
@@ -35,6 +34,7 @@ from apps.billing.e_invoices.formats import FACTUR_X, FORMATS, EInvoiceFormat
 from apps.billing.e_invoices.reasons import explained
 from apps.billing.invoices.seller_buyer import Biller, Buyer, buyer_of, seller_of
 from apps.billing.models import CreditNote, Invoice, InvoiceLine, InvoiceTax
+from apps.billing.numbers import credit_note_number, formatted_number
 from apps.billing.states import DRAFT, OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core.errors import Failure, RefusalKind
 from apps.core.money import CENTS, decimal_from_atomic, text_from_cents
@@ -205,6 +205,14 @@ def required_credit_note_xml(note: CreditNote, key: str) -> bytes:
     return chosen.xml(bill)
 
 
+def credit_note_xml(note: CreditNote, key: str = FACTUR_X.key) -> bytes | None:
+    """The credit note in one of `FORMATS`, None when something is missing."""
+    try:
+        return required_credit_note_xml(note, key)
+    except LacksSomething:
+        return None
+
+
 def can_be_credit_note(invoice: Invoice) -> bool:
     """Nothing is missing for the XML of the invoice's credit notes."""
     return not _missing(invoice, Seller(seller_of(invoice)))
@@ -275,6 +283,13 @@ def _is_outside(invoice: Invoice, taxes: Sequence[InvoiceTax], seller: Seller) -
     if seller.is_known_to_tax:
         return False
     return not taxes or (invoice.tax_rate_bps == 0 and {tax.category for tax in taxes} == {"Z"})
+
+
+def issued_on(invoice: Invoice) -> date | None:
+    """The day of a finalized invoice, in its zone."""
+    if invoice.issued_on is not None or invoice.finalized_at is None:
+        return invoice.issued_on
+    return invoice.finalized_at.astimezone(invoice.zone).date()
 
 
 def bill_of(invoice: Invoice, seller: Seller, now: datetime | None = None) -> Bill:

@@ -17,11 +17,11 @@ from django.utils import timezone, translation
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.billing.documents.credit_notes import credit_note_number
-from apps.billing.documents.invoices import formatted_number, hosted_url
+from apps.billing.documents.invoices import hosted_url
 from apps.billing.invoices import e_invoice
 from apps.billing.invoices.seller_buyer import buyer_of, seller_of
 from apps.billing.models import CreditNote, Invoice, InvoicePayment, InvoiceTax
+from apps.billing.numbers import credit_note_number, formatted_number
 from apps.billing.selectors import being_paid, payments_received
 from apps.billing.services.languages import language_of
 from apps.billing.states import OPEN, PAID, UNCOLLECTIBLE, VOID
@@ -96,6 +96,58 @@ def receipt_pdf(invoice: Invoice, language: str = "") -> bytes:
     )
 
 
+def credit_note_pdf(note: CreditNote, language: str = "") -> bytes:
+    """The credit note in the customer's language, with its data inside where its invoice can be an
+    e-invoice."""
+    return drawings.pdf_of(
+        _credit_note_page(note, language), _credit_note_data(note), owner=note.store_id
+    )
+
+
+def _credit_note_page(note: CreditNote, language: str) -> str:
+    invoice = note.invoice
+    with (
+        timezone.override(note.zone),
+        regions.shown_in(""),
+        translation.override(language or language_of(invoice.customer)),
+    ):
+        context = _sides(invoice) | {
+            "note": note,
+            "invoice": invoice,
+            "number": credit_note_number(note),
+            "invoice_number": formatted_number(invoice),
+            "billed_on": e_invoice.issued_on(invoice),
+            "taxes": _credited_taxes(note),
+        }
+        return render_to_string("pdf/billing_credit_note.html", context)
+
+
+def _credited_taxes(note: CreditNote) -> list[InvoiceTax]:
+    """As the invoice says them, with what the note takes back of each."""
+    rows = {(tax.category, tax.rate_bps): tax for tax in shown_taxes(note.invoice)}
+    credited = []
+    for line in note.lines.all():
+        tax = rows.get((line.category, line.rate_bps))
+        if tax is not None:
+            tax.base_cents, tax.tax_cents = line.net_cents, line.tax_cents
+            credited.append(tax)
+    return credited
+
+
+def _credit_note_data(note: CreditNote) -> pdf.Inside | None:
+    with translation.override(settings.LANGUAGE_CODE):
+        xml = e_invoice.credit_note_xml(note)
+    if xml is None:
+        return None
+    return pdf.Inside(
+        e_invoice.FILE_NAME,
+        xml,
+        f"Credit note {credit_note_number(note)} as data",
+        note.created_at,
+        _FACTUR_X,
+    )
+
+
 def has_receipt(invoice: Invoice) -> bool:
     return invoice.amount_paid_cents > 0
 
@@ -105,8 +157,8 @@ def file_name(kind: str, invoice: Invoice, ending: str = "pdf") -> str:
     return f"{kind}-{number}.{ending}"
 
 
-def credit_note_file_name(note: CreditNote) -> str:
-    return f"credit-note-{credit_note_number(note)}.xml"
+def credit_note_file_name(note: CreditNote, ending: str = "xml") -> str:
+    return f"credit-note-{_NAME.sub('-', credit_note_number(note)).strip('-.')}.{ending}"
 
 
 def words_for(invoice: Invoice, now: datetime) -> str:
@@ -144,10 +196,8 @@ def _page(invoice: Invoice, *, is_receipt: bool, language: str = "") -> str:
 
 
 def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
-    store = invoice.store
     now = clock.now(invoice.store, invoice.mode)
-    drawn = read_logo(store)
-    return {
+    return _sides(invoice) | {
         "invoice": invoice,
         "is_live": invoice.is_live,
         "is_receipt": is_receipt,
@@ -162,13 +212,21 @@ def _context(invoice: Invoice, *, is_receipt: bool) -> Mapping[str, object]:
         "is_paid": invoice.status == PAID,
         "is_open": invoice.status == OPEN,
         "left_cents": invoice.left_cents,
+        "received": received(invoice, now),
+    }
+
+
+def _sides(invoice: Invoice) -> dict[str, object]:
+    """Who bills whom, and how the store looks."""
+    store = invoice.store
+    drawn = read_logo(store)
+    return {
         "merchant": store.brand_name or store.name,
         "seller": seller_of(invoice),
         "buyer": buyer_of(invoice),
         "logo": f"data:image/png;base64,{base64.b64encode(drawn).decode()}" if drawn else "",
         "colour": colour(store.primary_color) or "#0a6b4c",
         "is_service_shown": not store.remove_service_branding,
-        "received": received(invoice, now),
     }
 
 

@@ -1,8 +1,5 @@
 """An invoice's life: finalized with the store's next number, paid, voided or written off. Each move
 has its history and event.
-
-Numbers are taken under the lock of the store's counter in the transaction that uses them, so none
-is ever missing.
 """
 
 import secrets
@@ -12,10 +9,11 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from django.conf import settings
-from django.db import connection, transaction
+from django.db import transaction
 
 from apps.access.access import Access
 from apps.billing import events
+from apps.billing.invoices import credit_notes, customer_credit, numbering
 from apps.billing.invoices.charged import BilledLine, change_lines, charge, is_as_shown
 from apps.billing.invoices.counted_payments import count_payments
 from apps.billing.invoices.locking import locked_invoice
@@ -32,11 +30,6 @@ from apps.payments.services.looks import Untold, look_now
 from apps.payments.services.withdraw import withdraw
 
 TOKEN_BYTES = 24
-_NEXT_NUMBER = """
-INSERT INTO billing_invoicecounter (store_id, mode, last_number) VALUES (%s, %s, 1)
-ON CONFLICT (store_id, mode) DO UPDATE SET last_number = billing_invoicecounter.last_number + 1
-    RETURNING last_number
-"""
 
 
 class OnlyDraftsFinalized(Failure):
@@ -87,20 +80,28 @@ def _charge_as_shown(row: Invoice, at: datetime) -> None:
 
 
 def finalize_locked(
-    invoice: Invoice, at: datetime, lines: Sequence[InvoiceLine] | None = None
+    invoice: Invoice,
+    at: datetime,
+    lines: Sequence[InvoiceLine] | None = None,
+    credit_cents: int | None = None,
 ) -> None:
-    """Number it, open it to payment, and lock it; one of nothing is paid at once. What has no days
-    of supply was supplied on the day of issue. `lines` when they are at hand."""
+    """Number it, take the customer's credit, open it to payment, and lock it; one that nothing is
+    left of is paid at once. What has no days of supply was supplied on the day of issue. `lines`
+    and the credit when they are at hand."""
     issued_on = at.astimezone(invoice.zone).date()
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT_NUMBER, [invoice.store_id, invoice.mode])
-        (number,) = cursor.fetchone()
+    if credit_cents is None:
+        credit_cents = customer_credit.usable_cents(invoice)
+    numbered = numbering.next_invoice_number(invoice, issued_on)
     _move(
         invoice,
         OPEN,
         at,
         lines,
-        number=number,
+        number=numbered.number,
+        series=numbered.series,
+        series_number=numbered.series_number,
+        amount_paid_cents=credit_cents,
+        credit_applied_cents=credit_cents,
         public_token=led_by_shard(secrets.token_urlsafe(TOKEN_BYTES)),
         finalized_at=at,
         issued_on=issued_on,
@@ -108,7 +109,9 @@ def finalize_locked(
         supplied_until=invoice.supplied_until or issued_on,
         **parties_to_keep(invoice),
     )
-    if not invoice.total_cents:
+    if credit_cents:
+        customer_credit.use(invoice, at)
+    if not invoice.left_cents:
         pay_locked(invoice, at)
 
 
@@ -167,6 +170,8 @@ def void_invoice(access: Access, invoice: Invoice) -> Invoice:
             _move(row, VOID, at, voided_at=at)
             _tell_followers(row, at)
             audit_lines.note("invoice.voided", row)
+            customer_credit.move_excess(row, at)
+            credit_notes.credit_void(row, at)
     return row
 
 
@@ -205,13 +210,15 @@ def mark_uncollectible(access: Access, invoice: Invoice) -> Invoice:
 
 
 def pay_if_covered(invoice: Invoice, at: datetime) -> None:
-    """Count what its intents have brought; an open invoice that is covered is paid."""
-    if (
-        count_payments(invoice, at)
-        and invoice.status == OPEN
-        and invoice.amount_paid_cents >= invoice.total_cents
-    ):
+    """Count what its intents have brought, and what was refunded; an open invoice that is covered
+    is paid."""
+    if not count_payments(invoice, at):
+        return
+    if invoice.status == OPEN and invoice.amount_paid_cents >= invoice.total_cents:
         pay_locked(invoice, at)
+    if invoice.status in (PAID, VOID, UNCOLLECTIBLE):
+        customer_credit.move_excess(invoice, at)
+        credit_notes.credit_refund(invoice, at)
 
 
 def send_invoice(access: Access, invoice: Invoice) -> Invoice:

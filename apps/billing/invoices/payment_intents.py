@@ -12,11 +12,12 @@ from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from apps.access.access import Access
-from apps.billing.documents.invoices import formatted_number, hosted_url
+from apps.billing.documents.invoices import hosted_url
 from apps.billing.invoices.counted_payments import asking_too_much, withdraw_asking_too_much
 from apps.billing.invoices.lifecycle import pay_if_covered
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.models import Invoice, InvoicePayment
+from apps.billing.numbers import formatted_number
 from apps.billing.selectors import by_token, last_payment
 from apps.billing.states import OPEN
 from apps.billing.taxes.counting import smallest_cents

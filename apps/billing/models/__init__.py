@@ -10,9 +10,8 @@ from apps.billing.models.billing import (
     SubscriptionChange,
     SubscriptionItem,
 )
+from apps.billing.models.credit import CreditNote, CreditNoteLine, CustomerCreditLine
 from apps.billing.models.invoices import (
-    CreditNote,
-    CreditNoteLine,
     Invoice,
     InvoiceChange,
     InvoiceCounter,
@@ -20,14 +19,16 @@ from apps.billing.models.invoices import (
     InvoicePayment,
     InvoiceTax,
 )
-from apps.billing.models.settings import InvoiceSettings
+from apps.billing.models.settings import DocumentSettings, InvoiceSettings
 from apps.billing.models.tax import SupplyType, TaxCategory, TaxRate, TaxSettings, VatCheck
 
 __all__ = [
     "CreditNote",
     "CreditNoteLine",
     "Customer",
+    "CustomerCreditLine",
     "DiscountType",
+    "DocumentSettings",
     "Interval",
     "Invoice",
     "InvoiceChange",

@@ -8,7 +8,6 @@ from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 from django.db import models
-from django.utils.translation import gettext_noop
 
 from apps.billing.models.billing import Customer, DiscountType, Subscription
 from apps.billing.models.tax import (
@@ -46,6 +45,9 @@ class Invoice(Formed):
     period_key = models.CharField(max_length=80, null=True, unique=True)
     status = models.CharField(max_length=13, choices=Status.choices, default=Status.DRAFT)
     number = models.PositiveIntegerField(null=True)
+    # The series of its own prefix, and the number in it; null: INV- and `number`.
+    series = models.CharField(max_length=30, null=True)
+    series_number = models.IntegerField(null=True)
     custom_number = models.CharField(max_length=100, null=True)
     public_token = models.CharField(max_length=64, null=True, unique=True)
     po_number = models.CharField(max_length=100, null=True)
@@ -68,6 +70,8 @@ class Invoice(Formed):
     tax_cents = models.BigIntegerField(default=0)
     total_cents = models.BigIntegerField(default=0)
     amount_paid_cents = models.BigIntegerField(default=0)
+    # The part of what is paid that was the customer's credit.
+    credit_applied_cents = models.BigIntegerField(default=0, db_default=0)
     refunded_cents = models.BigIntegerField(default=0)
     needs_attention = models.CharField(max_length=30, null=True)
     due_at = models.DateTimeField(null=True)
@@ -140,6 +144,11 @@ class Invoice(Formed):
             models.UniqueConstraint(fields=["store", "mode", "number"], name="invoice_number_once"),
             models.UniqueConstraint(
                 fields=["store", "mode", "custom_number"], name="invoice_custom_number_once"
+            ),
+            models.UniqueConstraint(
+                fields=["store", "mode", "series", "series_number"],
+                condition=models.Q(series__isnull=False),
+                name="invoice_series_number_once",
             ),
             once_per_form("invoice"),
         ]
@@ -217,6 +226,16 @@ class Invoice(Formed):
     @property
     def due_day(self) -> date | None:
         return None if self.due_at is None else self.due_at.astimezone(self.zone).date()
+
+    @property
+    def owed_cents(self) -> int:
+        """What money that comes for it is for: nothing once it is void."""
+        return 0 if self.status == self.Status.VOID else self.total_cents
+
+    @property
+    def sent_cents(self) -> int:
+        """What its own payments brought."""
+        return self.amount_paid_cents - self.credit_applied_cents
 
     @property
     def left_cents(self) -> int:
@@ -396,74 +415,3 @@ class InvoiceChange(models.Model):
 
     class Meta:
         ordering = ["id"]
-
-
-class CreditNote(Formed):
-    """The part of a finalized invoice, or the whole, that is taken back: final from the start, in a
-    series of its own. Its day is in the zone of its invoice."""
-
-    class Reason(models.TextChoices):
-        VOID = "void", gettext_noop("The invoice was voided")
-        REFUND = "refund", gettext_noop("Money was refunded")
-        OTHER = "other", gettext_noop("Another reason")
-
-    invoice = models.ForeignKey(Invoice, on_delete=models.PROTECT, related_name="credit_notes")
-    number = models.PositiveIntegerField()
-    reason = models.CharField(max_length=6, choices=Reason.choices)
-    memo = models.TextField(default="", blank=True)
-    currency = models.CharField(max_length=3, choices=Currency.choices)
-    net_cents = models.BigIntegerField()
-    tax_cents = models.BigIntegerField()
-    total_cents = models.BigIntegerField()
-    issued_on = models.DateField()
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(
-                fields=["store", "mode", "number"], name="credit_note_number_once"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(
-                    net_cents__gte=0,
-                    tax_cents__gte=0,
-                    total_cents__gt=0,
-                    total_cents=models.F("net_cents") + models.F("tax_cents"),
-                ),
-                name="credit_note_adds_up",
-            ),
-            once_per_form("credit_note"),
-        ]
-        indexes = [models.Index(fields=["store", "mode", "-created_at"], name="credit_note_newest")]
-
-    @property
-    def zone(self) -> ZoneInfo:
-        return self.invoice.zone
-
-
-class CreditNoteLine(models.Model):
-    """The part of a credit note that has one tax; `category` is empty where the invoice says
-    none."""
-
-    id = IdField()
-    credit_note = models.ForeignKey(
-        CreditNote, on_delete=models.PROTECT, related_name="lines", db_index=False
-    )
-    position = models.PositiveSmallIntegerField()
-    category = models.CharField(max_length=2, choices=TaxCategory.choices, default="", blank=True)
-    rate_bps = models.PositiveIntegerField(default=0)
-    reason = models.CharField(max_length=300, default="", blank=True)
-    reason_code = models.CharField(max_length=30, default="", blank=True)
-    net_cents = models.BigIntegerField()
-    tax_cents = models.BigIntegerField()
-
-    class Meta:
-        ordering = ["position"]
-        constraints = [
-            models.UniqueConstraint(
-                fields=["credit_note", "position"], name="credit_note_line_position_once"
-            ),
-            models.CheckConstraint(
-                condition=models.Q(net_cents__gte=0, tax_cents__gte=0),
-                name="credit_note_line_not_negative",
-            ),
-        ]

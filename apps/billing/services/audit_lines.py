@@ -4,11 +4,10 @@ history."""
 from collections.abc import Mapping
 from typing import Any
 
-from apps.billing.documents.credit_notes import credit_note_number
-from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import (
     CreditNote,
     Customer,
+    DocumentSettings,
     Invoice,
     Price,
     Product,
@@ -16,11 +15,22 @@ from apps.billing.models import (
     TaxRate,
     TaxSettings,
 )
+from apps.billing.numbers import credit_note_number, formatted_number
 from apps.core.money import Fiat
 from apps.core.text.regions import in_english
 from apps.stores.auditing import audit
 
-Record = Product | Price | Customer | Subscription | Invoice | CreditNote | TaxRate | TaxSettings
+Record = (
+    Product
+    | Price
+    | Customer
+    | Subscription
+    | Invoice
+    | CreditNote
+    | TaxRate
+    | TaxSettings
+    | DocumentSettings
+)
 
 
 def note(action: str, row: Record, details: Mapping[str, Any] | None = None) -> None:
@@ -42,7 +52,7 @@ def _name(row: Record) -> str:
             return f"{row.customer.email}: {row.price.product.name}"
         case TaxRate():
             return row.name
-        case TaxSettings():
+        case TaxSettings() | DocumentSettings():
             return row.store.name
         case CreditNote():
             return credit_note_number(row)

@@ -8,8 +8,10 @@ hand.
 from collections.abc import Mapping
 from datetime import datetime
 
-from apps.billing.documents.invoices import formatted_number, hosted_url
-from apps.billing.models import Customer, Invoice, Subscription
+from apps.billing.documents.credit_notes import credit_note_url
+from apps.billing.documents.invoices import hosted_url
+from apps.billing.models import CreditNote, Customer, Invoice, Subscription
+from apps.billing.numbers import credit_note_number, formatted_number
 from apps.billing.services.languages import language_of
 from apps.billing.services.portal import portal_url
 from apps.core import emails
@@ -29,6 +31,7 @@ _ABOUT_INVOICE = (
     "invoice_overdue",
     "invoice_receipt",
     "subscription_past_due",
+    "credit_note",
 )
 
 
@@ -65,6 +68,30 @@ def overdue(invoice: Invoice) -> None:
 def receipt(invoice: Invoice) -> None:
     """It is paid in full."""
     _remind(invoice, "invoice_receipt")
+
+
+def credit_note(note: CreditNote) -> None:
+    """Something of an invoice was taken back, by a void or a refund."""
+    if note.invoice.customer.deleted_at is None:
+        _credit_note(note, f"credit_note:{note.invoice_id}:{note.pk}")
+
+
+def requested_credit_note(note: CreditNote) -> None:
+    """The merchant wants it sent (again), at most once a minute."""
+    minute = int(real_now().timestamp()) // _MINUTE
+    _credit_note(note, f"credit_note:{note.invoice_id}:{note.pk}:{minute}")
+
+
+def _credit_note(note: CreditNote, key: str) -> None:
+    context = {
+        "number": credit_note_number(note),
+        "invoice_number": formatted_number(note.invoice),
+        "credited_cents": note.total_cents,
+        "currency": note.currency,
+        "memo": note.memo,
+        "url": credit_note_url(note),
+    }
+    _post(note.invoice.customer, note.invoice.store, "credit_note", key, context)
 
 
 def subscription_past_due(subscription: Subscription, invoice: Invoice) -> None:
@@ -158,6 +185,7 @@ def _about(invoice: Invoice) -> dict[str, object]:
         "number": formatted_number(invoice),
         "total_cents": invoice.total_cents,
         "paid_cents": invoice.amount_paid_cents,
+        "credit_cents": invoice.credit_applied_cents,
         "left_cents": invoice.left_cents,
         "currency": invoice.currency,
         "due_at": invoice.due_at,

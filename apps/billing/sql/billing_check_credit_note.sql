@@ -33,6 +33,25 @@ BEGIN
     IF NEW.number <> coalesce(last_number, 0) + 1 THEN
         RAISE EXCEPTION 'credit note number % would leave a gap', NEW.number USING ERRCODE = '23514';
     END IF;
+    IF NEW.series IS NULL AND EXISTS (SELECT 1 FROM billing_creditnote
+       WHERE store_id = NEW.store_id AND mode = NEW.mode AND series = 'CN-' AND series_number = NEW.number) THEN
+        RAISE EXCEPTION 'credit note number CN-% is taken', NEW.number USING ERRCODE = '23505';
+    END IF;
+    IF NEW.series IS NOT NULL THEN
+        SELECT max(series_number) INTO last_number FROM billing_creditnote
+        WHERE store_id = NEW.store_id AND mode = NEW.mode AND series = NEW.series AND id <> NEW.id;
+        IF last_number IS NULL AND NEW.series = 'CN-' THEN
+            SELECT max(number) INTO last_number FROM billing_creditnote
+            WHERE store_id = NEW.store_id AND mode = NEW.mode AND series IS NULL;
+        END IF;
+        IF NEW.series_number IS DISTINCT FROM coalesce(last_number, 0) + 1 THEN
+            RAISE EXCEPTION 'credit note number % of % would leave a gap', NEW.series_number, NEW.series USING ERRCODE = '23514';
+        END IF;
+    END IF;
+    IF NEW.refunded_cents IS NOT NULL AND NOT EXISTS (SELECT 1 FROM billing_invoice i
+       WHERE i.id = NEW.invoice_id AND i.refunded_cents = NEW.refunded_cents AND i.refunded_cents > 0) THEN
+        RAISE EXCEPTION 'a credit note of a refund is of what was refunded' USING ERRCODE = '23514';
+    END IF;
     RETURN NEW;
 END $function$;
 

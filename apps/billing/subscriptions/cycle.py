@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.billing import events
+from apps.billing.invoices import customer_credit
 from apps.billing.invoices.charged import BilledLine, charge, put_lines
 from apps.billing.invoices.confirming import (
     awaited_payment,
@@ -212,9 +213,10 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
     invoice.next_letter_at = next_reminder(at, due, at) if invoice.total_cents else None
     invoice.save(force_insert=True)
     rows = put_lines(invoice, lines, charged)
-    if not invoice.total_cents:
+    credit_cents = customer_credit.usable_cents(invoice)
+    if credit_cents >= invoice.total_cents:
         keep(subscription, at)  # it is paid at once, which looks at the row
-    finalize_locked(invoice, at, rows)
+    finalize_locked(invoice, at, rows, credit_cents)
     if invoice.status == OPEN:
         emails.invoice_opened(invoice)
     else:

@@ -85,6 +85,13 @@ SENTENCES = {
     "rate_of_category": "{field} must be 0 in the category {category}",
     "rate_above_zero": "{field} must be more than 0 in the category {category}",
     "reason_required": "{field} is required in the category {category}",
+    "number_prefix": (
+        "{field} must be letters, digits and . / _ -, begin with a letter or digit, and end with no"
+        " digit"
+    ),
+    "prefix_of_other": "{field} is used for the store's other documents",
+    "prefix_typed": "{field} begins invoice numbers that were entered by hand",
+    "number_of_series": "{field} is a number of the store's own series",
     "reason_refused": "{field} must be empty in the category {category}",
     "nothing_included": "{field} must be false when the rate is 0",
     "tax_rate_unknown": "{field} is not an active tax rate of this store",

@@ -10,8 +10,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from apps.billing import selectors
-from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
+from apps.billing.numbers import formatted_number
 from apps.billing.states import CANCELED, PAUSED
 from apps.billing.subscriptions.upcoming import cycle_cents
 from apps.core import clock, money

@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext
 
 from apps.billing import selectors
+from apps.billing.invoices import customer_credit
 from apps.billing.models import Customer, VatCheck
 from apps.billing.requests import CustomerChanges, CustomerRequest
 from apps.billing.services import customers, vat_checks
@@ -94,6 +95,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             {"row": subscription, "cents": cycle_cents(subscription)}
             for subscription in subscriptions[:SHOWN]
         ],
+        "credit": customer_credit.credit_of(customer),
         "checks": selectors.vat_checks_of(access, customer, 5),
         "portal_url": portal_url(customer) if customer.deleted_at is None else "",
         "now": now,

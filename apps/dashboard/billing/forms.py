@@ -42,6 +42,8 @@ _LABELS = {
     "reason": gettext_noop("Reason"),
     "reason_code": gettext_noop("Reason code"),
     "category": gettext_noop("Category"),
+    "invoice_prefix": gettext_noop("the prefix of invoices"),
+    "credit_note_prefix": gettext_noop("the prefix of credit notes"),
     "custom_number": gettext_noop("the number"),
     "po_number": gettext_noop("the order number"),
     "buyer_reference": gettext_noop("the buyer’s reference"),

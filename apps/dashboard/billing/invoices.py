@@ -12,11 +12,12 @@ from django.utils.translation import gettext, gettext_noop
 
 from apps.access.access import Access
 from apps.billing import selectors
-from apps.billing.documents.invoices import formatted_number, hosted_url
+from apps.billing.documents.invoices import hosted_url
 from apps.billing.e_invoices.formats import FACTUR_X, FORMATS, EInvoiceFormat
 from apps.billing.invoices import confirming, credit_notes, drafts, e_invoice, files
 from apps.billing.invoices import lifecycle as states
 from apps.billing.models import CreditNote, Invoice
+from apps.billing.numbers import formatted_number
 from apps.billing.requests import CreditNoteRequest
 from apps.billing.states import DRAFT, OPEN, OVERPAID
 from apps.chain.networks.families import shown_address
@@ -195,8 +196,8 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     """The bill as PDF, the receipt, or the e-invoice as XML."""
     invoice = find_invoice(request, id)
     choice = request.GET.get("of", "")
-    if choice == "credit_note":
-        return _credit_note(request, invoice)
+    if choice in ("credit_note", "credit_data"):
+        return _credit_note(request, invoice, is_data=choice == "credit_data")
     make, kind, ending, content_type = _FILES.get(choice, _FILES[""])
     if invoice.number is None or (kind == "receipt" and not files.has_receipt(invoice)):
         raise Http404
@@ -218,18 +219,37 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     )
 
 
-def _credit_note(request: PageRequest, invoice: Invoice) -> HttpResponse:
-    """A credit note of the invoice as XML."""
-    rows = credit_notes.credit_notes_visible_to(request.access).filter(invoice=invoice)
-    note: CreditNote = find(rows, request.GET.get("note", ""))
-    if not e_invoice.can_be_credit_note(invoice):
+def _credit_note(request: PageRequest, invoice: Invoice, *, is_data: bool) -> HttpResponse:
+    """A credit note of the invoice as PDF or XML."""
+    note = _note_of(request, invoice, request.GET.get("note", ""))
+    try:
+        content = e_invoice.credit_note_xml(note) if is_data else files.credit_note_pdf(note)
+    except NotDrawn as refusal:
+        return unavailable(request, str(refusal.retry_after))
+    if content is None:
         raise Http404
-    name = files.credit_note_file_name(note)
+    name = files.credit_note_file_name(note, "xml" if is_data else "pdf")
     return HttpResponse(
-        e_invoice.required_credit_note_xml(note, FACTUR_X.key),
-        content_type="application/xml",
+        content,
+        content_type="application/xml" if is_data else "application/pdf",
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
+
+
+def _note_of(request: PageRequest, invoice: Invoice, id: str) -> CreditNote:
+    rows = credit_notes.credit_notes_visible_to(request.access).filter(invoice=invoice)
+    note: CreditNote = find(rows, id)
+    return note
+
+
+def send_note(request: PageRequest, id: str) -> HttpResponse:
+    """E-mail one of the invoice's credit notes to the customer."""
+    invoice = find_invoice(request, id)
+    credit_notes.send_credit_note(
+        request.access, _note_of(request, invoice, request.POST.get("note", ""))
+    )
+    messages.success(request, gettext("The email is on its way."))
+    return go("invoice", invoice.pk)
 
 
 def _offered_in(*statuses: str) -> Callable[[Invoice], bool]:

@@ -9,8 +9,8 @@ from django.utils.text import Truncator
 from django.utils.translation import gettext
 
 from apps.assets.models import AcceptedAsset
-from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Invoice, Subscription
+from apps.billing.numbers import formatted_number
 from apps.billing.states import OVERPAID
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.sending.following import place_of

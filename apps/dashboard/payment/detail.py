@@ -11,7 +11,7 @@ from msgspec.structs import asdict
 
 from apps.agents.selectors import signed_payment_of
 from apps.assets.models import Asset
-from apps.billing.documents.invoices import formatted_number
+from apps.billing.numbers import formatted_number
 from apps.billing.selectors import invoice_of
 from apps.billing.services.emails import key_starts
 from apps.core import mail, money

@@ -7,8 +7,8 @@ from django.urls import reverse
 from django.utils.translation import gettext
 
 from apps.access.models import ApiKey
-from apps.billing.documents.invoices import formatted_number
 from apps.billing.models import Customer, Invoice, Product, Subscription
+from apps.billing.numbers import formatted_number
 from apps.core.searching import Term
 from apps.core.templatetags.tillgate import crypto, fiat
 from apps.dashboard.tables.cells import ends_of

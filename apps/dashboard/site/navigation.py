@@ -68,6 +68,7 @@ _SETTINGS = {
     "settings_waiting": _("Waiting period"),
     "settings_approvals": _("Payout approval"),
     "settings_taxes": _("Taxes"),
+    "settings_documents": _("Invoice numbers"),
     "settings_account_codes": _("Account codes"),
 }
 _PAYOUTS = ("payout_batches", "payout_schedules", "payout_destinations")

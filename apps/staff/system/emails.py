@@ -10,6 +10,7 @@ from apps.staff.pages import ReadOnly
 
 EMAIL_NAMES = {
     "account_changed": "Account change notice",
+    "credit_note": "Credit note",
     "credentials_shrunk": "Reduced API access",
     "daily_summary": "Payments summary",
     "destination_named": "New payout destination",

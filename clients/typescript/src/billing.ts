@@ -6,6 +6,11 @@ import type { Body, Fields, Query } from "./types.js";
 // Billing takes no idempotency keys: look before you create again.
 
 export class Customers extends Resource {
+  /** What was paid beyond what was owed, by currency. */
+  credit(id: string, options?: RequestOptions) {
+    return this.api.call("get_billing_customers_id_credit", { path: { id } }, options);
+  }
+
   create(fields: Fields<"post_billing_customers", "customer">, options?: RequestOptions) {
     return this.api.call("post_billing_customers", { body: { customer: fields } }, options);
   }
@@ -65,6 +70,20 @@ export class TaxSettings extends Resource {
 
   update(fields: Fields<"patch_billing_tax_settings", "tax_settings">, options?: RequestOptions) {
     return this.api.call("patch_billing_tax_settings", { body: { tax_settings: fields } }, options);
+  }
+}
+
+export class DocumentSettings extends Resource {
+  retrieve(options?: RequestOptions) {
+    return this.api.call("get_billing_document_settings", {}, options);
+  }
+
+  update(
+    fields: Fields<"patch_billing_document_settings", "document_settings">,
+    options?: RequestOptions,
+  ) {
+    const body = { document_settings: fields };
+    return this.api.call("patch_billing_document_settings", { body }, options);
   }
 }
 
@@ -131,6 +150,15 @@ export class CreditNotes extends Resource {
     const read = (page: number) =>
       this.api.call("get_billing_credit_notes", { query: paged(filters, page) }, options);
     return new List(read, first(filters));
+  }
+
+  pdf(id: string, options?: RequestOptions) {
+    return this.api.download("get_billing_credit_notes_id_pdf", { path: { id } }, options);
+  }
+
+  /** E-mails the document to the customer. */
+  send(id: string, options?: RequestOptions) {
+    return this.api.call("post_billing_credit_notes_id_send", { path: { id } }, options);
   }
 
   /** XML in one of the formats of e-invoices. */

@@ -2,6 +2,7 @@ import { Agent } from "./agent.js";
 import {
   CreditNotes,
   Customers,
+  DocumentSettings,
   Invoices,
   Prices,
   Products,
@@ -53,6 +54,7 @@ export class Tillgate {
   readonly subscriptions: Subscriptions;
   readonly taxRates: TaxRates;
   readonly taxSettings: TaxSettings;
+  readonly documentSettings: DocumentSettings;
   readonly swaps: Swaps;
   readonly testClock: TestClock;
   readonly webhookEndpoints: WebhookEndpoints;
@@ -81,6 +83,7 @@ export class Tillgate {
     this.subscriptions = new Subscriptions(api);
     this.taxRates = new TaxRates(api);
     this.taxSettings = new TaxSettings(api);
+    this.documentSettings = new DocumentSettings(api);
     this.swaps = new Swaps(api);
     this.testClock = new TestClock(api);
     this.webhookEndpoints = new WebhookEndpoints(api);

@@ -378,6 +378,23 @@ export type Customer = {
     /** Format: date-time */
     updated_at: string;
 };
+export type CustomerCredit = {
+    currency: string;
+    balance_cents: number;
+    lines: CustomerCreditLine[];
+};
+export type CustomerCreditLine = {
+    /** Format: uuid */
+    id: string;
+    /** @enum {string} */
+    kind: "overpaid" | "refunded" | "applied";
+    amount_cents: number;
+    /** Format: uuid */
+    invoice_id: string;
+    invoice_number: string | null;
+    /** Format: date-time */
+    created_at: string;
+};
 export type CustomerPage = {
     data: Customer[];
     meta: PageFigures;
@@ -395,6 +412,13 @@ export type DeletedEvent = {
     external_id: string | null;
     /** Format: date-time */
     deleted_at: string;
+};
+export type DocumentSettings = {
+    invoice_prefix: string;
+    credit_note_prefix: string;
+    restarts_yearly: boolean;
+    credits_automatically: boolean | null;
+    livemode: boolean;
 };
 export type EInvoiceFormat = {
     format: string;
@@ -1812,6 +1836,7 @@ export type InvoiceFields = {
     tax_cents: number;
     total_cents: number;
     amount_paid_cents: number;
+    credit_applied_cents: number;
 };
 export type VerificationRequestInput = {
     registration_number?: string;
@@ -1882,9 +1907,12 @@ export interface Schemas {
     CreditNoteLine: CreditNoteLine;
     CreditNotePage: CreditNotePage;
     Customer: Customer;
+    CustomerCredit: CustomerCredit;
+    CustomerCreditLine: CustomerCreditLine;
     CustomerPage: CustomerPage;
     CustomerSummary: CustomerSummary;
     DeletedEvent: DeletedEvent;
+    DocumentSettings: DocumentSettings;
     EInvoiceFormat: EInvoiceFormat;
     Error: Error;
     ErrorDetails: ErrorDetails;
@@ -2076,6 +2104,14 @@ export interface Bodies {
         customer: CustomerInput & {
             /** Format: email */
             email?: string;
+        };
+    };
+    patch_billing_document_settings: {
+        document_settings: {
+            invoice_prefix?: string;
+            credit_note_prefix?: string;
+            restarts_yearly?: boolean;
+            credits_automatically?: boolean;
         };
     };
     post_billing_invoices: {
@@ -2621,12 +2657,17 @@ export interface Answers {
     get_billing_credit_notes: CreditNotePage;
     get_billing_credit_notes_id: CreditNote;
     get_billing_credit_notes_id_e_invoices_format: string;
+    get_billing_credit_notes_id_pdf: string;
+    post_billing_credit_notes_id_send: CreditNote;
     get_billing_customers: CustomerPage;
     post_billing_customers: Customer;
     get_billing_customers_id: Customer;
     patch_billing_customers_id: Customer;
+    get_billing_customers_id_credit: CustomerCredit[];
     get_billing_customers_id_vat_checks: VatCheck[];
     post_billing_customers_id_vat_checks: VatCheck;
+    get_billing_document_settings: DocumentSettings;
+    patch_billing_document_settings: DocumentSettings;
     get_billing_invoice_token: InvoiceWithPayment;
     post_billing_invoice_token_payment_intent: InvoiceWithPayment;
     get_billing_invoices: InvoicePage;

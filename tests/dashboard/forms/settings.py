@@ -81,6 +81,14 @@ SETTINGS = (
         "The tax is not an active tax rate of this store.",
     ),
     Broken(
+        "settings_documents",
+        at("settings/documents"),
+        {"invoice_prefix": "2027", "credit_note_prefix": "CN-"},
+        "invoice_prefix",
+        "The prefix of invoices must be letters, digits and . / _ -, begin with a letter or digit,"
+        " and end with no digit.",
+    ),
+    Broken(
         "tax_rate_create",
         at("settings/taxes/new"),
         {"name": "Reverse", "category": "AE"},

@@ -667,6 +667,15 @@ class Customers(async_calls.AsyncResource):
         """List VAT number checks: `GET /billing/customers/{id}/vat_checks`."""
         return self._api.whole(calls.Call("GET", f"/billing/customers/{calls.quoted(id)}/vat_checks", options), models.VatCheck)
 
+    def credit(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> AsyncListing[models.CustomerCredit]:
+        """Retrieve a customer's credit: `GET /billing/customers/{id}/credit`."""
+        return self._api.whole(calls.Call("GET", f"/billing/customers/{calls.quoted(id)}/credit", options), models.CustomerCredit)
+
     def list(
         self,
         *,
@@ -734,6 +743,26 @@ class TaxSettings(async_calls.AsyncResource):
     ) -> models.TaxSettings:
         """Update tax settings: `PATCH /billing/tax_settings`."""
         return await self._api.one(calls.Call("PATCH", "/billing/tax_settings", options, body={"tax_settings": fields}), models.TaxSettings)
+
+
+class DocumentSettings(async_calls.AsyncResource):
+
+    async def retrieve(
+        self,
+        *,
+        options: Options | None = None,
+    ) -> models.DocumentSettings:
+        """Retrieve document settings: `GET /billing/document_settings`."""
+        return await self._api.one(calls.Call("GET", "/billing/document_settings", options), models.DocumentSettings)
+
+    async def update(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.DocumentSettingsUpdate],
+    ) -> models.DocumentSettings:
+        """Update document settings: `PATCH /billing/document_settings`."""
+        return await self._api.one(calls.Call("PATCH", "/billing/document_settings", options, body={"document_settings": fields}), models.DocumentSettings)
 
 
 class Products(async_calls.AsyncResource):
@@ -979,6 +1008,24 @@ class CreditNotes(async_calls.AsyncResource):
     ) -> models.CreditNote:
         """Retrieve a credit note: `GET /billing/credit_notes/{id}`."""
         return await self._api.one(calls.Call("GET", f"/billing/credit_notes/{calls.quoted(id)}", options), models.CreditNote)
+
+    async def pdf(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> bytes:
+        """Download a credit note as a PDF: `GET /billing/credit_notes/{id}/pdf`."""
+        return await self._api.file(calls.Call("GET", f"/billing/credit_notes/{calls.quoted(id)}/pdf", options))
+
+    async def send(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.CreditNote:
+        """Send a credit note: `POST /billing/credit_notes/{id}/send`."""
+        return await self._api.one(calls.Call("POST", f"/billing/credit_notes/{calls.quoted(id)}/send", options), models.CreditNote)
 
     async def e_invoice(
         self,
@@ -1431,6 +1478,7 @@ class AsyncResources:
     customers: Customers
     tax_rates: TaxRates
     tax_settings: TaxSettings
+    document_settings: DocumentSettings
     products: Products
     prices: Prices
     invoices: Invoices
@@ -1457,6 +1505,7 @@ class AsyncResources:
         self.customers = Customers(api)
         self.tax_rates = TaxRates(api)
         self.tax_settings = TaxSettings(api)
+        self.document_settings = DocumentSettings(api)
         self.products = Products(api)
         self.prices = Prices(api)
         self.invoices = Invoices(api)

@@ -241,6 +241,13 @@ class TaxSettingsUpdate(TypedDict):
     supply_type: NotRequired[Literal['goods', 'service', 'digital']]
 
 
+class DocumentSettingsUpdate(TypedDict):
+    invoice_prefix: NotRequired[str]
+    credit_note_prefix: NotRequired[str]
+    restarts_yearly: NotRequired[bool]
+    credits_automatically: NotRequired[bool]
+
+
 class ProductsCreate(TypedDict):
     name: str
     description: NotRequired[str]

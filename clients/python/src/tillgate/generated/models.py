@@ -300,6 +300,16 @@ class Customer:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CustomerCreditLine:
+    amount_cents: int
+    created_at: str
+    id: str
+    invoice_id: str
+    invoice_number: str | None
+    kind: Literal['overpaid', 'refunded', 'applied']
+
+
+@dataclass(frozen=True, kw_only=True)
 class CustomerSummary:
     email: str
     id: str
@@ -312,6 +322,15 @@ class DeletedEvent:
     external_id: str | None
     id: str
     name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DocumentSettings:
+    credit_note_prefix: str
+    credits_automatically: bool | None
+    invoice_prefix: str
+    livemode: bool
+    restarts_yearly: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -1459,6 +1478,13 @@ class CreditNotePage:
 
 
 @dataclass(frozen=True, kw_only=True)
+class CustomerCredit:
+    balance_cents: int
+    currency: str
+    lines: list[CustomerCreditLine]
+
+
+@dataclass(frozen=True, kw_only=True)
 class CustomerPage:
     data: list[Customer]
     meta: PageFigures
@@ -1479,6 +1505,7 @@ class Invoice:
     amount_paid_cents: int
     buyer_reference: str | None
     created_at: str
+    credit_applied_cents: int
     currency: str
     custom_number: str | None
     customer: CustomerSummary
@@ -1818,6 +1845,7 @@ ErrorMaybeWithBlockers: TypeAlias = ErrorWithBlockers | Error
 @dataclass(frozen=True, kw_only=True)
 class InvoiceWithPayment:
     amount_paid_cents: int
+    credit_applied_cents: int
     currency: str
     customer: HostedInvoiceCustomer
     description: str | None

@@ -666,6 +666,15 @@ class Customers(calls.Resource):
         """List VAT number checks: `GET /billing/customers/{id}/vat_checks`."""
         return self._api.whole(calls.Call("GET", f"/billing/customers/{calls.quoted(id)}/vat_checks", options), models.VatCheck)
 
+    def credit(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> Listing[models.CustomerCredit]:
+        """Retrieve a customer's credit: `GET /billing/customers/{id}/credit`."""
+        return self._api.whole(calls.Call("GET", f"/billing/customers/{calls.quoted(id)}/credit", options), models.CustomerCredit)
+
     def list(
         self,
         *,
@@ -733,6 +742,26 @@ class TaxSettings(calls.Resource):
     ) -> models.TaxSettings:
         """Update tax settings: `PATCH /billing/tax_settings`."""
         return self._api.one(calls.Call("PATCH", "/billing/tax_settings", options, body={"tax_settings": fields}), models.TaxSettings)
+
+
+class DocumentSettings(calls.Resource):
+
+    def retrieve(
+        self,
+        *,
+        options: Options | None = None,
+    ) -> models.DocumentSettings:
+        """Retrieve document settings: `GET /billing/document_settings`."""
+        return self._api.one(calls.Call("GET", "/billing/document_settings", options), models.DocumentSettings)
+
+    def update(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.DocumentSettingsUpdate],
+    ) -> models.DocumentSettings:
+        """Update document settings: `PATCH /billing/document_settings`."""
+        return self._api.one(calls.Call("PATCH", "/billing/document_settings", options, body={"document_settings": fields}), models.DocumentSettings)
 
 
 class Products(calls.Resource):
@@ -978,6 +1007,24 @@ class CreditNotes(calls.Resource):
     ) -> models.CreditNote:
         """Retrieve a credit note: `GET /billing/credit_notes/{id}`."""
         return self._api.one(calls.Call("GET", f"/billing/credit_notes/{calls.quoted(id)}", options), models.CreditNote)
+
+    def pdf(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> bytes:
+        """Download a credit note as a PDF: `GET /billing/credit_notes/{id}/pdf`."""
+        return self._api.file(calls.Call("GET", f"/billing/credit_notes/{calls.quoted(id)}/pdf", options))
+
+    def send(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.CreditNote:
+        """Send a credit note: `POST /billing/credit_notes/{id}/send`."""
+        return self._api.one(calls.Call("POST", f"/billing/credit_notes/{calls.quoted(id)}/send", options), models.CreditNote)
 
     def e_invoice(
         self,
@@ -1430,6 +1477,7 @@ class Resources:
     customers: Customers
     tax_rates: TaxRates
     tax_settings: TaxSettings
+    document_settings: DocumentSettings
     products: Products
     prices: Prices
     invoices: Invoices
@@ -1456,6 +1504,7 @@ class Resources:
         self.customers = Customers(api)
         self.tax_rates = TaxRates(api)
         self.tax_settings = TaxSettings(api)
+        self.document_settings = DocumentSettings(api)
         self.products = Products(api)
         self.prices = Prices(api)
         self.invoices = Invoices(api)
