@@ -103,7 +103,7 @@ STARTS = {
         "from apps.console.management.commands import watch_chains",
         HEAVY | CELERY | REDIS | DOORS | KEYS,
         858,
-        1099,
+        1100,
     ),
     "signer": Start(
         "from apps.console.management.commands import signer",
