@@ -13,7 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.documents.invoices import hosted_url
-from apps.billing.e_invoices.formats import FACTUR_X, FORMATS, EInvoiceFormat
+from apps.billing.e_invoices.formats import FORMATS, EInvoiceFormat
 from apps.billing.invoices import confirming, credit_notes, drafts, e_invoice, files
 from apps.billing.invoices import lifecycle as states
 from apps.billing.models import CreditNote, Invoice
