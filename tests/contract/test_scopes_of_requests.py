@@ -392,7 +392,7 @@ PAYMENT_LINKS = (
     "checkout_refund_address",
     "checkout_refund",
 )
-_INVOICE = ("", "_pay", "_simulate", "_portal", "_brand", "_pdf", "_data", "_receipt")
+_INVOICE = ("", "_pay", "_simulate", "_portal", "_brand", "_pdf", "_data", "_receipt", "_x402")
 INVOICE_LINKS = (
     *(f"invoice{part}" for part in _INVOICE),
     *(f"credit_note{part}" for part in ("_pdf", "_data")),
