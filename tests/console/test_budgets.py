@@ -91,7 +91,7 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | KEYS,
         1180,
-        2221,
+        2215,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
@@ -109,13 +109,13 @@ STARTS = {
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
         856,
-        1119,
+        1120,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
         1208,
-        2255,
+        2249,
     ),
     "migrate": Start(
         (
