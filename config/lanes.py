@@ -41,7 +41,8 @@ LANES = (
     Lane(
         "documents",
         2,
-        r"/api/v2/payments/[^/]+/invoice$|/invoice/[^/]+/(?:invoice|receipt)\.pdf$"
+        r"/api/v2/payments/[^/]+/invoice$"
+        r"|/invoice/[^/]+/(?:invoice|receipt|credit-notes/[^/]+)\.pdf$"
         r"|/dashboard/(?:payments|invoices)/[^/]+/(?:invoice|file)$",
     ),
     Lane("test clocks", 2, r"/api/v2/test_clock/advance$"),

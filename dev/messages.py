@@ -283,8 +283,8 @@ def _of_tables() -> Iterator[Id]:
             yield from ((str(label), "") for label in kind.labels if label)
     for notice in KINDS.values():
         yield from ((text, "") for text in (notice.label, notice.says, notice.always) if text)
-    yield from ((text, "") for text in CHOICES.values())
-    yield from ((text, "") for text in (*LABELS.values(), *labels_of_settings().values()))
+    tables = (CHOICES, LABELS, labels_of_settings())
+    yield from ((text, "") for table in tables for text in table.values())
     actions = {action for settings in LOGGED for action in settings.actions}
     for path in _files(ROOT, MERCHANT_PYTHON):
         actions |= {*_RECORDED.findall(path.read_text("utf-8"))}
@@ -481,11 +481,8 @@ def imported(catalog: Catalog, text: str) -> int:
 def main(arguments: list[str]) -> None:
     set_up()
     if arguments[:1] == ["export"]:
-        sys.stdout.write(
-            exported(
-                update(read(arguments[1]), collect(arguments[1])), is_whole="--all" in arguments
-            )
-        )
+        wanted = update(read(arguments[1]), collect(arguments[1]))
+        sys.stdout.write(exported(wanted, is_whole="--all" in arguments))
         return
     for language in languages():
         messages = collect(language)

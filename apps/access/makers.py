@@ -59,7 +59,7 @@ def tell_owners(store: Store, user: User, before: str | None, after: str | None)
         return
     context = {
         "person": user.name or user.email,
-        "role": Role(after).label if after else "",
+        "role": Role(after).label.lower() if after else "",
         "store": store.name,
         "lines": [
             (credential.name, credential.mode, ", ".join(credential.lost)) for credential in shrunk

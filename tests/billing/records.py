@@ -124,9 +124,13 @@ def tax_rate(api: Api) -> dict[str, Any]:
 
 
 def credit_note(api: Api) -> dict[str, Any]:
-    """Of an invoice that was voided."""
+    """Of an invoice that was voided: by itself where taxes are set up, else by hand."""
     made = opened(api)
     ok(act(api, made["id"], "void"))
+    for note in ok(api.get("/billing/credit_notes"))["data"]:
+        if note["invoice_id"] == made["id"]:
+            found: dict[str, Any] = note
+            return found
     path = f"/billing/invoices/{made['id']}/credit_notes"
     body: dict[str, Any] = ok(api.post(path, {"credit_note": {}}), 201)
     return body

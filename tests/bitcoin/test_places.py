@@ -168,7 +168,7 @@ def test_lists_statements_and_reports_count_eight_decimals(
     days = today - timedelta(days=1), today + timedelta(days=1)
     make.advance(reading.shop.test, 4 * 86_400)  # only days that are over are reported
     access = Access.for_public(Store.objects.get(pk=reading.shop.store.pk), "test")
-    for kind in Report.Type:
+    for kind in set(Report.Type) - {Report.Type.TAX_REPORT}:  # it has no coins
         rows = rows_of(made(access, *days, kind))
         assert net in json.dumps(rows), kind
         assert made(access, *days, kind, format="pdf").startswith(b"%PDF")

@@ -80,6 +80,7 @@ ON_THE_WAY = {
     "approval_approve",
     "security_enrol",
     "passkey_remove",
+    "notification",
 }
 
 

@@ -333,6 +333,7 @@ def test_every_read_that_may_be_behind_says_why() -> None:
     uses = {name for name in replica.USES if not name.startswith("tests.")}
     assert uses == {
         "apps.audit.verify._read_late",
+        "apps.billing.tax_report._rows",
         "apps.console.health._database_figures",
         "apps.core.db.streams._copy",
         "apps.staff.pages.ReadOnly._list_as_it_was",

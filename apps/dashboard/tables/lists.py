@@ -109,7 +109,7 @@ class Table:
     parameters: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def body(self) -> SafeString:
+    def rows_html(self) -> SafeString:
         """Its rows as HTML: hundreds of cells, which a template would take twenty times as long
         for."""
         first, *others = self.columns
