@@ -56,7 +56,7 @@ JUDGED_ELSEWHERE = {
     "test_passkeys": "sign_in_passkey passkeys passkey_add passkey_remove",
     "test_frame": "features",
     "test_own_settings": "profile verification",
-    "test_notifications": "notifications notification_settings unsubscribe",
+    "test_notifications": "notifications notification notification_settings unsubscribe",
     "test_store_closing": "settings_store_close",
 }
 # What people open from an email, and how its link begins.
