@@ -182,8 +182,7 @@ def environment() -> dict[str, str]:
         return {}
     before = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path]
     names = {"LD_LIBRARY_PATH": ":".join(dict.fromkeys([*before, *folders]))}
-    is_own = _has_font("*.[ot]t[cf]", _FONTS[2:])
-    if is_own or not _SYSTEM_FONTS_FILE.exists() or not _has_font("*.[ot]tf", _FONTS[:2]):
+    if not _SYSTEM_FONTS_FILE.exists() or not _has_font("*.[ot]tf", _FONTS[:2]):
         names["FONTCONFIG_FILE"] = str(_OWN_FONTS_FILE)
     return names
 
