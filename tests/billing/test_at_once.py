@@ -9,6 +9,7 @@ from typing import Any
 
 from django.db import connection
 
+from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.models import (
     CreditNote,
     CustomerCreditLine,
@@ -19,7 +20,9 @@ from apps.billing.models import (
 from apps.billing.subscriptions.cycle import advance_subscription
 from apps.core import clock
 from apps.webhooks.models import Event
+from tests import auditing, make
 from tests.billing import records as r
+from tests.billing.test_customer_credit import payment_of, taxed
 from tests.billing.test_paid_twice import paid_twice
 from tests.cast import Api, Cast
 
@@ -113,6 +116,23 @@ def test_credit_that_many_finalized_invoices_want_is_used_once(committed: Cast) 
     assert sorted(made["status"] for made in answers) == ["open"] * 4 + ["paid"]
     lines_of = CustomerCreditLine.objects.filter(customer=owner)
     assert sum(lines_of.values_list("amount_cents", flat=True)) == 0
+
+
+def test_a_refund_that_many_count_makes_one_credit_note(committed: Cast) -> None:
+    api = committed.bakery.test
+    taxed(api)
+    made = r.opened(api, line_items=[r.line(10_000)])
+    r.pay(api, made)
+    make.paid(api, amount="500.00")
+    payment_id = payment_of(made["id"])
+    body = {"refund": {"destination_address": make.fresh_address(), "settlement_amount": "40.00"}}
+    r.ok(api.post(f"/payments/{payment_id}/refunds", body, key="back"), 201)
+    for _ in range(2):
+        make.advance(api, 61)
+    together(lambda _: update_paid_amounts([payment_id]), 8)
+    totals = CreditNote.objects.filter(invoice=made["id"]).values_list("total_cents", flat=True)
+    assert list(totals) == [4000]
+    assert auditing.breaches() == []
 
 
 def test_series_numbers_taken_at_once_have_no_gap(committed: Cast) -> None:
