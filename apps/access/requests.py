@@ -37,7 +37,7 @@ class AppRequest(Request, frozen=True, kw_only=True):
 
 
 class AppChanges(Edits, frozen=True, kw_only=True):
-    """Whether it is confidential stays as it was made."""
+    """Changes of an app: whether it is confidential stays as it was made."""
 
     name: Name | UnsetType = UNSET
     website_url: Link | UnsetType | None = UNSET
@@ -47,6 +47,7 @@ class AppChanges(Edits, frozen=True, kw_only=True):
 
 
 class AgentScopes(Request, frozen=True, kw_only=True):
-    """What an app wants its agent to hold: all that the person may give unless scopes are named."""
+    """Scopes that an app wants its agent to hold: all that the person may give unless scopes are
+    named."""
 
     scopes: Scopes | None = None

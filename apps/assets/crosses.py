@@ -33,7 +33,7 @@ def source_of(mode: str) -> CrossProvider | None:
 
 
 def crosses_of(source: CrossProvider, today: date) -> Mapping[str, Decimal]:
-    """What a euro is in each currency; empty where the source fails or its file is old. Asked for
+    """Price of a euro in each currency; empty where the source fails or its file is old. Asked for
     once in a while."""
     until, crosses = _kept.get(source.name, (0.0, None))
     if time.monotonic() >= until:

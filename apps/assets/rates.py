@@ -238,7 +238,7 @@ def _crossed(
 
 
 def _answer(provider: RateProvider, pairs: set[Pair], at: datetime) -> dict[Pair, SourceQuote]:
-    """What a source says, but for what is no rate, or by its own word is too old."""
+    """Quotes of a source, without those that are no rate or too old by its own word."""
     try:
         quotes = provider.quotes(sorted(pairs))
     except ProviderError as error:

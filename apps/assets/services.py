@@ -128,7 +128,7 @@ def change_asset(
 
 
 def _change_finality(chain: Chain, finality: str) -> dict[str, object]:
-    """What it became. Raises NoTagConfirmations."""
+    """Changes the finality rule; returns the new one. Raises NoTagConfirmations."""
     chain.finality_tag, chain.counts_confirmations = FINALITY_RULES[finality]
     if chain.finality_tag and not chain.tag_confirmations:
         raise NoTagConfirmations(chain)

@@ -1,4 +1,4 @@
-"""What people call invoices and credit notes."""
+"""Numbers of invoices and credit notes as people write them."""
 
 import re
 
@@ -10,7 +10,7 @@ DEFAULT_CREDIT_NOTE_PREFIX = "CN-"
 
 
 def formatted_number(invoice: Invoice) -> str | None:
-    """What people call the invoice; a draft has none unless it was given one."""
+    """Number of an invoice as people write it; a draft has none unless it was given one."""
     if invoice.custom_number:
         return invoice.custom_number
     if invoice.number is None:
@@ -19,7 +19,7 @@ def formatted_number(invoice: Invoice) -> str | None:
 
 
 def credit_note_number(note: CreditNote) -> str:
-    """What people call it."""
+    """Number of a credit note as people write it."""
     return _printed(note.series, note.series_number, DEFAULT_CREDIT_NOTE_PREFIX, note.number)
 
 

@@ -152,8 +152,8 @@ class TaxSettingsChanges(Edits, frozen=True, kw_only=True):
 
 
 class Prefix(Text):
-    """What numbers begin with: letters, digits and marks, and no digit at the end, so that the
-    number behind it can be told."""
+    """Beginning of numbers: letters, digits and marks, and no digit at the end, so that the number
+    behind it can be told."""
 
     def check(self, value: Any, name: str) -> str:
         text = super().check(value, name)

@@ -68,8 +68,8 @@ class TaxSum(NamedTuple):
 
 
 class SupplySum(NamedTuple):
-    """What a business abroad was billed without tax in a month, by its VAT number and category, for
-    the recapitulative statement."""
+    """Sales without tax to a business abroad in a month, by its VAT number and category, for the
+    recapitulative statement."""
 
     month: date
     currency: str

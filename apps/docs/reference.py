@@ -128,7 +128,7 @@ def _answer(example: Example) -> str:
 
 
 def _may_be_shortened(value: Any) -> bool:
-    """Whether one of its lists has as many items as an example shows."""
+    """Tells whether one of its lists has as many items as an example shows."""
     if isinstance(value, dict):
         return any(map(_may_be_shortened, value.values()))
     if isinstance(value, list):

@@ -37,7 +37,7 @@ class DocsPage(Struct, frozen=True, kw_only=True):
 
     @property
     def has_key(self) -> bool:
-        """Whether its code has a place for the reader's own key."""
+        """Tells whether its code has a place for the reader's own key."""
         return "data-key" in self.html
 
 

@@ -85,8 +85,8 @@ def show(request: HttpRequest, reference: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @public_page("checkout", find=sale_by_token)
 def display(request: HttpRequest, reference: str) -> HttpResponse:
-    """The same on a screen of the store, turned to the customer: then with the code that they scan,
-    and what becomes of the payment."""
+    """The sale on a screen of the store, turned to the customer: then with the code that they scan,
+    and the state of the payment."""
     return _page(request, _sale(reference), is_display=True)
 
 

@@ -1,6 +1,5 @@
-"""Whether somebody looks at a page: a browser that goes there says so in its headers. Programs that
-make previews of links, and mail scanners, say nothing of the kind.
-"""
+"""Tells whether somebody looks at a page: a browser that goes there says so in its headers.
+Programs that make previews of links, and mail scanners, say nothing of the kind."""
 
 from django.conf import settings
 from django.http import HttpRequest

@@ -55,7 +55,7 @@ def pay(request: HttpRequest, reference: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @public_page("checkout")
 def pay_invoice(request: HttpRequest, reference: str) -> HttpResponse:
-    """What is left of an invoice, by its one payment, which the first look makes as the page's
+    """Pays the rest of an invoice by its one payment, which the first look makes as the page's
     button does."""
     try:
         _, payment, _ = start_payment(reference)

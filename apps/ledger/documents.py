@@ -16,7 +16,7 @@ STABLECOIN_DECIMALS = 6
 
 
 class BalanceDocument(Document, frozen=True, kw_only=True):
-    """What a store has of an asset: `amount_cents` is the worth of all of it in the store's
+    """Balance of a store in an asset: `amount_cents` is the worth of all of it in the store's
     currency."""
 
     asset_id: str
@@ -37,7 +37,7 @@ class StablecoinTotal(Document, frozen=True, kw_only=True):
 
 
 class SettlementBalance(Document, frozen=True, kw_only=True):
-    """What the stablecoins are worth; null when a rate is missing."""
+    """Worth of the stablecoins; null when a rate is missing."""
 
     currency: str
     amount_cents: int | None

@@ -90,7 +90,7 @@ def account_id(store_id: uuid.UUID | None, mode: str, asset_id: str, kind: str) 
 
 
 def may_post(kind: str) -> bool:
-    """Whether this process posts movements of the kind, or leaves them to a worker."""
+    """Tells whether this process posts movements of the kind, or leaves them to a worker."""
     is_web: bool = connection.is_web  # type: ignore[attr-defined]  # of core.db.postgresql
     return not is_web or kind in posting_by_record.BY_KIND
 

@@ -82,7 +82,7 @@ WHERE m.reference = %(payment)s AND e.asset_id = %(asset)s
 
 
 def own_pending_of(payment_id: uuid.UUID, asset_id: str) -> int:
-    """What came to the merchant's own wallet for a payment and isn't settled."""
+    """Amount that came to the merchant's own wallet for a payment and isn't settled."""
     return int(_OWN_PENDING.rows(payment=payment_id, asset=asset_id)[0][0])
 
 
@@ -94,7 +94,7 @@ WHERE m.key = %(key)s AND e.amount_atomic < 0
 
 
 def taken_by(key: str) -> dict[str, int]:
-    """What a movement took from accounts, by their kind."""
+    """Amounts that a movement took from accounts, by their kind."""
     return {kind: int(amount) for kind, amount in _REVERSED.rows(key=key)}
 
 

@@ -103,7 +103,7 @@ def state_of_sale(sale: Sale, now: datetime) -> str:
 
 
 def is_open(sale: Sale, now: datetime) -> bool:
-    """Whether its customer can still be asked for a tip."""
+    """Tells whether its customer can still be asked for a tip."""
     return sale.canceled_at is None and sale.payment_id is None and now < sale.created_at + OPEN_FOR
 
 

@@ -56,8 +56,8 @@ def sale_by_token(token: str) -> Sale | None:
 
 
 def is_sale(payment: Payment) -> bool:
-    """Whether it was asked for at the till, where the next one is made too: a new quote has no
-    key."""
+    """Tells whether the payment was made at the till, where the next one is made too: a new quote
+    has no key."""
     if payment.metadata.get("source") != POINT_OF_SALE:
         return False
     is_first = (payment.idempotency_key or "").startswith(SALE_KEY)

@@ -11,7 +11,7 @@ from apps.onramp.models import FundingSession
 
 
 class CardSessionDocument(Document, frozen=True, kw_only=True):
-    """What the customer's page needs."""
+    """A card session as the customer's page needs it."""
 
     id: Id
     provider: str

@@ -146,6 +146,6 @@ class SimulationRequest(Request, frozen=True, kw_only=True):
 
 
 class WalletPaymentRequest(Request, frozen=True, kw_only=True):
-    """What the test wallet is to pay; nothing named means all that the intent asks for."""
+    """Amount that the test wallet is to pay; nothing named means all that the intent asks for."""
 
     amount_atomic: Annotated[str, by(AtomicAmount())] | None = None

@@ -314,7 +314,7 @@ def payments_visible_to(viewer: Viewer) -> "models.QuerySet[Payment]":
 
 
 def had_payments_by(viewer: Viewer, moment: datetime) -> bool:
-    """Whether one was created before it."""
+    """Tells whether a payment was created before a moment."""
     return Payment.objects.visible_to(viewer).filter(created_at__lt=moment).exists()
 
 

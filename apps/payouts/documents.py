@@ -110,7 +110,7 @@ class PayoutScheduleWithPayouts(PayoutScheduleDocument, frozen=True, kw_only=Tru
 
 
 class PayoutScheduleRun(Document, frozen=True, kw_only=True):
-    """What became of a run that was asked for."""
+    """Outcome of a run that was asked for."""
 
     triggered: bool
     skip_reason: str | UnsetType | None = UNSET

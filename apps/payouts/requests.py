@@ -147,7 +147,7 @@ class ScheduleName(Field):
 
 
 class ScheduleRequest(Changes, frozen=True, kw_only=True):
-    """What a schedule is made with, or what of it is changed."""
+    """Values of a new schedule, or changes of one."""
 
     asset_id: Name | UnsetType = UNSET
     frequency: Annotated[Any, by(ScheduleName(Schedule.Frequency.values))] = UNSET

@@ -66,7 +66,7 @@ _REMOVABLE = ("external_id", "platform_fee_percentage")
 
 
 class VerificationRequest(Request, frozen=True, kw_only=True):
-    """What a business says of itself, or its platform of it."""
+    """A business as it describes itself, or its platform does."""
 
     business_legal_name: Annotated[str, by(Text(200, shortest=1, trim=True))]
     business_country: Country
@@ -79,7 +79,7 @@ class VerificationRequest(Request, frozen=True, kw_only=True):
 
 
 class OwnVerificationRequest(VerificationRequest, frozen=True, kw_only=True):
-    """What a business says of itself in the dashboard: a person decides by it, so more of it is
+    """A business as it describes itself in the dashboard: a person decides by it, so more of it is
     asked for."""
 
     legal_form: Annotated[str, by(Text(100, shortest=1, trim=True))]

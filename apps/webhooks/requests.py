@@ -135,7 +135,7 @@ class EndpointRequest(Changes, frozen=True, kw_only=True):
 
 
 class EndpointChanges(Changes, frozen=True, kw_only=True):
-    """What of an endpoint may change later."""
+    """Fields of an endpoint that may change later."""
 
     url: Url | UnsetType = UNSET
     description: Description | UnsetType = UNSET

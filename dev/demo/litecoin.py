@@ -68,8 +68,8 @@ def _is_waiting(url: str, address: str) -> bool:
 
 
 def _has_paid(transactions: list[dict[str, Any]]) -> bool:
-    """Whether a block has more than the miner's transaction and that of the private part, or pays
-    somebody out of it."""
+    """Tells whether a block has more than the miner's transaction and that of the private part, or
+    pays somebody out of it."""
     _, *others = transactions
     return len(others) > 1 or any(len(each["vout"]) > 1 for each in others)
 

@@ -82,7 +82,7 @@ class AgentRateLimitDocument(Document, frozen=True, kw_only=True):
 
 
 class AgentContextDocument(Document, frozen=True, kw_only=True):
-    """What a credential is and may do."""
+    """A credential: its store, its mode and its rights."""
 
     store: AgentStoreDocument
     mode: str
@@ -94,7 +94,7 @@ class AgentContextDocument(Document, frozen=True, kw_only=True):
 
 
 class PayoutLimitDocument(Document, frozen=True, kw_only=True):
-    """What bounds payouts of an asset; null is no bound."""
+    """Bounds of payouts of an asset; null is no bound."""
 
     asset_id: str
     coin_symbol: str
@@ -122,7 +122,7 @@ class AgentTokenDocument(Document, frozen=True, kw_only=True):
 
 
 class AgentTokensDocument(Document, frozen=True, kw_only=True):
-    """What customers can pay with, and what they could."""
+    """Assets that customers can pay with, and those that they could."""
 
     accepted: list[AgentTokenDocument]
     available: list[AgentTokenDocument]

@@ -29,7 +29,7 @@ class PaymentRequirementsExtra(Document, frozen=True, kw_only=True, rename="came
 
 
 class PaymentRequirementsDocument(Document, frozen=True, kw_only=True, rename="camel"):
-    """What a payer must sign."""
+    """Terms that a payer must sign."""
 
     scheme: str
     network: str
@@ -41,7 +41,7 @@ class PaymentRequirementsDocument(Document, frozen=True, kw_only=True, rename="c
 
 
 class ResourceDocument(Document, frozen=True, kw_only=True, rename="camel"):
-    """What is sold."""
+    """The product or service that is sold."""
 
     url: str
     description: str | UnsetType = UNSET
@@ -114,7 +114,7 @@ class VerifyResponseDocument(Document, frozen=True, kw_only=True, rename="camel"
 
 
 class SettleResponseExtra(Document, frozen=True, kw_only=True, rename="camel"):
-    """What has become of the authorization, whatever this call is told."""
+    """State of the authorization, whatever this call is answered."""
 
     settlement_id: Id
     state: Annotated[str, Meta(extra_json_schema={"enum": SignedPayment.Status.values})]

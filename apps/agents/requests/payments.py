@@ -56,7 +56,7 @@ class AgentPayment(Request, frozen=True, kw_only=True):
     metadata: Annotated[dict[str, str], by(Metadata())] = {}
 
     def request(self) -> PaymentRequest:
-        """The same, as any intent is asked for."""
+        """The request as for any intent."""
         return PaymentRequest(
             amount=self.amount,
             currency=self.currency,
@@ -141,6 +141,6 @@ class Switch(Boolean):
 
 
 class TokenChange(Request, frozen=True, kw_only=True):
-    """Whether customers may pay with an asset."""
+    """Choice of an asset that customers may pay with."""
 
     active: Annotated[bool, by(Switch())]

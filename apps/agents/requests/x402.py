@@ -114,7 +114,7 @@ class Extra(Foreign, frozen=True, kw_only=True):
 
 
 class PaymentRequirements(Foreign, frozen=True, kw_only=True):
-    """What a payer must sign, or has chosen to sign."""
+    """Terms that a payer must sign, or has chosen to sign."""
 
     scheme: str | None
     network: str | None
@@ -136,7 +136,7 @@ class TransferAuthorization(Foreign, frozen=True, kw_only=True):
 
 
 class ExactPayload(Foreign, frozen=True, kw_only=True):
-    """What the scheme `exact` carries on a chain of Ethereum's kind."""
+    """Payload of the scheme `exact` on a chain of Ethereum's kind."""
 
     signature: str | None
     authorization: TransferAuthorization | None

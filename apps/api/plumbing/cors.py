@@ -32,7 +32,7 @@ def headers(route: Route, method: str, authorization: str, asked_headers: str) -
 def headers_of_path(
     path: str, method: str, authorization: str, asked_headers: str
 ) -> dict[str, str]:
-    """The same for a request that is refused before it has come to its route."""
+    """Headers for a request that is refused before it has come to its route."""
     try:
         route = getattr(resolve(path).func, "view_initkwargs", {}).get("route")
     except Resolver404:

@@ -146,8 +146,8 @@ class ViewSchema(AutoSchema):
 
     @property
     def _names_ignored(self) -> bool:
-        """Whether fields that it doesn't know are ignored and named; a body that others define, a
-        protocol or a provider, has fields of theirs."""
+        """Tells whether unknown fields are ignored and named; a body that others define, a protocol
+        or a provider, has fields of theirs."""
         is_ours = self.method in self.view.bodies and not self.view.takes_forms
         return is_ours and not self.view.refuses_unknown and not self.view.body_is_of_others
 
@@ -268,7 +268,7 @@ def refusals(view: Any, route: Any, method: str) -> list[tuple[int, Refused]]:
 
 
 def _of_oauth(by_status: dict[int, Refused]) -> dict[int, Refused]:
-    """The same in the one shape of RFC 6749."""
+    """Refusals in the one shape of RFC 6749."""
     who = {401: Refused("Who calls isn't known"), 403: Refused("Not allowed")}
     return {
         status: Refused(refusal.words, OAuthError)

@@ -106,7 +106,7 @@ class BlockedDetails(Document, frozen=True, kw_only=True):
 
 
 class ErrorWithBlockers(Document, frozen=True, kw_only=True):
-    """What stands in the way is told beside the code."""
+    """A refusal with its code, and beside it a list of what stands in the way."""
 
     error: BlockedDetails
 

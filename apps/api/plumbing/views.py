@@ -203,7 +203,7 @@ class ApiView(APIView):
             )
 
     def asks(self, request: Request) -> bool:
-        """Whether this very call is asked for a code, before anything of it is read."""
+        """Tells whether this very call needs a code, before anything of it is read."""
         return True
 
     def _check_session(self, request: Request) -> None:

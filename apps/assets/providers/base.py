@@ -16,7 +16,7 @@ class SourceQuote(NamedTuple):
 
 
 class Crosses(NamedTuple):
-    """What a euro is in other currencies on a day."""
+    """Prices of a euro in other currencies on a day."""
 
     day: date
     per_euro: Mapping[str, Decimal]

@@ -36,8 +36,8 @@ class InvoiceLineDocument(Document, frozen=True, kw_only=True):
 
 
 class InvoiceTaxDocument(Document, frozen=True, kw_only=True):
-    """What is charged at one rate of one category: its base is the net of those lines less their
-    part of the discount."""
+    """Charge at one rate of one category: its base is the net of those lines less their part of the
+    discount."""
 
     category: TaxCategoryName
     rate_bps: int
@@ -120,8 +120,8 @@ class HostedInvoiceLine(Document, frozen=True, kw_only=True):
 
 
 class HostedInvoice(Document, frozen=True, kw_only=True):
-    """What the customer may see of it; a view adds `payment`. Never ids of the store's records, nor
-    metadata."""
+    """An invoice as the customer may see it; a view adds `payment`. Never ids of the store's
+    records, nor metadata."""
 
     public_token: str
     number: int | None

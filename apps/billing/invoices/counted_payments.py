@@ -177,7 +177,7 @@ def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool
 
 
 def refunding_cents(link: InvoicePayment) -> int:
-    """What refunds that are under way, or that nobody counted yet, give back of it."""
+    """Cents that refunds under way, or that nobody counted yet, give back."""
     return max(0, _refunded_cents(link, _NOT_FAILED) - link.refunded_cents)
 
 

@@ -156,8 +156,8 @@ def credit_void(invoice: Invoice, at: datetime) -> None:
 
 
 def credit_refund(invoice: Invoice, at: datetime) -> None:
-    """What was refunded of a paid invoice and no credit note has taken back, where the store wants
-    it. Its row is locked."""
+    """Makes a credit note of the refunded sum of a paid invoice that no credit note has taken back,
+    where the store wants it. Its row is locked."""
     if invoice.status != PAID or not invoice.refunded_cents or not is_automatic(invoice):
         return
     step = smallest_cents(invoice.currency)
@@ -174,8 +174,8 @@ def credit_refund(invoice: Invoice, at: datetime) -> None:
 
 
 def is_automatic(invoice: Invoice) -> bool:
-    """Whether voids and refunds make credit notes: as the owner says, or else where the store has
-    set up its taxes."""
+    """Tells whether voids and refunds make credit notes: as the owner says, or else where the store
+    has set up its taxes."""
     of_store = {"store": invoice.store_id, "mode": invoice.mode}
     chosen = DocumentSettings.objects.filter(**of_store).values_list("credits_automatically")
     (choice,) = chosen.first() or (None,)
@@ -233,7 +233,7 @@ def _amount(invoice: Invoice, request: CreditNoteRequest) -> int:
 
 
 def _refund_left_cents(invoice: Invoice) -> int:
-    """What was refunded and not credited as such."""
+    """Cents that were refunded and not credited as such."""
     if not invoice.refunded_cents:
         raise NothingRefunded
     notes = CreditNote.objects.filter(invoice=invoice, reason=CreditNote.Reason.REFUND)

@@ -22,12 +22,12 @@ _KIND = CustomerCreditLine.Kind
 
 
 def balance_cents(customer: Customer, currency: str) -> int:
-    """What the customer has left in this currency."""
+    """Credit that the customer has left in this currency."""
     return _sum(CustomerCreditLine.objects.filter(customer=customer, currency=currency))
 
 
 def balances_of(customer: Customer) -> list[tuple[str, int]]:
-    """What is left in each currency in which there is any."""
+    """Credit that is left, by currency."""
     lines = CustomerCreditLine.objects.filter(customer=customer).order_by()
     sums = lines.values("currency").annotate(sum=Sum("amount_cents")).order_by("currency")
     return [(row["currency"], row["sum"]) for row in sums if row["sum"]]
@@ -53,7 +53,7 @@ def credit_of(customer: Customer) -> list[CustomerCreditDocument]:
 
 
 def moved_cents(invoice: Invoice) -> int:
-    """What came for the invoice and is the customer's credit, or was used from it."""
+    """Cents that came for the invoice and are the customer's credit, or were used from it."""
     return _sum(CustomerCreditLine.objects.filter(invoice=invoice).exclude(kind=_KIND.APPLIED))
 
 
@@ -62,8 +62,8 @@ def _sum(lines: "QuerySet[CustomerCreditLine]") -> int:
 
 
 def move_excess(invoice: Invoice, at: datetime) -> None:
-    """What came beyond what is owed becomes credit; what was refunded since is taken out of it, as
-    far as the customer still has it. The invoice's row is locked and saved."""
+    """Makes money beyond what is owed the customer's credit; what was refunded since is taken out
+    of it, as far as the customer still has it. The invoice's row is locked and saved."""
     excess_cents = _excess_cents(invoice)
     if not excess_cents and not invoice.refunded_cents:
         return
@@ -81,14 +81,14 @@ def _excess_cents(invoice: Invoice) -> int:
 
 
 def given_back_cents(invoice: Invoice) -> int:
-    """What was refunded of the sum of a paid invoice: not what came beyond it."""
+    """Refunded part of the sum of a paid invoice: not of money beyond it."""
     kept_cents = invoice.amount_paid_cents - invoice.refunded_cents - moved_cents(invoice)
     return min(invoice.total_cents, max(0, invoice.total_cents - kept_cents))
 
 
 def usable_cents(invoice: Invoice) -> int:
-    """What an invoice that is about to be finalized may take: of the credit that no refund under
-    way gives back, at most its total. The customer is locked where there is any."""
+    """Credit that an invoice about to be finalized may take: what no refund under way gives back,
+    at most its total. The customer is locked where there is any."""
     customer, currency = invoice.customer, invoice.currency
     if not invoice.total_cents or not balance_cents(customer, currency):
         return 0

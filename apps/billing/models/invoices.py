@@ -229,12 +229,12 @@ class Invoice(Formed):
 
     @property
     def owed_cents(self) -> int:
-        """What money that comes for it is for: nothing once it is void."""
+        """Cents that money for the invoice pays: none once it is void."""
         return 0 if self.status == self.Status.VOID else self.total_cents
 
     @property
     def sent_cents(self) -> int:
-        """What its own payments brought."""
+        """Cents that its own payments brought."""
         return self.amount_paid_cents - self.credit_applied_cents
 
     @property

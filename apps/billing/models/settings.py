@@ -17,8 +17,8 @@ class InvoiceSettings(StoreSettings):
 
 
 class DocumentSettings(Owned):
-    """What a store's owner said about the numbers of invoices and credit notes, and about credit
-    notes, in a mode. A store without the row said nothing."""
+    """Settings of a store in a mode for the numbers of invoices and credit notes, and for automatic
+    credit notes. A store without the row said nothing."""
 
     # Empty: nobody ever chose one, and numbers go on as INV-0001 and CN-0001.
     invoice_prefix = models.CharField(max_length=20, default="", blank=True)

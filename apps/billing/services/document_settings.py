@@ -1,4 +1,5 @@
-"""What an owner says about the numbers of invoices and credit notes, and about credit notes."""
+"""An owner's settings for the numbers of invoices and credit notes, and for automatic credit
+notes."""
 
 import re
 

@@ -47,7 +47,8 @@ def is_mnemonic(words: str) -> bool:
 
 
 def looks_like_mnemonic(text: str) -> bool:
-    """Whether these are as many words of the list as a mnemonic has, whatever their checksum."""
+    """Tells whether a text has as many words of the list as a mnemonic has, whatever their
+    checksum."""
     parts = unicodedata.normalize("NFKD", text).lower().split()
     return len(parts) in _LENGTHS and set(parts) <= set(_list())
 

@@ -32,8 +32,8 @@ class Addresses(Protocol):
         wrong checksum."""
 
     def spelled(self, text: str) -> str:
-        """The same of what only looks like an address, for looking things up; empty for what
-        doesn't."""
+        """Stored spelling of a text that only looks like an address, for looking things up; empty
+        for other text."""
 
     def is_attempt(self, text: str) -> bool:
         """Tell whether somebody meant an address, whatever is wrong with it."""
@@ -52,7 +52,7 @@ class Addresses(Protocol):
         """The stored spelling of a transaction's hash; empty for what is none."""
 
     def hash_in(self, text: str) -> str:
-        """The same of the hash in what somebody has pasted, as a block explorer's link; empty
+        """Stored spelling of the hash in a pasted text, such as a block explorer's link; empty
         without one."""
 
 
@@ -185,7 +185,7 @@ class Reader(Protocol):
         """Blocks by number, all of them."""
 
     def blocks(self, numbers: Sequence[int], contracts: Sequence[str]) -> list[BlockRead]:
-        """The same with their transfers, of tokens those of these contracts."""
+        """Blocks with their transfers, of tokens those of these contracts."""
 
     def check(self, block: BlockRead, arrivals: Sequence[Arrival]) -> None:
         """Raise Inconsistent unless the block commits to what brings these, without a question
@@ -326,8 +326,8 @@ class Builder(Protocol):
         Raises CoinsShort and RateTooHigh."""
 
     def replace(self, plan: SpendPlan, rates: Rates, coins: Sequence[Coin]) -> SpendPlan:
-        """The same orders with a higher fee that replaces it (BIP-125): its first coin stays the
-        first, the change pays, and `coins` are what may be added. Raises CoinsShort and
+        """Plan of the same orders with a higher fee that replaces it (BIP-125): its first coin
+        stays the first, the change pays, and `coins` are what may be added. Raises CoinsShort and
         RateTooHigh, which is what the ceiling allows no more of."""
 
     def lift(self, plans: Sequence[SpendPlan], tx_hash: str, rates: Rates) -> SpendPlan:

@@ -79,7 +79,7 @@ def hash_in(text: str) -> str:
 
 
 def hashes_in(text: str) -> list[str]:
-    """The same as each family reads it: 64 digits are a hash of several."""
+    """Hashes in a text as each family reads it: 64 digits are a hash of several."""
     return list(dict.fromkeys(filter(None, (addresses.hash_in(text) for addresses in _ALL))))
 
 

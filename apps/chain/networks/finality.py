@@ -39,7 +39,7 @@ def final_number(chain: Chain, head_number: int, tagged_number: int | None = Non
 
 
 def final_block(chain: Chain, head_number: int) -> int:
-    """The same, with the tag as the watcher was last told it."""
+    """The newest final block, with the tag as the watcher last read it."""
     rows = Head.objects.filter(chain=chain)
     tagged_number = rows.values_list("tagged_number", flat=True).first()
     return final_number(chain, head_number, tagged_number)

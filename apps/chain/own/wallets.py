@@ -59,7 +59,8 @@ class Named:
     key: bytes = b""
 
     def fingerprint(self, store_id: object, mode: str) -> str:
-        """The same key gives the same addresses, whoever names it, and each is given out once."""
+        """Name of the key in a store and mode: one key gives one row of addresses, each given out
+        once."""
         if self.key:
             return hashlib.sha256(b"key:" + self.key).hexdigest()
         text = f"forwarder:{store_id}:{mode}:{self.content}"

@@ -95,8 +95,8 @@ def plan_of(reference: str, wallet: HotWallet, builder: Builder, rates: Rates) -
 
 
 def is_lifted(spend: SpendRecord) -> bool:
-    """Whether another transaction of ours that waits takes its change: then nothing may take its
-    place."""
+    """Tells whether another transaction of ours that waits takes its change: then nothing may take
+    its place."""
     return _children(list(spend.candidates.all())).exists()
 
 
@@ -151,7 +151,7 @@ def _is_stuck(spend: SpendRecord, wallet: HotWallet, at: datetime) -> bool:
 
 
 def _is_refused(newest: SpendCandidate, sent: SpendCandidate) -> bool:
-    """Whether nodes were sent the bytes before the newest ones again, since they don't take
+    """Tells whether nodes were sent the bytes before the newest ones again, since they don't take
     these."""
     return (
         newest.broadcast_at is None

@@ -126,7 +126,7 @@ def follow(wallet: HotWallet, carrier: Carrier, at: datetime) -> None:
 
 
 def _is_orphaned(spend: SpendRecord) -> bool:
-    """Whether its first coin is the change of bytes of ours that will never be mined."""
+    """Tells whether its first coin is the change of bytes of ours that will never be mined."""
     parent = SpendCandidate.objects.filter(tx_hash=spend.first_tx_hash).first()
     return (
         parent is not None

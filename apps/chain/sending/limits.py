@@ -99,7 +99,7 @@ def _off_the_list(row: OutgoingTransaction) -> Reason | None:
 
 
 def is_listed_for_withdrawal(address: str) -> bool:
-    """Whether the operator's earnings may go to this stored address."""
+    """Tells whether the operator's earnings may go to this stored address."""
     return address in {stored(entry) for entry in settings.WITHDRAWAL_ADDRESSES}
 
 

@@ -28,7 +28,7 @@ Part = Callable[[type[Struct]], Schema]
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """What every interface answers."""
+    """Answer of every interface."""
 
 
 class PageFigures(Document, frozen=True, kw_only=True):
@@ -66,13 +66,13 @@ class Data(Document, Generic[Item], frozen=True, kw_only=True):
 
 
 class Pdf:
-    """What is answered is a file."""
+    """A PDF file as answer."""
 
     content_type = "application/pdf"
 
 
 class XmlFile:
-    """What is answered is a file of XML."""
+    """An XML file as answer."""
 
     content_type = "application/xml"
 
@@ -88,7 +88,7 @@ def schema_of(annotation: Any) -> Schema:
 
 
 def is_document(annotation: Any) -> bool:
-    """Whether a type is a class of documents, as it is or of some item."""
+    """Tells whether a type is a class of documents, as it is or of some item."""
     cls = get_origin(annotation) or annotation
     return isinstance(cls, type) and issubclass(cls, Struct)
 

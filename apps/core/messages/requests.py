@@ -80,7 +80,7 @@ class Shape(Field):
 
 
 class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is asked for. Only `read` checks: whoever calls the class has checked, or knows.
+    """A caller's request. Only `read` checks: whoever calls the class has checked, or knows.
 
     Written as JSON, it leaves out what was left out. `also_read` are keys that it has no field for
     and that aren't unknown: it refuses them in its own words, or they change nothing.
@@ -109,11 +109,12 @@ class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Changes(Request, frozen=True, kw_only=True):
-    """What is to be changed: the fields that were sent and aren't null; the others are UNSET."""
+    """Changes of a record: the fields that were sent and aren't null; the others are UNSET."""
 
     @classmethod
     def read_all(cls, value: object, name: str = "body") -> tuple[Self, dict[str, Invalid]]:
-        """What could be read, and what each other field breaks: for who tells all of it at once.
+        """Fields that could be read, and the rule that each other field breaks: for answers that
+        list all of them.
 
         Raises Invalid for what is no object.
         """
@@ -142,7 +143,8 @@ class Changes(Request, frozen=True, kw_only=True):
 
 
 class Edits(Changes, frozen=True, kw_only=True):
-    """What was sent, nulls too: a null makes a field what a new record has, if that is anything."""
+    """Edits of a record, nulls too: a null makes a field what a new record has, if that is
+    anything."""
 
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:

@@ -296,7 +296,7 @@ def shorten(text: str) -> str:
 
 @register.simple_tag
 def zone(named: tzinfo | None = None) -> str:
-    """What the reader's zone, or another, is called now: for labels of days that are typed."""
+    """Name of the reader's zone, or of another, as of now: for labels of days that are typed."""
     return zone_name(timezone.localtime(timezone=named))
 
 

@@ -102,7 +102,7 @@ def overview(access: Access, chosen: str) -> Overview:
 
 
 def _is_whole(access: Access, earlier: Sales, before: Days) -> bool:
-    """Whether the store took payments during all of a range: what began within it is no
+    """Tells whether the store took payments during all of a range: one within which it began is no
     comparison."""
     if not earlier.summary.totals.order_count:
         return False

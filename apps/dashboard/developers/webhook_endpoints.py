@@ -81,7 +81,7 @@ class EndpointForm(Form):
         return EndpointRequest.read_all({**self.values, **self.chosen})
 
     def read_changes(self) -> tuple[EndpointChanges, dict[str, Invalid]]:
-        """The same of one that is there."""
+        """Changes of an endpoint, and the rule that each wrong field breaks."""
         return EndpointChanges.read_all({**self.values, **self.chosen})
 
 

@@ -130,7 +130,7 @@ def cancel(request: PageRequest, id: str) -> HttpResponse:
 
 
 def quote(request: PageRequest, id: str) -> HttpResponse:
-    """The same sale at the rates of now."""
+    """Shows the sale at the rates of now."""
     try:
         quote_again(_sale(request, id))
     except Refusals as refusal:

@@ -87,7 +87,7 @@ def request_change(
 
 
 def is_switched_off(change: CredentialChange) -> bool:
-    """Whether it only stops a network, which one member of staff does."""
+    """Tells whether the change only stops a network, which one member of staff does."""
     return change.row is not None and not _secrets(change) and not change.is_active
 
 

@@ -240,7 +240,7 @@ def _status(deposit: Deposit) -> str:
 
 
 def _wait_of(deposit: Deposit, heads: dict[str, Head]) -> str | None:
-    """What one that is confirming waits for."""
+    """Event that a confirming deposit waits for."""
     if _status(deposit) != Deposit.Status.CONFIRMING:
         return None
     required = deposit.required_confirmations

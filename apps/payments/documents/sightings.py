@@ -40,7 +40,7 @@ class SeenCoins:
 
     @property
     def is_slow(self) -> bool:
-        """Whether it waits for so long that its fee is too low for now."""
+        """Tells whether it waits for so long that its fee is too low for now."""
         return self.is_waiting and clock.real_now() - self.seen_at >= SLOW_AFTER
 
 

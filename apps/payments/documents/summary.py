@@ -94,7 +94,7 @@ def summary(
 
 
 def summary_of(viewer: Viewer, days: Days) -> PaymentSummaryDocument:
-    """The same of the days of any zone."""
+    """Summary by the days of any zone."""
     return sales_of(viewer, days).summary
 
 

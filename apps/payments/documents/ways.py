@@ -45,7 +45,7 @@ class Way:
 
     @property
     def wait_seconds(self) -> int:
-        """The same in fives of seconds, for what is over in less than a minute."""
+        """Seconds of waiting in fives, for what is over in less than a minute."""
         return 0 if self.wait_minutes else math.ceil(self.wait_milliseconds / 5_000) * 5
 
 

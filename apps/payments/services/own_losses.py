@@ -123,8 +123,8 @@ def _parts(payment: Payment, deposit: Deposit) -> OwnParts:
 
 
 def _is_pending(payment: Payment, deposit: Deposit) -> bool:
-    """Whether it has never been settled: what is pending for the payment is more than the others
-    are that wait there."""
+    """Tells whether the deposit has never been settled: the payment's pending amount is more than
+    that of the others that wait there."""
     if payment.completed_at is None:
         return True
     waiting = LateDeposit.objects.filter(

@@ -84,7 +84,7 @@ def book_funding(
 
 @dataclass(frozen=True)
 class ColdCoins:
-    """What came back from cold storage, and the fee that was paid out of it."""
+    """Coins that came back from cold storage, and the fee that was paid out of them."""
 
     amount_atomic: int
     fee_atomic: int

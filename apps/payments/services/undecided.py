@@ -53,8 +53,8 @@ def _late(payment: Payment, tx_hash: str) -> list[LateDeposit]:
 
 
 def _is_accepted(payment: Payment, tx_hash: str) -> bool:
-    """Whether a transfer of this transaction at the payment's addresses was accepted, if on another
-    payment."""
+    """Tells whether a transfer of this transaction at the payment's addresses was accepted, if on
+    another payment."""
     return UnmatchedTransfer.objects.filter(
         store_id=payment.store_id,
         address__in=payment.addresses.values("address_id"),

@@ -178,7 +178,7 @@ def store_words(store: Store) -> str:
 
 
 def _picks(kind: type[AskForm], preset: dict[str, str]) -> bool:
-    """Whether a store has to be chosen first, or is to be."""
+    """Tells whether a store has to be chosen first, or is to be."""
     if "store" not in kind.base_fields:
         return False
     if PICK in preset:

@@ -75,7 +75,7 @@ class AskForm(forms.Form):
 
     @property
     def is_stale(self) -> bool:
-        """Whether what it changes has become something else since its page was opened."""
+        """Tells whether the record has become something else since the form's page was opened."""
         return self.is_reviewed and self.data.get(SEEN) != self.seen_now
 
     def differences(self) -> list[Line]:
@@ -84,7 +84,7 @@ class AskForm(forms.Form):
 
     @property
     def takes_two(self) -> bool:
-        """Whether what it would change needs a second approval. Of a valid form."""
+        """Tells whether the change needs a second approval. Of a valid form."""
         return True
 
     @property

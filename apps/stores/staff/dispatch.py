@@ -36,7 +36,7 @@ def lines_of(store: Store, changes: Mapping[str, Any]) -> list[tuple[str, str, s
 
 
 def takes_two(store: Store, changes: Mapping[str, Any]) -> bool:
-    """Whether anything but switching off is in it. `changes` differ from what is."""
+    """Tells whether anything but switching off is in it. `changes` differ from what is."""
     return not all(_is_switch(column) and value is False for column, value in changes.items())
 
 

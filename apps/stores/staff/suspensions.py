@@ -112,7 +112,7 @@ def goes_on(part: str, store: str = "store") -> Q:
 
 
 def goes_on_sql(part: str, store_id: str) -> str:
-    """The same in SQL, of the store whose ID the expression `store_id` is."""
+    """Condition in SQL that a part of the store goes on; `store_id` is an expression for its ID."""
     column = column_of(part)
     return (
         "NOT EXISTS (SELECT FROM stores_store suspended WHERE"  # noqa: S608  # our own text

@@ -120,7 +120,7 @@ class BitcoinCarrier:
         self._nodes.close()
 
     def _is_known(self, raw: str) -> bool:
-        """Whether it waits, or a block has it whose outputs were spent since."""
+        """Tells whether it waits, or a block has it whose outputs were spent since."""
         try:
             tx_hash = read_transaction(bytes.fromhex(raw)).tx_hash
         except ValueError:
@@ -156,7 +156,8 @@ def _confirmations(told: Any) -> int:
 
 
 def _is_there(told: Any) -> bool:
-    """Whether it waits or a block has it: a node also knows those of blocks that were replaced."""
+    """Tells whether it waits or a block has it: a node also knows those of blocks that were
+    replaced."""
     return isinstance(told, dict) and ("blockhash" not in told or _confirmations(told) > 0)
 
 

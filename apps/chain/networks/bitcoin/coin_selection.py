@@ -32,7 +32,7 @@ def choose(
 
 
 def worth(coin: Coin, rate: int) -> int:
-    """What it has beyond the fee of taking it."""
+    """Amount that a coin brings beyond the fee of taking it."""
     return coin.amount_atomic - input_cost(rate)
 
 

@@ -98,7 +98,7 @@ def _polymod(values: Iterable[int]) -> int:
 
 
 def _regrouped(values: Sequence[int], width: int, to: int, *, is_padded: bool) -> list[int]:
-    """The same bits in groups of another width. Raises ValueError for padding that is none."""
+    """Bits in groups of another width. Raises ValueError for padding that is none."""
     held = bits = 0
     groups = []
     for value in values:

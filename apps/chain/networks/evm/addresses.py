@@ -38,7 +38,8 @@ def checksummed(address: str) -> str:
 
 
 def is_address(text: str) -> bool:
-    """Whether this is an address after 0x; one in mixed case has to carry the right checksum."""
+    """Tells whether this is an address after 0x; one in mixed case has to carry the right
+    checksum."""
     letters = text[2:]
     return bool(_ADDRESS.fullmatch(text)) and (
         letters in (letters.lower(), letters.upper()) or checksummed(text) == text
@@ -46,7 +47,7 @@ def is_address(text: str) -> bool:
 
 
 class EvmAddresses:
-    """The same on every network of the family."""
+    """Addresses, spelled alike on every network of the family."""
 
     example = "0x52908400098527886E0F7030069857D2E4169EE7"
     beginning = "0x"

@@ -40,7 +40,7 @@ class OpPrices:
         return self._of_size(max(_LEAST_SIZE, _INTERCEPT + _SLOPE * fast_lz_size(raw)))
 
     def share_at_most(self, size: int) -> int:
-        """The same for so many bytes, none of which repeats another."""
+        """Share for so many bytes, none of which repeats another."""
         longest = size + -(-size // _WORD)
         return self._of_size(max(_LEAST_SIZE, _INTERCEPT + _SLOPE * longest))
 

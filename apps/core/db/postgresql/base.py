@@ -37,7 +37,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     @property
     def is_web(self) -> bool:
-        """Whether it acts as the role of the web process."""
+        """Tells whether it acts as the role of the web process."""
         return (self.role or self.settings_dict["USER"]) == WEB
 
     def is_usable(self) -> bool:
