@@ -24,11 +24,11 @@ WAIT_SECONDS = 5.0
 PAUSE_SECONDS = 0.1
 _MOMENT = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')"
 _PAYMENT = f"""
-jsonb_build_array(p.id, stores_origin(p.store_id), p.mode, {_MOMENT.format("p.created_at")},
+jsonb_build_array(p.id, coalesce(own.archive_of_id, p.store_id), p.mode, {_MOMENT.format("p.created_at")},
     p.reference, p.settlement_amount_cents,
 p.settlement_currency, {_MOMENT.format("coalesce(p.first_expires_at, p.expires_at)")},
     p.customer_pays_fee, p.fee_fraction,
-    stores_origin(p.platform_id), p.platform_fee_fraction,
+    coalesce(platform.archive_of_id, p.platform_id), p.platform_fee_fraction,
 p.agent_credential_id, p.order_id, p.idempotency_caller, p.idempotency_key,
     (SELECT jsonb_agg(jsonb_build_array(a.asset_id, a.address_id,
 a.required_atomic, a.base_atomic, a.fee_atomic, a.exchange_rate, a.rate_source,
@@ -40,6 +40,8 @@ encode(sha256(convert_to(concat_ws(E'\\n', s.number, {_MOMENT.format("s.sealed_a
     s.count, s.audit_seal, s.previous,
 (SELECT string_agg({_PAYMENT}, E'\\n' ORDER BY h.sequence) FROM payments_paymentevent h
     JOIN payments_payment p ON p.id = h.payment_id
+    LEFT JOIN stores_store own ON own.id = p.store_id
+    LEFT JOIN stores_store platform ON platform.id = p.platform_id
 WHERE h.sequence > s.after AND h.sequence <= s.upto
     AND h.event_type = '{CREATED_EVENT}')), 'UTF8')), 'hex')"""  # noqa: S608  # our own text
 _HORIZON = (
