@@ -24,7 +24,8 @@ WAIT_SECONDS = 5.0
 PAUSE_SECONDS = 0.1
 _MOMENT = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')"
 _PAYMENT = f"""
-jsonb_build_array(p.id, coalesce(own.archive_of_id, p.store_id), p.mode, {_MOMENT.format("p.created_at")},
+jsonb_build_array(p.id, coalesce(own.archive_of_id, p.store_id), p.mode,
+    {_MOMENT.format("p.created_at")},
     p.reference, p.settlement_amount_cents,
 p.settlement_currency, {_MOMENT.format("coalesce(p.first_expires_at, p.expires_at)")},
     p.customer_pays_fee, p.fee_fraction,
