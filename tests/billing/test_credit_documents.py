@@ -17,7 +17,7 @@ from tests.billing.test_paid_twice import paid_twice
 from tests.cast import Cast, Shop
 from tests.dashboard.browse import Browser, text
 from tests.e_invoices import checking
-from tests.e_invoices.test_documents import seller
+from tests.e_invoices.generated import seller
 
 pytestmark = pytest.mark.django_db
 

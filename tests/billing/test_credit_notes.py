@@ -11,7 +11,7 @@ from apps.webhooks.models import Event
 from tests.billing import records as r
 from tests.cast import Api, Cast, Shop
 from tests.e_invoices import checking
-from tests.e_invoices.test_documents import TAXED, rates, seller
+from tests.e_invoices.generated import TAXED, rates, seller
 
 pytestmark = pytest.mark.django_db
 LINES = [r.line(3333, 3, "Rye"), r.line(1999, 1, "Freight")]

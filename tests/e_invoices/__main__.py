@@ -17,9 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.e_invoices", description=__doc__)
     parser.add_argument("--rules", type=Path, help="a folder with the official rules")
-    parser.add_argument(
-        "--count", type=int, default=200, help="invoices of one rate; half of others"
-    )
+    parser.add_argument("--count", type=int, default=200, help="documents, credit notes among them")
     asked = parser.parse_args()
     folder = asked.rules
     environment = {**os.environ, "TILLGATE_E_INVOICE_COUNT": str(asked.count)}
