@@ -20,12 +20,11 @@ from django.db.models import Model, Q, QuerySet
 from django.utils.module_loading import import_string
 
 from apps.core.messages.fields import is_uuid
-from apps.core.money import cents_from_text
+from apps.core.typed_amounts import cents_meant
 
 LENGTH_MAX = 100
 PREFIX_MIN = 2
 _REFERENCE = re.compile(r"[0-9A-Za-z]{16}", re.ASCII)
-_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+")
 _MONEY_SIGNS = re.compile(
     r"[€$£¥]|kr\.?|\b(?:USD|EUR|GBP|HKD|SGD|JPY|DKK|CHF|SEK|NOK)\b", re.IGNORECASE
@@ -81,10 +80,10 @@ class Term:
         return self.text if _EMAIL.fullmatch(self.text) else ""
 
     @cached_property
-    def cents(self) -> int | None:
-        """Of an amount such as `24.90`, `€24.90` or `1,250 USD`."""
-        bare = _MONEY_SIGNS.sub("", self.text).replace(",", "").strip()
-        return cents_from_text(bare) if _AMOUNT.fullmatch(bare) else None
+    def amounts(self) -> tuple[int, ...]:
+        """Cents of an amount such as `24.90`, `€24,90` or `1,250 USD`: both readings of one that
+        has two, none of another text."""
+        return cents_meant(_MONEY_SIGNS.sub("", self.text))
 
     @property
     def is_exact(self) -> bool:

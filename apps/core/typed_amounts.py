@@ -28,6 +28,7 @@ class Ambiguous(Invalid):
     """A number that people of one country read otherwise than those of another."""
 
     def __init__(self, field: str, written: str, whole: str, part: str) -> None:
+        self.readings = whole, part
         super().__init__(field, "two_readings", written=written, whole=whole, part=part)
 
 
@@ -40,6 +41,17 @@ def cents_typed(text: str, name: str, currency: str = "") -> int:
     if len(whole) > WHOLE_MAX or len(part) > FIAT_PLACES:
         raise Invalid(name, "number")
     return money.cents_from_text(plain)
+
+
+def cents_meant(text: str) -> tuple[int, ...]:
+    """Amounts of money that somebody who searches may mean: both of a text with two readings, none
+    of what is no amount."""
+    try:
+        return (cents_typed(text, "amount"),)
+    except Ambiguous as asked:
+        return tuple(cents_typed(reading, "amount") for reading in asked.readings)
+    except Invalid:
+        return ()
 
 
 def coins_typed(text: str, name: str, places: int) -> str:

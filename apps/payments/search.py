@@ -41,9 +41,7 @@ def _lookups(term: Term) -> list[Q]:
     if term.id is not None:
         return [Q(pk=term.id), Q(order_id=term.text)]
     lookups = [Q(reference=term.text.upper())]
-    if term.cents is not None:
-        lookups.append(Q(settlement_amount_cents=term.cents))
-    return lookups
+    return lookups + [Q(settlement_amount_cents=cents) for cents in term.amounts]
 
 
 def find_refunds(viewer: Viewer, term: Term, limit: int) -> list[Refund]:

@@ -22,7 +22,6 @@ from apps.core.db.prepared_reads import Rows
 from apps.core.db.sql import Statement, array
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
-from apps.core.money import cents_from_text
 from apps.core.searching import NEWEST_MAX, Term, found_by_any, newest
 from apps.payments import states
 from apps.payments.models import (
@@ -39,7 +38,6 @@ from apps.payments.models.payments import REFERENCE_LENGTH
 from apps.stores.models import Store
 
 _REFERENCE = re.compile(f"[A-Za-z0-9]{{{REFERENCE_LENGTH}}}", re.ASCII)
-_AMOUNT = re.compile(r"[0-9]{1,12}(\.[0-9]{1,2})?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -358,9 +356,7 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
     lookups = [models.Q(reference=text.upper())]
     if is_uuid(text):
         lookups.append(models.Q(pk=text))
-    amount = text.replace(",", "")
-    if _AMOUNT.fullmatch(amount):
-        lookups.append(models.Q(settlement_amount_cents=cents_from_text(amount)))
+    lookups += [models.Q(settlement_amount_cents=cents) for cents in Term.of(text).amounts]
     parts = models.Q(order_id__istartswith=text) | models.Q(title__icontains=text)
     return found_by_any(
         rows,

@@ -83,6 +83,9 @@ def test_a_payment_is_found_by_whatever_people_have_of_it(cast: Cast) -> None:
         "€1,250.40",
         "1250.4",
         "1,250.40 EUR",
+        "1250,40",
+        "1.250,40 €",
+        "1’250.40",
         address,
         address.upper().replace("0X", "0x"),
         " flat  white ",
@@ -91,6 +94,28 @@ def test_a_payment_is_found_by_whatever_people_have_of_it(cast: Cast) -> None:
     for typed in ("latte", "white", "12.50", HASH, str(uuid.uuid4()), "%", "_", "'"):
         assert hits(cast.bakery, "Payments", typed) == [], typed
     assert groups(Browser(cast.alice), "flat WH") == {"Payments": ["Flat white"]}
+
+
+def test_an_amount_that_two_countries_read_differently_is_found_in_both_readings(
+    cast: Cast,
+) -> None:
+    api = cast.bakery.test
+    payment(api, amount="1250.00", title="Oven")
+    payment(api, amount="1.25", title="Roll")
+    payment(api, amount="780.00", title="Table")
+    payment(api, amount="7.80", title="Rye")
+    payments = Browser(cast.alice)
+    for typed, titles in {
+        "7,80": ["Rye"],
+        "780": ["Table"],
+        "1.250": ["Oven", "Roll"],
+        "1.250 €": ["Oven", "Roll"],
+    }.items():
+        assert sorted(hits(cast.bakery, "Payments", typed)) == titles, typed
+        page = payments.get("payments", data={"q": typed.removesuffix(" €")})
+        assert {title for title in ("Oven", "Roll", "Table", "Rye") if title in text(page)} == set(
+            titles
+        ), typed
 
 
 def test_a_payment_is_found_by_the_transaction_that_paid_it(cast: Cast) -> None:

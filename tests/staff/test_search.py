@@ -91,7 +91,7 @@ def test_an_amount_is_looked_for_in_the_newest_payments(
     first, second = (payment(cast.bakery.test, amount="24.90")["id"] for _ in range(2))
     assert first in found_by(finance, "24.90")
     payment(cast.strangers.live)
-    shown = found_by(finance, "€24.90")
+    shown = found_by(finance, "€24,90")
     assert second in shown and first not in shown
     assert "in the newest 2 payments" in found_by(finance, "24.91")
 

@@ -210,8 +210,8 @@ def _of_text(term: Term) -> Iterator[Model]:
     if len(term.text) == _LAST_FOUR:
         yield from _shown(ApiKey, Q(last_four=term.text))
     yield from _invoices(term)
-    if term.cents is not None:
-        yield from _newest_of(term.cents)
+    if term.amounts:
+        yield from _newest_of(term.amounts)
 
 
 def _invoices(term: Term) -> Iterator[Model]:
@@ -232,14 +232,14 @@ def _named(model: type[Model], term: Term, column: str) -> "list[Any]":
     return list(by_key.values())[:EACH_MAX]
 
 
-def _newest_of(cents: int) -> "list[Any]":
+def _newest_of(amounts: tuple[int, ...]) -> "list[Any]":
     """Payments of an amount, among the newest of all stores: too many have the same for an index
     of it to be worth what each payment would pay."""
     newest = made_last(Payment.objects.all())
     last = searching.NEWEST_MAX - 1
     for oldest in newest.values_list("pk", flat=True)[last : last + 1]:
         newest = newest.filter(pk__gte=oldest)
-    rows = newest.filter(settlement_amount_cents=cents).select_related("store")
+    rows = newest.filter(settlement_amount_cents__in=amounts).select_related("store")
     return list(rows[:EACH_MAX])
 
 
