@@ -199,14 +199,19 @@ class ShownSubscription(SubscriptionDocument, frozen=True, kw_only=True):
 
     name: str
     coming: list[Coming]
+    zone: tzinfo
     can_cancel: bool
 
 
 def _subscription(row: Subscription, coming: list[Coming]) -> ShownSubscription:
     document = asdict(subscription_document(row))
-    name = row.price.product.name
-    can_cancel = row.status != CANCELED
-    return ShownSubscription(**document, name=name, coming=coming, can_cancel=can_cancel)
+    return ShownSubscription(
+        **document,
+        name=row.price.product.name,
+        coming=coming,
+        zone=row.zone,
+        can_cancel=row.status != CANCELED,
+    )
 
 
 @dataclass(frozen=True)

@@ -113,6 +113,7 @@ def subscription_recovered(subscription: Subscription, at: datetime) -> None:
             {
                 "product": subscription.price.product.name,
                 "period_end": subscription.current_period_end,
+                "zone": subscription.zone,
             },
         )
 
@@ -125,6 +126,7 @@ def subscription_canceled(subscription: Subscription, at: datetime) -> None:
     context = {
         "product": subscription.price.product.name,
         "at": at,
+        "zone": subscription.zone,
         "failed_cycles": subscription.failed_cycle_count,
     }
     _post(

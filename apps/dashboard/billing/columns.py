@@ -18,7 +18,6 @@ from apps.core import clock, money
 from apps.core.templatetags.tillgate import (
     badge,
     cycle_words,
-    day,
     document_day,
     email_text,
     fiat,
@@ -415,17 +414,26 @@ def _subscription_status(subscription: Subscription) -> SafeString:
     )
 
 
+def _day(subscription: Subscription, at: datetime | None) -> str:
+    """As its invoices name days: in the zone that it keeps."""
+    return document_day(at, subscription.zone)
+
+
 def _next(subscription: Subscription) -> SafeString:
     if subscription.status == CANCELED:
-        words = format_html(gettext("ended {day}"), day=day(subscription.canceled_at))
+        words = format_html(
+            gettext("ended {day}"), day=_day(subscription, subscription.canceled_at)
+        )
         return format_html('<span class="muted">{}</span>', words)
     if subscription.cancel_at_period_end:
-        words = format_html(gettext("ends {day}"), day=day(subscription.cancel_at))
+        words = format_html(gettext("ends {day}"), day=_day(subscription, subscription.cancel_at))
         return format_html('<span class="muted">{}</span>', words)
     return (
         list_cells.NONE
         if subscription.status == PAUSED
-        else list_cells.named_on_phone(gettext("Next"), day(subscription.next_billing_at))
+        else list_cells.named_on_phone(
+            gettext("Next"), _day(subscription, subscription.next_billing_at)
+        )
     )
 
 

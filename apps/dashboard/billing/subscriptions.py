@@ -13,6 +13,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from apps.billing import selectors
 from apps.billing.models import Customer, Price, Subscription
+from apps.billing.periods import period_days
 from apps.billing.requests import SubscriptionChanges, SubscriptionRequest
 from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.billing.subscriptions import changes as services
@@ -114,6 +115,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "subscription": row,
         "cents": cycle_cents(row),
         "coming": upcoming_cycles(row),
+        "period": period_days(row.current_period_start, row.current_period_end, row.zone),
         "invoices": invoices[:SHOWN],
         "paying": selectors.being_paid(invoices),
         "has_more": len(invoices) > SHOWN,

@@ -2,6 +2,7 @@
 and its day ends at midnight in the store's zone."""
 
 from datetime import datetime, timedelta
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -9,7 +10,8 @@ from django.core import mail as outbox
 from django.test import Client
 
 from apps.billing.invoices import files
-from apps.billing.models import Invoice
+from apps.billing.models import Invoice, Subscription
+from apps.billing.services.portal import portal_url
 from apps.stores.models import Store, User
 from tests.billing import records as billing
 from tests.cast import Cast
@@ -83,3 +85,33 @@ def test_the_zone_of_a_store_is_chosen_from_the_list(cast: Cast) -> None:
     assert Store.objects.get(pk=cast.bakery.store.pk).time_zone == "Europe/Berlin"
     refused = browser.post("settings/store", **details, time_zone="Mars/Olympus")
     assert refused.status_code == 422 and "Choose a time zone from the list" in text(refused)
+
+
+def shown_days(period: str) -> str:
+    first, last = period.split(" to ")
+    return f"{shown(first)} – {shown(last)}"
+
+
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
+def test_days_of_a_subscription_are_those_of_its_invoices(
+    cast: Cast, browser: Browser, zone: str
+) -> None:
+    """One of the zones is on another day than the reader, whatever the hour."""
+    Store.objects.filter(pk=cast.bakery.store.pk).update(time_zone=zone)
+    made = billing.subscribe(cast.bakery.test)
+    invoice = Invoice.objects.get()
+    period = shown_days(str(invoice.description))
+    page = text(browser.get(f"subscriptions/{made['id']}"))
+    this_period = page.split("<dt>This period</dt>")[1].split("</dd>")[0]
+    assert period in this_period
+    due = invoice.due_day
+    assert due is not None
+    assert f">{shown(due.isoformat())}<" in page.split("An invoice is due.")[1].split("</li>")[0]
+
+    next_bill = Subscription.objects.get().next_billing_at
+    assert next_bill is not None
+    next_day = shown(next_bill.astimezone(ZoneInfo(zone)).date().isoformat())
+    assert f">{next_day}<" in text(browser.get("subscriptions"))
+    portal = Client().get(urlsplit(portal_url(invoice.customer)).path).content.decode()
+    assert "Next invoice on <time" in portal and f">{next_day}<" in portal
+    assert portal.count(f">{shown(due.isoformat())}<") == 2, "of the invoice and what is coming"
