@@ -6,7 +6,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Exists, F, OuterRef, Prefetch, Q, QuerySet, Sum, Value
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    OuterRef,
+    Prefetch,
+    Q,
+    QuerySet,
+    Sum,
+    Value,
+    prefetch_related_objects,
+)
 from django.db.models.functions import Lower
 
 from apps.billing.models import (
@@ -323,15 +334,17 @@ def subscriptions_to(viewer: Viewer, prices: Iterable[Price]) -> dict[Any, int]:
 
 
 def by_token(token: str) -> Invoice | None:
-    """The invoice behind a public link; a draft has none."""
+    """The invoice behind a public link; a draft has none. Lines and taxes aren't read yet."""
     if not token.isascii() or not token.isprintable():
         return None
-    rows = (
-        Invoice.objects.filter(public_token=token)
-        .select_related("store", "customer")
-        .prefetch_related("lines", "taxes")
-    )
+    rows = Invoice.objects.filter(public_token=token).select_related("store", "customer")
     return tenancy.opened("the public link of an invoice", rows.first)
+
+
+def read_parts(invoice: Invoice) -> Invoice:
+    """The same row, which now has its lines and taxes."""
+    prefetch_related_objects([invoice], "lines", "taxes")
+    return invoice
 
 
 def payments_of(viewer: Viewer, email: str) -> "QuerySet[InvoicePayment, Any]":

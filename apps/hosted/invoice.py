@@ -24,7 +24,7 @@ from apps.billing.invoices.payment_intents import (
 )
 from apps.billing.models import CreditNote, Invoice
 from apps.billing.numbers import formatted_number
-from apps.billing.selectors import by_token
+from apps.billing.selectors import by_token, read_parts
 from apps.billing.services import emails
 from apps.billing.states import OPEN, PAID
 from apps.core import clock
@@ -202,7 +202,7 @@ def _current(token: str) -> tuple[Invoice, Payment | None]:
     """The invoice with what its intents have brought until now, and the latest of them."""
     invoice = _invoice(token)
     payment = shown_payment(invoice)
-    return invoice if payment is None else _invoice(token), payment
+    return read_parts(invoice if payment is None else _invoice(token)), payment
 
 
 def _page(
@@ -274,7 +274,7 @@ def _context(invoice: Invoice, payment: Payment | None, stage: str) -> Context:
         "paid_at": invoice.paid_at,
         "seller": seller,
         "buyer": seller_buyer.buyer_of(invoice),
-        "received": files.received(invoice, now),
+        "received": files.received(invoice, now) if payment is not None else [],
         "last": last,
         "lost": lost_coins_of(payment) if payment is not None and last is not None else None,
         "is_late": last is not None and is_late(last),

@@ -12,7 +12,7 @@ from apps.api.plumbing.refusals import AnyError, ErrorShape, ErrorText, Refused
 from apps.api.plumbing.views import ApiView
 from apps.billing.invoices.payment_intents import InvoiceNotFound, shown_payment, start_payment
 from apps.billing.models import Invoice
-from apps.billing.selectors import by_token
+from apps.billing.selectors import by_token, read_parts
 from apps.core.errors import Failure
 
 
@@ -25,7 +25,7 @@ class HostedInvoiceView(ApiView):
 
     def get(self, request: Request, token: str) -> Response:
         payment = shown_payment(self._invoice(token))
-        return Response(invoice_with_payment(self._invoice(token), payment))
+        return Response(invoice_with_payment(read_parts(self._invoice(token)), payment))
 
     def _invoice(self, token: str) -> Invoice:
         invoice = by_token(token)
