@@ -15,9 +15,9 @@ UGLY = "مقهى الزاوية 🍰 <script> " + "Donaudampfschifffahrt" * 6
 WALLETS = 9
 
 
-def ugly(world: Cast) -> str:
+def ugly(world: Cast) -> tuple[str, str]:
     """A store with a refund on its way, payouts and a swap; the id of a payment that can be
-    refunded."""
+    refunded, and that of a payout with as many digits as there are."""
     shop = world.bakery
     make.paid(shop.test, amount="5000.00", currency="JPY", title=UGLY, order_id="A" * 200)
     for number in range(WALLETS):
@@ -25,11 +25,13 @@ def ugly(world: Cast) -> str:
             shop.store, "test", "sepolia", make.fresh_address(), f"{number} {UGLY}"[:100]
         )
     make.swapped(shop)
-    make.payout(shop.test, 123_456_789_012_345_678, crypto_payout_detail_id=str(saved.pk))
+    digits = 123_456_789_012_345_678
+    payout = make.payout(shop.test, digits, crypto_payout_detail_id=str(saved.pk))
     refunded = make.paid(shop.test, title=UGLY)
     shop.test.post(f"/payments/{refunded['id']}/refunds", {"amount": "0.001"}, key="refund")
     advance_refunds()
-    return str(make.paid(shop.test, amount="4000.00", title=UGLY, order_id="B" * 200)["id"])
+    made = make.paid(shop.test, amount="4000.00", title=UGLY, order_id="B" * 200)
+    return str(made["id"]), str(payout["id"])
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def ugly(world: Cast) -> str:
 def test_ugly_names_break_no_page(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
 ) -> None:
-    id = ugly(world)
+    id, payout = ugly(world)
     page = open_page(f"/dashboard/payments/{id}/refund", width=width, dark=dark, person=world.alice)
     page.wait_for_url("**/refund")
     see_again(page, f"refund-{look}")
@@ -53,9 +55,9 @@ def test_ugly_names_break_no_page(
     for path in ("payouts/new", "payouts", "settings/account-codes?chart=skr03"):
         turn_to(page, f"/dashboard/{path}")
         see(page, f"{path.partition('?')[0].replace('/', '-')}-{look}")
-    for path in ("refunds", "swaps", "statement"):
+    for path in ("refunds", "swaps", "statement", f"payouts/{payout}"):
         turn_to(page, f"/dashboard/{path}")
-        see_again(page, f"{path.replace('/', '-')}-{look}")
+        see_again(page, f"{path.partition('/')[0]}-{look}")
 
 
 def see(page: Page, name: str) -> None:
