@@ -19,6 +19,7 @@ QUOTED = re.compile(r'"[^"]*"|\'[^\']*\'')
 # A name on its own or before its first dot: neither an attribute nor a filter.
 NAME = re.compile(r"(?<![\w.|:-])[a-z_]\w*")
 CRUMBS = re.compile(r'class="crumbs".*?</nav>', re.DOTALL)
+INPUT = re.compile(r"<input\b[^>]*>")
 # As a button says it, or without a noun
 NO_CRUMB = re.compile(r"(?<=[>}])(?:(?:Add|Create)\b[^<{]*|New(?=[<{]))")
 
@@ -55,5 +56,16 @@ def test_a_form_for_what_is_new_says_so_in_its_breadcrumb() -> None:
         for path in sorted((ROOT / "templates").rglob("*.html"))
         for crumbs in CRUMBS.findall(path.read_text())
         for crumb in NO_CRUMB.findall(crumbs)
+    ]
+    assert wrong == []
+
+
+def test_no_input_that_asks_for_a_keypad_is_judged_by_a_pattern() -> None:
+    """A keypad has the digits and marks of its country; what they mean is read on the server."""
+    wrong = [
+        f"{path.relative_to(ROOT)}: {field}"
+        for path in sorted((ROOT / "templates").rglob("*.html"))
+        for field in INPUT.findall(path.read_text())
+        if "inputmode=" in field and ("pattern=" in field or 'type="number"' in field)
     ]
     assert wrong == []

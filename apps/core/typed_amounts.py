@@ -84,6 +84,14 @@ def percent_typed(text: str, name: str) -> int:
     return bps
 
 
+def whole_typed(text: str, name: str, *, digits_max: int = 12) -> int:
+    """A number of things or days, in any script's digits. Raises Invalid."""
+    plain = text.strip()
+    if not plain.isdecimal() or len(plain) > digits_max:
+        raise Invalid(name, "whole_number")
+    return int(plain)
+
+
 def listed(text: str, name: str) -> list[str]:
     """`5, 7.5, 10` or `5; 7,5; 10` in parts. A comma between digits may be a decimal mark, so a
     list that has one is separated by semicolons. Raises Invalid."""

@@ -28,18 +28,19 @@ WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 @dataclass(frozen=True)
 class Phone:
-    """What its keypad makes of 1234.50 and 7.80, and of 0.25 coins."""
+    """What its keypad makes of 1234.50, 7.80, 0.25 coins and 3 of something."""
 
     locale: str
     thousand: str
     small: str
     coins: str
+    many: str
 
 
 PHONES = {
-    "german": Phone("de-DE", "1.234,50", "7,80", "0,25"),
-    "swiss": Phone("de-CH", "1\N{RIGHT SINGLE QUOTATION MARK}234.50", "7.80", "0.25"),
-    "japanese": Phone("ja-JP", "１，２３４．５０", "７．８０", "０．２５"),
+    "german": Phone("de-DE", "1.234,50", "7,80", "0,25", "3"),
+    "swiss": Phone("de-CH", "1\N{RIGHT SINGLE QUOTATION MARK}234.50", "7.80", "0.25", "3"),
+    "japanese": Phone("ja-JP", "１，２３４．５０", "７．８０", "０．２５", "３"),
 }
 
 
@@ -131,15 +132,16 @@ def bills(page: Page, base: str, phone: Phone, cast: Cast) -> None:
     no_keypad_is_left_out(page)
     page.get_by_label("Email").first.fill("ann@example.com")
     page.get_by_label("Description").first.fill("Bread")
+    page.get_by_label("Quantity").first.fill(phone.many)
     page.get_by_label("Unit price").first.fill(phone.thousand)
     press(page, "Save draft")
     added = page.get_by_role("button", name=re.compile("Add customer|Add .* and save"))
-    total = page.get_by_text("€1,234.50").first
+    total = page.get_by_text("€3,703.50").first
     expect(added.first.or_(total).first).to_be_visible()
     if added.count():
         added.first.click()
-    expect(page.get_by_text("€1,234.50").first).to_be_visible()
-    assert newest(Invoice, cast).subtotal_cents == 123450
+    expect(total).to_be_visible()
+    assert newest(Invoice, cast).subtotal_cents == 370350
 
 
 def moves(page: Page, base: str, phone: Phone, cast: Cast) -> None:

@@ -6,7 +6,14 @@ from hypothesis import strategies as some
 
 from apps.core.messages.invalid import Invalid
 from apps.core.text.regions import REGIONS, own_locale, shown_in
-from apps.core.typed_amounts import Ambiguous, cents_typed, coins_typed, unmistakable
+from apps.core.typed_amounts import (
+    Ambiguous,
+    cents_meant,
+    cents_typed,
+    coins_typed,
+    unmistakable,
+    whole_typed,
+)
 
 ALIKE = {
     "12.50": 1250,
@@ -121,3 +128,20 @@ def test_an_amount_written_in_the_readers_form_is_read_back(region: str, cents: 
         whole = f"{cents // 100:,}".replace(",", symbols["group"])
         typed = f"{whole}{symbols['decimal']}{cents % 100:02d}"
         assert cents_typed(typed, "amount", "EUR") == cents
+
+
+@pytest.mark.parametrize("region", REGIONS)
+def test_an_amount_that_is_searched_for_means_what_it_may(region: str) -> None:
+    with shown_in(region):
+        assert cents_meant("7,80") == (780,)
+        assert set(cents_meant("1.250")) <= {125000, 125} and 125000 in cents_meant("1,250")
+        assert cents_meant("Rye") == cents_meant("") == cents_meant("1.2.3") == ()
+
+
+def test_a_whole_number_is_read_in_the_digits_of_any_script() -> None:
+    for text in ("12", " 12 ", "１２", "١٢"):
+        assert whole_typed(text, "quantity") == 12
+    for text in ("", "1.0", "1,5", "-1", "²", "x", "1" * 13):
+        with pytest.raises(Invalid) as refused:
+            whole_typed(text, "quantity")
+        assert refused.value.rule == "whole_number"

@@ -113,6 +113,15 @@ def test_a_code_works_once(cast: Cast, factor: SecondFactor) -> None:
     assert second.get().status_code == 302
 
 
+def test_a_code_counts_in_the_wide_digits_of_a_japanese_keyboard(
+    cast: Cast, factor: SecondFactor
+) -> None:
+    browser = Browser()
+    browser.post("sign-in", email=cast.alice.email, password=PASSWORD)
+    wide = "".join(chr(ord(digit) + ord("０") - ord("0")) for digit in code_of(factor))
+    assert browser.code(f"{wide[:3]}\u3000{wide[3:]}").status_code == 302
+
+
 def test_a_wrong_code_makes_the_next_one_wait(cast: Cast, factor: SecondFactor) -> None:
     browser = Browser()
     browser.post("sign-in", email=cast.alice.email, password=PASSWORD)

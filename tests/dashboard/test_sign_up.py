@@ -91,7 +91,8 @@ def test_the_code_is_of_this_browser_and_works_once(db: None) -> None:
     sent = code()
     assert Browser().post("sign-up/code", code=sent).headers["Location"] == "/dashboard/sign-up"
     assert Browser().get("sign-up/store").headers["Location"] == "/dashboard/sign-up"
-    assert browser.post("sign-up/code", code=f" {sent[:3]} {sent[3:]} ").status_code == 303
+    wide = "".join(chr(ord(digit) + ord("０") - ord("0")) for digit in sent[3:])
+    assert browser.post("sign-up/code", code=f" {sent[:3]} {wide} ").status_code == 303
     assert browser.post("sign-up/code", code=sent).headers["Location"] == "/dashboard/sign-up"
 
 

@@ -6,6 +6,7 @@ sealed by core.crypto.
 
 import json
 import secrets
+import unicodedata
 from binascii import unhexlify
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -193,6 +194,11 @@ class RequestEntry(Owned):
         ]
 
 
+def _typed(code: Any) -> str:
+    """Code without spaces, in the digits of its app whatever the keyboard."""
+    return "".join(unicodedata.normalize("NFKC", str(code)).split())
+
+
 class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp has no types
     """A person's authenticator app and backup codes. One code works once; wrong ones wait longer
     and longer, up to a ceiling.
@@ -252,7 +258,7 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
     def verify_token(self, token: Any) -> bool:
         """Take a code of the app or a backup code. The caller holds the row's lock
         (`django_otp.verify_token`)."""
-        text = "".join(str(token).split()).replace("-", "").upper()
+        text = _typed(token).replace("-", "").upper()
         if not self._takes_backup_code(text):
             if not self.verify_is_allowed()[0]:
                 return False
@@ -266,7 +272,7 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
     def takes_at_once(self, token: Any) -> bool:
         """True if it is the app's code now, and this call took it: the row still was as it has been
         read. Else nothing has happened."""
-        text = "".join(str(token).split())
+        text = _typed(token)
         read = {
             "last_step": self.last_step,
             "throttling_failure_timestamp": self.throttling_failure_timestamp,

@@ -6,6 +6,7 @@ SIGN_UP says who may: anybody (`open`), whom the operator has invited (`invitati
 """
 
 import secrets
+import unicodedata
 import uuid
 from collections.abc import Mapping, MutableMapping
 from datetime import datetime, timedelta
@@ -115,9 +116,8 @@ def prove(session: MutableMapping[str, Any], code: str, address: str, at: dateti
     sign_in.count_attempt(f"sign-up-code:{emails.canonical(pending['email'])}", address)
     session[_CODE_KEY] = pending = {**pending, "tries": pending["tries"] + 1}
     is_late = at - datetime.fromisoformat(pending["at"]) > CODE_LIFETIME
-    is_right = constant_time_compare(
-        _digest(pending["email"], "".join(code.split())), pending["digest"]
-    )
+    digits = "".join(unicodedata.normalize("NFKC", code).split())
+    is_right = constant_time_compare(_digest(pending["email"], digits), pending["digest"])
     if is_late or pending["tries"] > CODE_TRIES or not is_right:
         raise WrongEmailCode
     del session[_CODE_KEY]

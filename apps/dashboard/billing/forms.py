@@ -21,7 +21,7 @@ from apps.core.errors import Failure
 from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.messages.invalid import SENTENCES, Invalid
 from apps.core.text.days import end_of_day
-from apps.core.typed_amounts import cents_typed, percent_typed
+from apps.core.typed_amounts import cents_typed, percent_typed, whole_typed
 from apps.core.web.forms import Form, figures_of
 
 ADD = "add_customer"  # the button that adds somebody new
@@ -135,7 +135,7 @@ def discount_typed(kind: str, text: str, currency: str) -> dict[str, object]:
     if not text:
         return {"discount_type": None, "discount_value": None}
     value = (
-        whole(text.removesuffix("%").strip(), "discount")
+        whole_typed(text.removesuffix("%").strip(), "discount")
         if kind == DiscountType.PERCENT
         else cents_typed(text, "discount", currency)
     )
@@ -154,13 +154,6 @@ def discount_shown(kind: str | None, value: int | None) -> dict[str, str]:
 class NoSuchCustomer(Failure):
     field = "email"
     message = gettext_noop("No customer has this email address; add the customer, or correct it")
-
-
-def whole(text: str, name: str) -> int:
-    """A whole number. Raises Invalid."""
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise Invalid(name, "whole_number")
-    return int(text)
 
 
 def percent_bps(text: str, name: str) -> int:

@@ -25,7 +25,7 @@ from apps.billing.states import DRAFT
 from apps.billing.taxes.counting import Totals
 from apps.core import money
 from apps.core.text.days import zone_named
-from apps.core.typed_amounts import cents_typed
+from apps.core.typed_amounts import cents_typed, whole_typed
 from apps.dashboard.billing.forms import (
     ADD,
     BillingForm,
@@ -38,7 +38,6 @@ from apps.dashboard.billing.forms import (
     parts_of,
     percent_bps,
     rates_to_choose,
-    whole,
 )
 from apps.dashboard.billing.invoices import find_invoice
 from apps.dashboard.billing.tax_words import case_words
@@ -181,7 +180,7 @@ class InvoiceForm(BillingForm):
         name = f"line_items[{position}]"
         return {
             "description": typed["what"],
-            "quantity": whole(typed["many"] or "1", f"{name}.quantity"),
+            "quantity": whole_typed(typed["many"] or "1", f"{name}.quantity"),
             "unit_amount_cents": self._cents(typed["each"], f"{name}.unit_amount_cents"),
             "tax_rate_id": typed["rate"] or None,
         }

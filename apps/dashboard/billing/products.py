@@ -17,9 +17,9 @@ from apps.billing.search import products_beginning
 from apps.billing.services import catalog
 from apps.core import clock, money
 from apps.core.searching import LENGTH_MAX
-from apps.core.typed_amounts import cents_typed
+from apps.core.typed_amounts import cents_typed, whole_typed
 from apps.dashboard.billing.columns import PRODUCTS
-from apps.dashboard.billing.forms import BillingForm, rates_to_choose, whole
+from apps.dashboard.billing.forms import BillingForm, rates_to_choose
 from apps.dashboard.billing.tax_words import SUPPLIES
 from apps.dashboard.site import form_keys
 from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, is_htmx, show
@@ -222,7 +222,9 @@ class PriceForm(BillingForm):
         return PriceRequest.read(
             {
                 "unit_amount_cents": cents_typed(self.values["unit_amount"], "amount", currency),
-                "interval_count": whole(self.values["interval_count"] or "1", "interval_count"),
+                "interval_count": whole_typed(
+                    self.values["interval_count"] or "1", "interval_count"
+                ),
                 **self.filled("currency", "interval", "tax_rate_id"),
             }
         )

@@ -19,6 +19,7 @@ from apps.billing.states import ACTIVE, CANCELED, PAUSED, TRIALING
 from apps.billing.subscriptions import changes as services
 from apps.billing.subscriptions.upcoming import cycle_cents, upcoming_cycles
 from apps.core.messages.fields import is_uuid
+from apps.core.typed_amounts import whole_typed
 from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import SUBSCRIPTIONS
 from apps.dashboard.billing.forms import (
@@ -31,7 +32,6 @@ from apps.dashboard.billing.forms import (
     may_add,
     parts_of,
     rates_to_choose,
-    whole,
 )
 from apps.dashboard.site import form_keys
 from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, show
@@ -172,7 +172,7 @@ class SubscriptionForm(BillingForm):
 
     def request(self, customer: Customer) -> SubscriptionRequest:
         """Raises Invalid."""
-        days = whole(self.values["trial_days"] or "0", "trial_period_days")
+        days = whole_typed(self.values["trial_days"] or "0", "trial_period_days")
         return SubscriptionRequest.read(
             {"customer_id": str(customer.pk), **self._fields(), "trial_period_days": days}
         )
@@ -186,13 +186,13 @@ class SubscriptionForm(BillingForm):
         items = [
             {
                 "price_id": line.price,
-                "quantity": whole(line.quantity or "1", f"items[{n}].quantity"),
+                "quantity": whole_typed(line.quantity or "1", f"items[{n}].quantity"),
             }
             for n, line in enumerate(chosen)
         ]
         return {
             "items": items,
-            "grace_cycles": whole(self.values["grace_cycles"] or "1", "grace_cycles"),
+            "grace_cycles": whole_typed(self.values["grace_cycles"] or "1", "grace_cycles"),
             **discount_typed(self.values["discount_type"], self.values["discount"], self.currency),
             **self.filled("tax_rate_id"),
         }

@@ -8,7 +8,9 @@ from django.http import HttpResponse
 from django.utils.translation import gettext, gettext_noop
 
 from apps.core.errors import Failure
+from apps.core.messages.invalid import Invalid
 from apps.core.redis import buckets
+from apps.core.typed_amounts import whole_typed
 from apps.core.web.forms import Form
 from apps.dashboard.site.views import PageRequest, next_url, show, too_fast
 from apps.stores import test_clock
@@ -32,11 +34,14 @@ class ClockForm(Form):
         """Raises NotAWay."""
         if step in STEPS:
             return _step_seconds(step, now)
-        amount = self.values["amount"]
         unit = UNITS.get(self.values["unit"])
-        if unit is None or not (amount.isascii() and amount.isdigit() and 0 < int(amount) < 10_000):
+        try:
+            amount = whole_typed(self.values["amount"], "amount", digits_max=4)
+        except Invalid:
+            raise NotAWay from None
+        if unit is None or not amount:
             raise NotAWay
-        return int(amount) * unit
+        return amount * unit
 
 
 class NotAWay(Failure):

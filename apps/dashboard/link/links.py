@@ -14,7 +14,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from apps.core.messages.fields import Invalid, parse_date
 from apps.core.money import text_from_cents
-from apps.core.typed_amounts import cents_typed
+from apps.core.typed_amounts import cents_typed, whole_typed
 from apps.core.web.forms import Form, sentences
 from apps.dashboard.link import buttons as link_buttons
 from apps.dashboard.link.columns import LINKS, LinkLine
@@ -209,7 +209,7 @@ class PaymentLinkForm(Form):
             min_cents=None if is_fixed else self._limit("min"),
             max_cents=None if is_fixed else self._limit("max"),
             suggested_cents=() if is_fixed else self._suggested(),
-            stock=_whole(values["stock"], "stock"),
+            stock=whole_typed(values["stock"], "stock", digits_max=9) if values["stock"] else None,
             ends_at=_end_of_day(values["ends"]),
             success_url=values["success_url"] or None,
             email=values["email"],
@@ -234,14 +234,6 @@ class PaymentLinkForm(Form):
         """An input for each that there may be, by its number."""
         typed = [*self.chosen["suggested"], *[""] * SUGGESTED_MAX]
         return [(str(number), text) for number, text in enumerate(typed[:SUGGESTED_MAX], 1)]
-
-
-def _whole(text: str, name: str) -> int | None:
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) <= 9):
-        raise Invalid(name, "whole_number")
-    return int(text)
 
 
 def _end_of_day(text: str) -> datetime | None:

@@ -18,7 +18,9 @@ from apps.chain.own import choices
 from apps.core import clock
 from apps.core.db import tenancy
 from apps.core.errors import NotFound
+from apps.core.messages.invalid import Invalid
 from apps.core.text.wording import translated
+from apps.core.typed_amounts import whole_typed
 from apps.core.web.forms import Form
 from apps.dashboard.site import confirming
 from apps.dashboard.site.views import PageRequest, Refusals, go, show
@@ -83,10 +85,10 @@ class HoursForm(Form):
     @property
     def hours(self) -> int:
         """Raises NotHours."""
-        text = self.values["hours"]
-        if not (text.isascii() and text.isdigit() and len(text) < 4):
-            raise waiting_period.NotHours
-        return int(text)
+        try:
+            return whole_typed(self.values["hours"], "hours", digits_max=3)
+        except Invalid:
+            raise waiting_period.NotHours from None
 
 
 def stop(request: HttpRequest, token: str) -> HttpResponse:

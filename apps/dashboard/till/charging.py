@@ -15,7 +15,7 @@ from django.utils.translation import gettext_noop
 from apps.core.errors import Failure, RefusalKind
 from apps.core.messages.fields import Invalid
 from apps.core.text.regions import own_locale
-from apps.core.typed_amounts import cents_typed
+from apps.core.typed_amounts import cents_typed, whole_typed
 from apps.core.web.forms import Form, sentences
 from apps.core.web.refusals import status_of
 from apps.dashboard.site import form_keys
@@ -81,7 +81,7 @@ class SaleForm(Form):
             note=note,
             till_name=name,
             offered_bps=till.tip_bps,
-            expected_cents=_whole(expected, "amount") if expected else None,
+            expected_cents=whole_typed(expected, "amount") if expected else None,
             expected_currency=self.values["currency"],
         )
 
@@ -101,7 +101,7 @@ class SaleForm(Form):
 def _items_sold(items: list[TillItem], quantities: dict[str, str]) -> list[SaleLine]:
     """Raises Invalid for an item that isn't sold any more."""
     known = {str(item.pk): item for item in items}
-    wanted = {id: _whole(text, "quantity") for id, text in quantities.items() if text}
+    wanted = {id: whole_typed(text, "quantity") for id, text in quantities.items() if text}
     if any(quantity and id not in known for id, quantity in wanted.items()):
         raise Invalid("amount", "choose_value")
     return [
@@ -120,15 +120,9 @@ def _added(text: str) -> SaleLine:
     cents, _, rate = text.partition(":")
     return SaleLine(
         description=SALE,
-        unit_amount_cents=_whole(cents, "amount"),
-        vat_bps=_whole(rate, "vat") if rate else None,
+        unit_amount_cents=whole_typed(cents, "amount"),
+        vat_bps=whole_typed(rate, "vat") if rate else None,
     )
-
-
-def _whole(text: str, name: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise Invalid(name, "integer")
-    return int(text)
 
 
 def index(request: PageRequest) -> HttpResponse:

@@ -7,6 +7,7 @@ told, nothing is sent there.
 
 import hmac
 import secrets
+import unicodedata
 import uuid
 from datetime import datetime, timedelta
 from typing import Any
@@ -102,7 +103,7 @@ def enter_code(row: DestinationConfirmation, text: str) -> None:
     """The contact's code: the destination can be used at once. A wrong code counts whatever
     happens next. Raises WrongConfirmationCode or NotFound."""
     at = clock.real_now()
-    typed = "".join(text.split())
+    typed = "".join(unicodedata.normalize("NFKC", text).split())
     with transaction.atomic():
         row = _locked(row.pk)
         if state_of(row) != WAITING:
