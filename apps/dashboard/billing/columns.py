@@ -414,27 +414,19 @@ def _subscription_status(subscription: Subscription) -> SafeString:
     )
 
 
-def _day(subscription: Subscription, at: datetime | None) -> str:
-    """As its invoices name days: in the zone that it keeps."""
-    return document_day(at, subscription.zone)
-
-
 def _next(subscription: Subscription) -> SafeString:
+    """In days as its invoices name them."""
+    zone = subscription.zone
     if subscription.status == CANCELED:
-        words = format_html(
-            gettext("ended {day}"), day=_day(subscription, subscription.canceled_at)
-        )
-        return format_html('<span class="muted">{}</span>', words)
-    if subscription.cancel_at_period_end:
-        words = format_html(gettext("ends {day}"), day=_day(subscription, subscription.cancel_at))
-        return format_html('<span class="muted">{}</span>', words)
-    return (
-        list_cells.NONE
-        if subscription.status == PAUSED
-        else list_cells.named_on_phone(
-            gettext("Next"), _day(subscription, subscription.next_billing_at)
-        )
-    )
+        day, words = document_day(subscription.canceled_at, zone), gettext("ended {day}")
+    elif subscription.cancel_at_period_end:
+        day, words = document_day(subscription.cancel_at, zone), gettext("ends {day}")
+    elif subscription.status != PAUSED:
+        day = document_day(subscription.next_billing_at, zone)
+        return list_cells.named_on_phone(gettext("Next"), day)
+    else:
+        return list_cells.NONE
+    return format_html('<span class="muted">{}</span>', format_html(words, day=day))
 
 
 def _moment_of(key: str, label: str, attribute: str) -> Column:
