@@ -45,6 +45,7 @@ LABELS = {
     "is_fiat_eligible": gettext_noop("Bank payouts"),
     "is_live": gettext_noop("Live mode"),
     "kind": gettext_noop("Type"),
+    "lowest_price_bps": gettext_noop("Lowest price, of its currency"),
     "min_withdrawal_atomic": gettext_noop("Minimum payout"),
     "minimum_fiat_cents": gettext_noop("Minimum payout"),
     "minimum_fiat_currency": gettext_noop("Minimum payout currency"),

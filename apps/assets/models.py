@@ -156,7 +156,8 @@ class Asset(models.Model):
 
 
 class AcceptedAsset(Owned):
-    """A store takes this asset."""
+    """A store takes this asset; one that keeps to a currency's price only while it is worth its
+    `lowest_price_bps` of that."""
 
     asset = models.ForeignKey(Asset, on_delete=models.PROTECT, related_name="+")
     suspended_at = models.DateTimeField(null=True, blank=True)  # stopped for review by staff
@@ -166,10 +167,15 @@ class AcceptedAsset(Owned):
     review_ended_at = models.DateTimeField(null=True, blank=True)  # the last one; accepted again
     # The credited deposits that a reorganization took, for which it was stopped; empty otherwise.
     lost_deposit_ids = ArrayField(models.UUIDField(), blank=True, default=list, db_default=[])
+    lowest_price_bps = models.PositiveSmallIntegerField(null=True, blank=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["store", "mode", "asset"], name="accepted_asset_once")
+            models.UniqueConstraint(fields=["store", "mode", "asset"], name="accepted_asset_once"),
+            models.CheckConstraint(
+                condition=models.Q(lowest_price_bps__gte=5_000, lowest_price_bps__lte=10_000),
+                name="accepted_asset_lowest_price",
+            ),
         ]
         indexes = [
             models.Index(

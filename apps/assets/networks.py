@@ -2,5 +2,6 @@
 
 # Coins that keep to the price of a dollar, which balances are summed up in.
 STABLECOINS = ("USDC", "USDT")
-# Coins that keep to the price of a currency: what a customer pays with knows no weather.
-STEADY_COINS = (*STABLECOINS, "EURC", "USDC.e", "pathUSD")
+# Coins that keep to the price of a currency, and which: what a customer pays with knows no weather.
+PAR_CURRENCIES = {"USDC": "USD", "USDT": "USD", "EURC": "EUR", "USDC.e": "USD", "pathUSD": "USD"}
+STEADY_COINS = tuple(PAR_CURRENCIES)

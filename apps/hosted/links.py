@@ -26,7 +26,7 @@ from apps.links.models import PaymentLink
 from apps.links.requests import EMAIL_MAX, NAME_MAX, Purchase
 from apps.links.selectors import LinkTally, by_token, tally_of
 from apps.links.services.buy import LinkClosed, SoldOut, buy
-from apps.payments.services.create import FeesTakeAll, KycRequired, NoAcceptedAsset, NoRate
+from apps.payments.services.create import UNPRICED, FeesTakeAll, KycRequired
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
 from apps.stores.staff.suspensions import PaymentsSuspended, Suspension, is_suspended
 
@@ -34,7 +34,7 @@ OTHER = "other"
 SOLD_OUT = "sold_out"
 UNAVAILABLE = "unavailable"
 SUSPENDED = "suspended"
-_CANT_TAKE = (KycRequired, FeesTakeAll, NoAcceptedAsset, NoRate)
+_CANT_TAKE = (KycRequired, FeesTakeAll, *UNPRICED)
 # As for whoever creates payments with a publishable key.
 _BUDGETS = (("publishable_address", True),)
 

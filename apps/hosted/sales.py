@@ -38,10 +38,10 @@ from apps.payments.documents.parts import hosted_url
 from apps.payments.documents.progress import progress_of
 from apps.payments.documents.sightings import seen_for
 from apps.payments.selectors import received_by
-from apps.payments.services.create import FeesTakeAll, KycRequired, NoAcceptedAsset, NoRate
+from apps.payments.services.create import UNPRICED, FeesTakeAll, KycRequired
 
 OTHER = "other"
-_CANT_TAKE = (KycRequired, FeesTakeAll, NoAcceptedAsset, NoRate)
+_CANT_TAKE = (KycRequired, FeesTakeAll, *UNPRICED)
 # As for whoever creates payments with a publishable key.
 _BUDGETS = (("publishable_address", True),)
 _WAITING = (WAITING_FOR_TIP, "pending", "processing")

@@ -25,6 +25,7 @@ _SENTENCES = {
     "agent.cap_changed": gettext_noop("Agent limit changed"),
     "asset.changed": gettext_noop("Asset changed"),
     "asset.kept_stopped": gettext_noop("Coin kept stopped after a review"),
+    "asset.lowest_price_changed": gettext_noop("Lowest price of a coin changed"),
     "asset.review_ended": gettext_noop("Coin accepted again after a review"),
     "email.changed": gettext_noop("Email address changed"),
     "invoice.drafted": gettext_noop("Invoice draft created"),

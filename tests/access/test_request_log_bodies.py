@@ -102,6 +102,15 @@ def test_a_long_body_is_cut_and_a_huge_one_is_not_read() -> None:
     assert huge is not None and huge.endswith("bytes, not kept")
 
 
+def test_of_a_long_list_the_beginning_is_kept_as_it_would_be_of_a_short_one() -> None:
+    entries = [{"id": str(n), "email": f"a{n}@example.com"} for n in range(500)]
+    long = kept_response("POST", "payments", 201, {"id": "7", "entries": entries, "last": "x"})
+    short = kept_response("POST", "payments", 201, {"id": "7", "entries": entries[:80]})
+    assert long is not None and short is not None
+    assert len(short) < KEPT_MAX < len(long) and "@" not in long
+    assert long.startswith(short[:-2])
+
+
 @pytest.mark.parametrize("url", ["http://[", "https://[::1/x", "http://exa\u2100mple.com/a/b"])
 def test_a_broken_address_costs_no_answer(cast: Cast, url: str) -> None:
     asked = {"amount": "1.00", "currency": "EUR", "success_url": url, "order_id": "A-9"}

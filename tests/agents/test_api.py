@@ -266,6 +266,32 @@ def test_a_token_is_accepted_or_not_but_the_last_one_stays(shop: Shop) -> None:
     assert [item["asset_id"] for item in api.get("/agentic/tokens").json()["accepted"]] == ["SETH"]
 
 
+def test_a_steady_token_is_taken_from_a_lowest_price_on(shop: Shop) -> None:
+    assert refusal(
+        agent(shop).patch("/agentic/tokens/SETH", {"active": True, "lowest_price": "0.98"})
+    ) == (422, "asset_change_rejected")
+    Asset.objects.filter(pk="USDC_SETH").update(is_active=True, contract_address="0x" + "1" * 40)
+    api = agent(shop)
+    path = "/agentic/tokens/USDC_SETH"
+    assert api.patch(path, {"active": True, "lowest_price": "0.985"}).json() == {
+        "asset_id": "USDC_SETH",
+        "active": True,
+        "provider": "policy",
+        "lowest_price": "0.985",
+    }
+    assert api.patch(path, {"active": True}).json()["lowest_price"] == "0.985"
+    told = {row["asset_id"]: row for row in api.get("/agentic/tokens").json()["accepted"]}
+    assert told["USDC_SETH"]["lowest_price"] == "0.985" and "lowest_price" not in told["SETH"]
+    for wrong, code in (
+        ("0.3", "asset_change_rejected"),
+        ("low", "invalid_lowest_price"),
+        (0.98, "invalid_lowest_price"),
+    ):
+        body = {"active": True, "lowest_price": wrong}
+        assert refusal(api.patch(path, body)) == (422, code)
+    assert "lowest_price" not in api.patch(path, {"active": True, "lowest_price": None}).json()
+
+
 @pytest.mark.parametrize("header", ["%%%", "bm90IGpzb24=", "WzFd"])
 def test_an_envelope_that_cannot_be_read_counts_as_absent(shop: Shop, header: str) -> None:
     answer = agent(shop)(

@@ -50,6 +50,7 @@ GOALS = (
     Goal("webhooks", "webhooks, commit to receipt, p99, ms", most=7),
     Goal("fastapi_contender", "POST /payments, of FastAPI and asyncpg", least=1.0),
     Goal("payments", "POST /payments, of a serializer and the ORM", least=4.5),
+    Goal("networks", "POST /payments, twelve ways of two", most=1.3),
     Goal("reads", "GET /payments/{id}, of one statement", least=0.80),
     Goal("reads", "GET /payments, of one statement", least=0.80),
     Goal("reads", "GET /balances, of one statement", least=0.80),

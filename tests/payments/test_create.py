@@ -2,8 +2,14 @@
 
 from typing import Any
 
-from apps.chain import addresses
+import pytest
+
+from apps.assets.models import AcceptedAsset
+from apps.assets.rates import refresh
+from apps.assets.services import accept_all_active
+from apps.chain import addresses, selectors
 from tests import make
+from tests.bench.networks import NETWORKS, offer
 from tests.cast import Api, Shop
 
 
@@ -57,3 +63,24 @@ def test_creating_takes_three_statements_and_nothing_from_outside(
     make.payment(bakery.live)
     with django_assert_num_queries(3):
         make.payment(bakery.live)
+
+
+@pytest.mark.parametrize("networks", [1, 6])
+def test_it_takes_as_many_statements_for_two_ways_to_pay_as_for_twelve(
+    bakery: Shop,
+    django_assert_num_queries: Any,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    networks: int,
+) -> None:
+    settings.CHAIN_URLS = {network: ["http://127.0.0.1:1"] for network in NETWORKS}
+    monkeypatch.setattr(selectors, "_begun", set(NETWORKS))
+    ids = offer(networks)
+    refresh()
+    accept_all_active(bakery.store)
+    AcceptedAsset.objects.filter(store=bakery.store).exclude(asset__in=ids).delete()
+    addresses._free.clear()
+    make.payment(bakery.live)
+    with django_assert_num_queries(3):
+        made = make.payment(bakery.live)
+    assert {way["supported_asset"]["asset_id"] for way in made["payment_addresses"]} == set(ids)

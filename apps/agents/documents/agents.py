@@ -1,14 +1,15 @@
 """Documents of the agent API, the same for every interface: mandates, draws, limits, coins, rates,
 figures. Amounts are strings of atomic units."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from apps.access.access import Access
 from apps.access.models import AgentCredential
 from apps.agents.models import AgentSettings, AuthorizationProvider, Mandate, Settlement
+from apps.assets.lowest_prices import LowestPrice
 from apps.assets.models import Asset, Rate
 from apps.core import money
 from apps.core.clock import iso
@@ -113,12 +114,15 @@ class PayoutLimitsDocument(Document, frozen=True, kw_only=True):
 
 
 class AgentTokenDocument(Document, frozen=True, kw_only=True):
+    """`lowest_price` is there where the store has set one."""
+
     asset_id: str
     coin_symbol: str
     chain_symbol: str
     name: str
     atomic_decimals: int
     active: bool
+    lowest_price: Decimals | UnsetType = UNSET
 
 
 class AgentTokensDocument(Document, frozen=True, kw_only=True):
@@ -129,11 +133,12 @@ class AgentTokensDocument(Document, frozen=True, kw_only=True):
 
 
 class AgentTokenChangeDocument(Document, frozen=True, kw_only=True):
-    """`provider` is who has allowed it."""
+    """`provider` is who has allowed it; `lowest_price` is there where the store has set one."""
 
     asset_id: str
     active: bool
     provider: Provider
+    lowest_price: Decimals | UnsetType = UNSET
 
 
 class ExchangeRateDocument(Document, frozen=True, kw_only=True):
@@ -234,14 +239,22 @@ def context_document(
     )
 
 
-def tokens_document(accepted: Sequence[Asset], available: Sequence[Asset]) -> AgentTokensDocument:
+def tokens_document(
+    accepted: Sequence[Asset], available: Sequence[Asset], lowest: Mapping[str, LowestPrice]
+) -> AgentTokensDocument:
+    """`lowest` are the lowest prices of accepted assets."""
     return AgentTokensDocument(
-        accepted=[_token(asset, is_accepted=True) for asset in accepted],
-        available=[_token(asset, is_accepted=False) for asset in available],
+        accepted=[_token(asset, lowest.get(asset.pk), is_accepted=True) for asset in accepted],
+        available=[_token(asset, None, is_accepted=False) for asset in available],
     )
 
 
-def _token(asset: Asset, *, is_accepted: bool) -> AgentTokenDocument:
+def lowest_price_text(price: LowestPrice | None) -> str | UnsetType:
+    """Of a coin that has one."""
+    return price.text or UNSET if price is not None else UNSET
+
+
+def _token(asset: Asset, lowest: LowestPrice | None, *, is_accepted: bool) -> AgentTokenDocument:
     return AgentTokenDocument(
         asset_id=asset.pk,
         coin_symbol=asset.coin_symbol,
@@ -249,6 +262,7 @@ def _token(asset: Asset, *, is_accepted: bool) -> AgentTokenDocument:
         name=asset.name,
         atomic_decimals=asset.atomic_decimals,
         active=is_accepted,
+        lowest_price=lowest_price_text(lowest),
     )
 
 

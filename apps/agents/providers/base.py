@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import ClassVar, Protocol
 
+from msgspec import UNSET, UnsetType
+
 from apps.core.errors import ProviderError
 from apps.core.messages.documents import Digits, Document, FreeForm, Id
 
@@ -46,6 +48,7 @@ class TokenDetails(Document, frozen=True, kw_only=True):
     action: ClassVar[str] = TOKEN
 
     active: bool
+    lowest_price: str | UnsetType | None = UNSET
 
 
 class PayoutDetails(Document, frozen=True, kw_only=True):

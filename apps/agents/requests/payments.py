@@ -4,6 +4,8 @@ with."""
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Self
 
+from msgspec import UNSET, UnsetType, structs
+
 from apps.core.messages.fields import (
     AtomicAmount,
     Boolean,
@@ -133,6 +135,9 @@ class AgentPayout(Request, frozen=True, kw_only=True):
         )
 
 
+LowestPriceText = Annotated[str, by(Pattern(r"[01](\.[0-9]{1,4})?", "decimal"))]
+
+
 class Switch(Boolean):
     """True or false, and said: missing is neither."""
 
@@ -141,6 +146,14 @@ class Switch(Boolean):
 
 
 class TokenChange(Request, frozen=True, kw_only=True):
-    """Choice of an asset that customers may pay with."""
+    """Choice of an asset that customers may pay with. Without a `lowest_price` it stays as it is;
+    null removes it."""
 
     active: Annotated[bool, by(Switch())]
+    lowest_price: LowestPriceText | UnsetType | None = UNSET
+
+    @classmethod
+    def read(cls, value: object, name: str = "body") -> Self:
+        change = super().read(value, name)
+        is_removed = isinstance(value, dict) and value.get("lowest_price", UNSET) is None
+        return structs.replace(change, lowest_price=None) if is_removed else change

@@ -3,16 +3,27 @@ rates."""
 
 from datetime import datetime
 
+from django.db import transaction
+from msgspec import UNSET
+
 from apps.access.access import Access
 from apps.agents.documents.agents import (
     AgentTokenChangeDocument,
     ExchangeRatesDocument,
+    lowest_price_text,
     rate_document,
 )
 from apps.agents.models import AgentSettings
 from apps.agents.providers.base import Envelope, TokenDetails
 from apps.agents.requests.payments import TokenChange
 from apps.agents.services import authorize
+from apps.assets.lowest_prices import (
+    NoPar,
+    NotAccepted,
+    NotBetween,
+    lowest_prices,
+    set_lowest_price,
+)
 from apps.assets.models import Asset, Rate
 from apps.assets.selectors import listed_assets
 from apps.assets.services import LastAsset, set_accepted
@@ -76,17 +87,26 @@ def find_token(asset_id: str) -> Asset:
 def change_token(
     access: Access, asset_id: str, change: TokenChange, envelope: Envelope | None
 ) -> AgentTokenChangeDocument:
-    """Accept an asset or stop. Raises AgentAssetNotFound, TokenNotActive, AssetChangeRejected,
-    MandateRequired, or the provider's refusal."""
+    """Accept an asset or stop, and set its lowest price where one is named. Raises
+    AgentAssetNotFound, TokenNotActive, AssetChangeRejected, MandateRequired, or the provider's
+    refusal."""
     authorize.require_provider(access.store)
     asset = asset_for(access.mode, asset_id)
-    authorize.require(access, TokenDetails(active=change.active), envelope, asset_id=asset.pk)
+    details = TokenDetails(active=change.active, lowest_price=change.lowest_price)
+    authorize.require(access, details, envelope, asset_id=asset.pk)
     try:
-        set_accepted(access, asset.pk, change.active)
-    except LastAsset as refusal:
+        with transaction.atomic():
+            set_accepted(access, asset.pk, change.active)
+            if change.lowest_price is not UNSET:
+                set_lowest_price(access, asset.pk, change.lowest_price)
+    except (LastAsset, NoPar, NotBetween, NotAccepted) as refusal:
         raise AssetChangeRejected(str(refusal)) from None
-    provider = AgentSettings.of(access.store).authorization_provider
-    return AgentTokenChangeDocument(asset_id=asset.pk, active=change.active, provider=provider)
+    return AgentTokenChangeDocument(
+        asset_id=asset.pk,
+        active=change.active,
+        provider=AgentSettings.of(access.store).authorization_provider,
+        lowest_price=lowest_price_text(lowest_prices(access).get(asset.pk)),
+    )
 
 
 def exchange_rates(

@@ -16,6 +16,7 @@ from apps.agents.offers import Offer, SealedPrice, Terms
 from apps.agents.requests.x402 import OfferRequest, OfferTerms, PriceRequest
 from apps.agents.services.tokens import asset_for
 from apps.agents.services.x402_tokens import is_simulated, offered_tokens, signable
+from apps.assets.lowest_prices import refused_now
 from apps.assets.models import Asset
 from apps.assets.selectors import accepted_assets, current_rate
 from apps.chain import addresses
@@ -29,7 +30,7 @@ from apps.core.models import Mode
 from apps.payments.documents.parts import x402_url
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.requests import PaymentRequest
-from apps.payments.services.create import NoRate, fixed_prices
+from apps.payments.services.create import CoinsTooLow, NoRate, fixed_prices
 from apps.payments.services.prices import UnsupportedCurrency
 from apps.payments.services.pricing import FixedPrice
 from apps.payments.states import PENDING
@@ -151,6 +152,8 @@ def _token(access: Access, asset_id: str) -> Asset:
         raise NotAccepted
     if asset.pk in own_assets(access):
         raise InOwnWallet
+    if asset.pk in refused_now(access.store_id, access.mode, clock.real_now()):
+        raise CoinsTooLow(retry_after=30)
     return token
 
 

@@ -8,10 +8,12 @@ import copy
 import uuid
 
 from apps.access.access import Access
+from apps.assets.lowest_prices import refused_now
 from apps.assets.models import Asset, NetworkFamily
 from apps.assets.selectors import accepted_assets
 from apps.chain.own.choices import own_assets
 from apps.chain.selectors import is_watched
+from apps.core import clock
 from apps.core.models import Mode
 
 # Of the simulated token on each test network. Nobody has its key or its code: "test", ten times.
@@ -42,12 +44,12 @@ def is_simulated(asset: Asset) -> bool:
 
 
 def offered_tokens(access: Access) -> list[Asset]:
-    """Assets that the store takes over x402, as payers sign them."""
-    own = own_assets(access)
+    """Assets that the store takes over x402 at their present price, as payers sign them."""
+    left_out = own_assets(access) | refused_now(access.store_id, access.mode, clock.real_now())
     return [
         token
         for token in accepted_tokens(access.store_id, access.mode)
-        if token.pk not in own and (is_simulated(token) or is_watched(token.chain_id))
+        if token.pk not in left_out and (is_simulated(token) or is_watched(token.chain_id))
     ]
 
 

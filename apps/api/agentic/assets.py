@@ -20,6 +20,7 @@ from apps.agents.services.market import market_data
 from apps.agents.services.tokens import change_token, exchange_rates, find_token
 from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing.queries import Query, described
+from apps.assets.lowest_prices import lowest_prices
 from apps.core import clock
 from apps.ledger.documents import AgentBalancesDocument, balances_document
 
@@ -76,13 +77,13 @@ class Tokens(AgentView):
     answers = {"GET": AgentTokensDocument}
 
     def get(self, request: Request) -> Response:
-        return Response(tokens_document(*tokens_of(self.access)))
+        return Response(tokens_document(*tokens_of(self.access), lowest_prices(self.access)))
 
 
 class TokenById(AgentView):
-    """Accept an asset, or stop."""
+    """Accept an asset, or stop; a steady one only from a lowest price on."""
 
-    codes = {"active": "invalid_active"}
+    codes = {"active": "invalid_active", "lowest_price": "invalid_lowest_price"}
     bodies = {"PATCH": TokenChange}
     answers = {"PATCH": AgentTokenChangeDocument}
 

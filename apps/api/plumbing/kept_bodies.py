@@ -7,6 +7,8 @@ may read them asks again. Nothing is kept of calls that hand out credentials.
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,6 +17,7 @@ import msgspec
 from apps.core.process.logs import redact
 
 KEPT_MAX = 4096  # characters of each body
+_LOOKED_AT = KEPT_MAX + 1024  # bytes that are masked at least: a mask may be shorter than the value
 READ_BYTES_MAX = 64 * 1024  # a larger one isn't looked through
 MASK = "[masked]"
 CUT = " …"
@@ -31,6 +34,7 @@ _OF_PEOPLE = ("name", "address")
 # Begins where a word begins: so that a long word is looked through once, not from each character.
 _EMAIL = re.compile(r"(?<![^\s@<>,;\"'])[^\s@<>,;\"']+@[^\s@<>,;\"']+\.[^\s@<>,;\"']+")
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\s.-]+")
+_SHORT = 64  # characters of a name that is remembered
 _WITH_BODY = ("POST", "PATCH", "PUT")
 
 
@@ -57,8 +61,60 @@ def _kept(route: str, data: Any) -> str | None:
         plain = msgspec.json.decode(encoded)
     except (TypeError, ValueError, msgspec.MsgspecError):
         return None
+    if len(encoded) > _LOOKED_AT and isinstance(plain, dict):
+        plain = _beginning(plain)
     text = msgspec.json.encode(redact(masked(plain, of_person=_is_of_people(route)))).decode()
-    return text if len(text) <= KEPT_MAX else f"{text[:KEPT_MAX]}{CUT}"
+    is_whole = len(encoded) <= _LOOKED_AT and len(text) <= KEPT_MAX
+    return text if is_whole else f"{text[:KEPT_MAX]}{CUT}"
+
+
+def _beginning(fields: dict[str, Any]) -> dict[str, Any]:
+    """Fields, and entries of their lists, as far as they reach into what is looked at: of a long
+    list most would be masked only to be cut."""
+    kept: dict[str, Any] = {}
+    left = _LOOKED_AT
+    for name, value in fields.items():
+        if left <= 0:
+            break
+        entries = value if isinstance(value, list) else [value]
+        begun = []
+        for entry in entries:
+            if left <= 0:
+                break
+            begun.append(entry)
+            left -= len(msgspec.json.encode(entry))
+        kept[name] = begun if isinstance(value, list) else value
+    return kept
+
+
+@dataclass(frozen=True)
+class _FieldName:
+    """A field by its name: its text, kept in place of the name, and what its value tells."""
+
+    text: str
+    is_personal: bool
+    names_people: bool  # a name or an address, which is a person's where people are told of
+    is_of_people: bool
+    is_url: bool
+
+
+def _field_name(name: str) -> _FieldName:
+    """Of one that a body has. Names of our documents are few and come in every answer."""
+    return _short_name(name) if len(name) <= _SHORT else _read_name(name)
+
+
+def _read_name(name: str) -> _FieldName:
+    plain = _WORDS.sub("_", name).lower()
+    return _FieldName(
+        _text(name),
+        _PERSONAL.search(plain) is not None,
+        plain in _OF_PEOPLE,
+        _is_of_people(plain),
+        plain.endswith("url"),
+    )
+
+
+_short_name = lru_cache(maxsize=1024)(_read_name)
 
 
 def _is_of_people(name: str) -> bool:
@@ -68,25 +124,25 @@ def _is_of_people(name: str) -> bool:
 def masked(value: Any, *, of_person: bool = False) -> Any:
     """The value without what tells of a person; whatever isn't text or a container says nothing."""
     if isinstance(value, Mapping):
-        return {_text(str(key)): _field(str(key), inner, of_person) for key, inner in value.items()}
+        fields = [(_field_name(str(key)), inner) for key, inner in value.items()]
+        return {name.text: _field(name, inner, of_person) for name, inner in fields}
     if isinstance(value, list):
         return [masked(inner, of_person=of_person) for inner in value]
     return _text(value) if isinstance(value, str) else value
 
 
 def _text(value: str) -> str:
-    return _EMAIL.sub(MASK, value)
+    return _EMAIL.sub(MASK, value) if "@" in value else value
 
 
-def _field(name: str, value: Any, of_person: bool) -> Any:
+def _field(name: _FieldName, value: Any, of_person: bool) -> Any:
     if value in (None, "", [], {}):
         return value
-    plain = _WORDS.sub("_", name).lower()
-    if _PERSONAL.search(plain) or (of_person and plain in _OF_PEOPLE):
+    if name.is_personal or (of_person and name.names_people):
         return MASK
-    if isinstance(value, str) and plain.endswith("url"):
+    if name.is_url and isinstance(value, str):
         return _without_path(value)
-    return masked(value, of_person=of_person or _is_of_people(plain))
+    return masked(value, of_person=of_person or name.is_of_people)
 
 
 def _without_path(url: str) -> str:

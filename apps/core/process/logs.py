@@ -6,6 +6,7 @@ import logging
 import re
 from contextvars import ContextVar
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import structlog
@@ -24,7 +25,18 @@ _SECRETS = re.compile(
 _SECRET_NAMES = re.compile(
     r"(?i)secret|password|passwd|token|api_?key|authorization|cookie|private|mnemonic|otp|raw_transaction"
 )
+_SHORT = 64  # characters of a name that is remembered
 REDACTED = "[redacted]"
+
+
+def _is_secret(name: str) -> bool:
+    return _short_is_secret(name) if len(name) <= _SHORT else _SECRET_NAMES.search(name) is not None
+
+
+@lru_cache(maxsize=1024)
+def _short_is_secret(name: str) -> bool:
+    """Names in code and documents are few, and come in every line and answer."""
+    return _SECRET_NAMES.search(name) is not None
 
 
 def redact(value: Any) -> Any:
@@ -34,8 +46,7 @@ def redact(value: Any) -> Any:
         return _SECRETS.sub(lambda match: _shorten(match.group()), value)
     if isinstance(value, dict):
         return {
-            key: REDACTED if _SECRET_NAMES.search(str(key)) else redact(inner)
-            for key, inner in value.items()
+            key: REDACTED if _is_secret(str(key)) else redact(inner) for key, inner in value.items()
         }
     if isinstance(value, (list, tuple)):
         return [redact(inner) for inner in value]

@@ -14,9 +14,17 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
 from apps.assets import selectors
+from apps.assets.lowest_prices import (
+    NoPar,
+    NotAccepted,
+    NotBetween,
+    lowest_prices,
+    set_lowest_price,
+)
 from apps.assets.services import AssetNotActive, LastAsset, accept_all_listed, set_accepted
 from apps.core import clock, money
 from apps.core.errors import NotFound
+from apps.core.messages.fields import Invalid, Pattern
 from apps.core.text.countries import countries
 from apps.core.web.forms import Form, sentences
 from apps.core.web.refusals import status_of
@@ -159,7 +167,6 @@ def details(request: PageRequest) -> HttpResponse:
 
 def _details_form(request: PageRequest, form: Form) -> HttpResponse:
     context = {
-        "form": form,
         "errors": form.common_errors,
         "countries": countries(),
         "languages": django_settings.LANGUAGES,
@@ -203,7 +210,6 @@ def checkout(request: PageRequest) -> HttpResponse:
 def _checkout_form(request: PageRequest, form: Form) -> HttpResponse:
     store = request.access.store
     context = {
-        "form": form,
         "errors": form.common_errors,
         "currencies": Currency.choices,
         "fee_percentage": money.percentage_text(store.fee_fraction),
@@ -236,19 +242,36 @@ def assets(request: PageRequest) -> HttpResponse:
         if chosen is None:
             raise NotFound
         try:
-            set_accepted(access, chosen.pk, request.POST.get("to") == "accepted")
-        except (AssetNotActive, LastAsset) as refusal:
-            return _assets_page(request, sentences(refusal), status_of(refusal))
+            if request.POST.get("to") == "priced":
+                set_lowest_price(access, chosen.pk, _price_typed(request))
+            else:
+                set_accepted(access, chosen.pk, request.POST.get("to") == "accepted")
+        except (AssetNotActive, LastAsset, Invalid, NotAccepted, NoPar, NotBetween) as refusal:
+            errors = sentences(refusal, _("The lowest price"))
+            return _assets_page(request, errors, status_of(refusal))
         return go("settings_assets")
     return _assets_page(request, [])
+
+
+def _price_typed(request: PageRequest) -> str | None:
+    """The lowest price; None where nothing is typed. Raises Invalid."""
+    typed = request.POST.get("lowest_price", "").strip().replace(",", ".")
+    if not typed:
+        return None
+    return Pattern(r"[0-9]{1,2}(\.[0-9]{1,4})?", "decimal").check(typed, "lowest_price")
 
 
 def _assets_page(request: PageRequest, errors: list[str], status: int = 200) -> HttpResponse:
     access = request.access
     accepted = {asset.pk for asset in selectors.accepted_assets(access.store_id, access.mode)}
     active = selectors.active_assets(access.mode)
+    lowest = lowest_prices(access)
     context = {
-        "rows": [(asset, asset.pk in accepted) for asset in active if asset.is_listed],
+        "rows": [
+            (asset, asset.pk in accepted, lowest.get(asset.pk))
+            for asset in active
+            if asset.is_listed
+        ],
         "offered": [asset for asset in active if asset.is_listed and asset.pk not in accepted],
         "swap_assets": [asset for asset in active if not asset.is_listed],
         "is_last": len(accepted) == 1,
@@ -338,7 +361,6 @@ def change_domain(request: PageRequest) -> HttpResponse:
 
 def _domain_form(request: PageRequest, form: Form) -> HttpResponse:
     context = {
-        "form": form,
         "errors": form.common_errors,
         "present": request.access.store.checkout_domain,
     }
@@ -347,7 +369,6 @@ def _domain_form(request: PageRequest, form: Form) -> HttpResponse:
 
 def _branding_form(request: PageRequest, form: Form) -> HttpResponse:
     context = {
-        "form": form,
         "errors": form.common_errors,
         "legibility": _legibility(request.access.store),
     }

@@ -21,6 +21,7 @@ from msgspec.structs import asdict
 from psycopg.types.json import Jsonb
 
 from apps.access.access import PUBLISHABLE, Access
+from apps.assets.lowest_prices import refused_now
 from apps.assets.models import Asset
 from apps.assets.selectors import accepts_any, current_rate
 from apps.chain import addresses
@@ -78,8 +79,20 @@ class NoRate(Failure):
     message = "No current exchange rate for any accepted asset"
 
 
+class CoinsTooLow(Failure):
+    """What could be priced is worth less than the store's lowest price of it."""
+
+    kind = RefusalKind.UNAVAILABLE
+    code = "coins_below_lowest_price"
+    message = "The accepted assets are below the lowest price that the store takes them at"
+
+
 class NoAcceptedAsset(Failure):
     message = "The store accepts no asset"
+
+
+# Nothing that could be asked for has a price.
+UNPRICED = (NoRate, CoinsTooLow, NoAcceptedAsset)
 
 
 class FeesTakeAll(Failure):
@@ -102,7 +115,7 @@ def create_payment(
     it takes, and `fixed` what `fixed_prices` has promised.
 
     Raises Invalid, UnsupportedCurrency, KycRequired, PaymentsSuspended, SignatureRequired,
-    SignatureInvalid, FeesTakeAll, NoRate, NoAcceptedAsset or AccountClosed.
+    SignatureInvalid, FeesTakeAll, NoRate, CoinsTooLow, NoAcceptedAsset or AccountClosed.
     """
     try:
         payment = (
@@ -153,7 +166,7 @@ def answer_refused(access: Access, refusal: Failure | Invalid, key: str | None) 
     """
     is_suspended_now = isinstance(refusal, PaymentsSuspended)  # no matter of who asks
     may_not = isinstance(refusal, Failure) and refusal.kind == RefusalKind.FORBIDDEN
-    is_named = access.kind != PUBLISHABLE or isinstance(refusal, (NoRate, NoAcceptedAsset))
+    is_named = access.kind != PUBLISHABLE or isinstance(refusal, UNPRICED)
     may_see = is_named and (is_suspended_now or not may_not)
     earlier = _earlier(access, key) if may_see else None
     if earlier is None:
@@ -196,7 +209,7 @@ def _priced_payment(
         access.store_id, access.mode, payment.settlement_currency, real, offered_chains(access.mode)
     )
     if not priced:
-        raise _unpriced(access)
+        raise _unpriced(access, real)
     payment.fresh_addresses = _addresses(payment, priced, at)
     return payment
 
@@ -230,10 +243,11 @@ def _machine_time(access: Access, at: datetime) -> datetime:
     return at - timedelta(seconds=offset)
 
 
-def _unpriced(access: Access) -> Failure:
-    return (
-        NoRate(retry_after=30) if accepts_any(access.store.pk, access.mode) else NoAcceptedAsset()
-    )
+def _unpriced(access: Access, real: datetime) -> Failure:
+    if not accepts_any(access.store_id, access.mode):
+        return NoAcceptedAsset()
+    is_too_low = bool(refused_now(access.store_id, access.mode, real))
+    return (CoinsTooLow if is_too_low else NoRate)(retry_after=30)
 
 
 def _payment(

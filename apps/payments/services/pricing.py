@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
+from apps.assets.lowest_prices import IS_WORTH_ENOUGH
 from apps.assets.models import Asset
 from apps.assets.selectors import ASSET_COLUMNS, asset_of
 from apps.core import money
@@ -39,8 +40,9 @@ JOIN assets_chain c ON c.id = a.chain_id AND c.mode = k.mode
     AND (%(chain_ids)s::text[] IS NULL OR c.id = ANY (%(chain_ids)s::text[]))
 JOIN assets_rate r ON r.asset_id = a.id AND r.currency = %(currency)s AND r.valid_until > %(now)s
 WHERE k.store_id = %(store_id)s AND k.mode = %(mode)s AND k.suspended_at IS NULL
+    AND {IS_WORTH_ENOUGH}
 ORDER BY a.position, a.id
-""")  # noqa: S608  # only names of columns are put in
+""")  # noqa: S608  # nothing but names of our own is put in
 
 
 def accepted_priced(
@@ -51,7 +53,7 @@ def accepted_priced(
     chain_ids: Iterable[str] | None = None,
 ) -> list[PricedAsset]:
     """The assets that a store takes in a mode, each with a rate that is still valid at `now`
-    (machine time).
+    (machine time); none whose price is below the store's lowest.
 
     With `chain_ids`, those of these chains alone.
     """

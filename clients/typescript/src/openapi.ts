@@ -84,12 +84,14 @@ export type AgentToken = {
     name: string;
     atomic_decimals: number;
     active: boolean;
+    lowest_price?: string;
 };
 export type AgentTokenChange = {
     asset_id: string;
     active: boolean;
     /** @enum {string} */
     provider: "none" | "policy" | "http";
+    lowest_price?: string;
 };
 export type AgentTokens = {
     accepted: AgentToken[];
@@ -2076,6 +2078,7 @@ export interface Bodies {
     };
     patch_agentic_tokens_id: {
         active: boolean;
+        lowest_price?: string;
     };
     post_agentic_x402_settlements: {
         amount_atomic: string;

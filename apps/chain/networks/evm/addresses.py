@@ -31,10 +31,8 @@ def checksummed(address: str) -> str:
     """The display form of an address, by EIP-55."""
     letters = address[2:].lower()
     digest = keccak(letters.encode()).hex()
-    return PREFIX + "".join(
-        letter.upper() if mark > "7" else letter
-        for letter, mark in zip(letters, digest, strict=False)
-    )
+    marked = zip(letters, letters.upper(), digest, strict=False)
+    return PREFIX + "".join([upper if mark > "7" else lower for lower, upper, mark in marked])
 
 
 def is_address(text: str) -> bool:

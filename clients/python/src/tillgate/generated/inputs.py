@@ -363,6 +363,7 @@ class AgentCreatePayout(TypedDict):
 
 class AgentChangeToken(TypedDict):
     active: bool
+    lowest_price: NotRequired[str]
 
 
 class AgentCreateMandate(TypedDict):

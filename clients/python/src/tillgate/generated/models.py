@@ -84,6 +84,7 @@ class AgentToken:
     chain_symbol: str
     coin_symbol: str
     name: str
+    lowest_price: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,6 +92,7 @@ class AgentTokenChange:
     active: bool
     asset_id: str
     provider: Literal['none', 'policy', 'http']
+    lowest_price: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
