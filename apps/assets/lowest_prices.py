@@ -20,6 +20,7 @@ from apps.stores.auditing import audit
 from apps.stores.models import Store
 
 LOWEST_BPS, HIGHEST_BPS = 5_000, 10_000
+PLACES = 4  # of a price in basis points
 _CASES = " ".join(f"WHEN '{coin}' THEN '{code}'" for coin, code in PAR_CURRENCIES.items())
 # Of an accepted asset `k` and its asset `a`. Without a current price in its currency a coin isn't
 # known to be worth enough.
@@ -53,6 +54,7 @@ class NotAccepted(Failure):
 class LowestPrice:
     """`currency` is the one that the coin keeps to; `is_refused_now` says that it is below."""
 
+    asset_id: str
     currency: str
     bps: int | None
     is_refused_now: bool = False
@@ -61,11 +63,16 @@ class LowestPrice:
     def text(self) -> str:
         return "" if self.bps is None else price_text(self.bps)
 
+    @property
+    def input(self) -> str:
+        """Its input on a page that has several."""
+        return f"lowest-{self.asset_id}"
+
 
 def price_text(bps: int) -> str:
     """Of one coin in its currency, with two places at least: `0.98`, `0.985`."""
     whole, places = divmod(bps, BASIS_POINTS)
-    text = f"{places:04d}".rstrip("0")
+    text = f"{places:0{PLACES}d}".rstrip("0")
     return f"{whole}.{text.ljust(2, '0')}"
 
 
@@ -89,7 +96,7 @@ def lowest_prices(access: Access) -> dict[str, LowestPrice]:
     )
     below = refused_now(access.store_id, access.mode, clock.real_now())
     return {
-        asset_id: LowestPrice(PAR_CURRENCIES[symbol], bps, asset_id in below)
+        asset_id: LowestPrice(asset_id, PAR_CURRENCIES[symbol], bps, asset_id in below)
         for asset_id, symbol, bps in rows
         if symbol in PAR_CURRENCIES
     }

@@ -38,6 +38,7 @@ OF_FIELDS = (
     "invalid_amount",
     "invalid_cap",
     "invalid_currency",
+    "invalid_lowest_price",
     "invalid_metadata",
     "mandate_ref_required",
     UNKNOWN,

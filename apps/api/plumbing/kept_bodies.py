@@ -68,10 +68,10 @@ def _kept(route: str, data: Any) -> str | None:
     return text if is_whole else f"{text[:KEPT_MAX]}{CUT}"
 
 
-def _beginning(fields: dict[str, Any]) -> dict[str, Any]:
+def _beginning(fields: Mapping[str, object]) -> Mapping[str, object]:
     """Fields, and entries of their lists, as far as they reach into what is looked at: of a long
     list most would be masked only to be cut."""
-    kept: dict[str, Any] = {}
+    kept: dict[str, object] = {}
     left = _LOOKED_AT
     for name, value in fields.items():
         if left <= 0:

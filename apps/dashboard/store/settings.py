@@ -15,6 +15,7 @@ from django.utils.translation import gettext_noop as _
 
 from apps.assets import selectors
 from apps.assets.lowest_prices import (
+    PLACES,
     NoPar,
     NotAccepted,
     NotBetween,
@@ -24,8 +25,9 @@ from apps.assets.lowest_prices import (
 from apps.assets.services import AssetNotActive, LastAsset, accept_all_listed, set_accepted
 from apps.core import clock, money
 from apps.core.errors import NotFound
-from apps.core.messages.fields import Invalid, Pattern
+from apps.core.messages.fields import Invalid
 from apps.core.text.countries import countries
+from apps.core.typed_amounts import coins_typed
 from apps.core.web.forms import Form, sentences
 from apps.core.web.refusals import status_of
 from apps.dashboard.site.views import PageRequest, Refusals, go, show
@@ -167,6 +169,7 @@ def details(request: PageRequest) -> HttpResponse:
 
 def _details_form(request: PageRequest, form: Form) -> HttpResponse:
     context = {
+        "form": form,
         "errors": form.common_errors,
         "countries": countries(),
         "languages": django_settings.LANGUAGES,
@@ -210,6 +213,7 @@ def checkout(request: PageRequest) -> HttpResponse:
 def _checkout_form(request: PageRequest, form: Form) -> HttpResponse:
     store = request.access.store
     context = {
+        "form": form,
         "errors": form.common_errors,
         "currencies": Currency.choices,
         "fee_percentage": money.percentage_text(store.fee_fraction),
@@ -255,10 +259,8 @@ def assets(request: PageRequest) -> HttpResponse:
 
 def _price_typed(request: PageRequest) -> str | None:
     """The lowest price; None where nothing is typed. Raises Invalid."""
-    typed = request.POST.get("lowest_price", "").strip().replace(",", ".")
-    if not typed:
-        return None
-    return Pattern(r"[0-9]{1,2}(\.[0-9]{1,4})?", "decimal").check(typed, "lowest_price")
+    typed = request.POST.get("lowest_price", "").strip()
+    return coins_typed(typed, "lowest_price", PLACES) if typed else None
 
 
 def _assets_page(request: PageRequest, errors: list[str], status: int = 200) -> HttpResponse:
@@ -361,6 +363,7 @@ def change_domain(request: PageRequest) -> HttpResponse:
 
 def _domain_form(request: PageRequest, form: Form) -> HttpResponse:
     context = {
+        "form": form,
         "errors": form.common_errors,
         "present": request.access.store.checkout_domain,
     }
@@ -369,6 +372,7 @@ def _domain_form(request: PageRequest, form: Form) -> HttpResponse:
 
 def _branding_form(request: PageRequest, form: Form) -> HttpResponse:
     context = {
+        "form": form,
         "errors": form.common_errors,
         "legibility": _legibility(request.access.store),
     }
