@@ -5,7 +5,9 @@ from typing import Any
 
 import pytest
 
+from apps.assets.models import Chain
 from apps.chain.models import SignedTransaction
+from apps.chain.sending.fees import GWEI, ceiling_of
 from tests.chain.proxy import Proxy
 from tests.sending.conftest import World
 from tests.sending.test_sender import fresh
@@ -66,3 +68,30 @@ def test_what_waits_for_a_node_that_says_no_price_says_so(world: World, proxy: P
     world.a_minute_passes()
     world.finish()
     assert fresh(row).status == "confirmed"
+
+
+def test_a_network_has_a_ceiling_of_its_own(world: World, settings: Any) -> None:
+    assert settings.SIGNER_MAX_FEE_GWEI < 400
+    settings.SIGNER_FEE_CEILINGS = ["base=20", "sepolia=1000"]
+    world.rpc("anvil_setNextBlockBaseFeePerGas", hex(400 * GWEI))
+    world.mine()
+    row = world.ask(5)
+    world.work()
+    signed = SignedTransaction.objects.get(outgoing=row)
+    assert 400 * GWEI < signed.max_fee_wei <= 1000 * GWEI
+
+
+def test_no_less_is_offered_than_a_network_takes_at_all(world: World, settings: Any) -> None:
+    settings.SIGNER_TIP_FLOORS = ["polygon=99", "sepolia=25"]
+    settings.SIGNER_FEE_CEILINGS = ["sepolia=300"]
+    row = world.ask(5)
+    world.work()
+    assert (fresh(row).status, fresh(row).reason) == ("submitted", "")
+    assert SignedTransaction.objects.get(outgoing=row).priority_fee_wei == 25 * GWEI
+
+
+def test_a_network_without_a_line_keeps_to_the_services(settings: Any, db: None) -> None:
+    [chain] = Chain.objects.filter(pk="ethereum")
+    assert ceiling_of(chain) == settings.SIGNER_MAX_FEE_GWEI * GWEI
+    [polygon] = Chain.objects.filter(pk="polygon")
+    assert ceiling_of(polygon) == 5_000 * GWEI
