@@ -79,6 +79,8 @@ def test_a_network_has_a_ceiling_of_its_own(world: World, settings: Any) -> None
     world.work()
     signed = SignedTransaction.objects.get(outgoing=row)
     assert 400 * GWEI < signed.max_fee_wei <= 1000 * GWEI
+    world.rpc("anvil_setNextBlockBaseFeePerGas", hex(GWEI))
+    world.mine()
 
 
 def test_no_less_is_offered_than_a_network_takes_at_all(world: World, settings: Any) -> None:
