@@ -169,6 +169,8 @@ PERIODIC: dict[str, float] = {
     "billing.update_paid_amounts": 5 * SECOND,
     "billing.run_cycles": 10 * SECOND,
     "billing.send_reminders": MINUTE,
+    "billing.deliver_e_invoices": MINUTE,
+    "billing.check_vat_numbers": MINUTE,
     "webhooks.deliver_due": 5 * SECOND,
     "stores.check_domains": 5 * MINUTE,
     "stores.seal_audit_log": MINUTE,

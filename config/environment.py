@@ -240,6 +240,9 @@ DNS_SERVERS: list[str] = env.list("DNS_SERVERS", default=[])
 WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
 # The registry of VAT numbers that live mode asks.
 VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api")
+# The Peppol access point (phoss-ap) that live e-invoices go through; empty: none are sent.
+PEPPOL_ACCESS_POINT_URL: str = env.str("PEPPOL_ACCESS_POINT_URL", "")
+PEPPOL_ACCESS_POINT_TOKEN: str = env.str("PEPPOL_ACCESS_POINT_TOKEN", "")
 RATE_PROVIDERS: list[str] = env.list(
     "RATE_PROVIDERS", default=["coingecko", "kraken", "coinbase"] if IS_PRODUCTION else ["fixed"]
 )

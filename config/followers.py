@@ -32,6 +32,11 @@ FOLLOWERS: dict[str, tuple[str, ...]] = {
 }
 # Modules that act in the transaction in which an invoice is paid, voided or written off.
 INVOICE_FOLLOWERS: list[str] = ["apps.billing.subscriptions.locking"]
+# What makes the files beside an email, by the kind of record that it is about.
+MAIL_FILES: dict[str, str] = {
+    "invoice": "apps.billing.invoices.mail_files.invoice_files",
+    "credit_note": "apps.billing.invoices.mail_files.credit_note_files",
+}
 # Modules that know a payment's customer: `email_of(payment)` is an address that the merchant named.
 PAYMENT_CONTACTS: list[str] = ["apps.billing.services.contacts"]
 # The jobs through which money leaves, each with a run per mode, in queues of their own: test work

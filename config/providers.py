@@ -18,6 +18,8 @@ from config.environment import (
     OFFRAMP_URL,
     ONRAMPER_TEST_URL,
     ONRAMPER_URL,
+    PEPPOL_ACCESS_POINT_TOKEN,
+    PEPPOL_ACCESS_POINT_URL,
     PKCS11_MODULE,
     PKCS11_TOKEN,
     RATE_PROVIDERS,
@@ -103,6 +105,14 @@ _LOCAL_NUMBERS: dict[str, Any] = {
     "BACKEND": "apps.billing.providers.local.LocalRegistry",
     "OPTIONS": {},
 }
+_LOCAL_NETWORK: dict[str, Any] = {
+    "BACKEND": "apps.billing.providers.local_network.LocalNetwork",
+    "OPTIONS": {},
+}
+_ACCESS_POINT: dict[str, Any] = {
+    "BACKEND": "apps.billing.providers.access_point.AccessPoint",
+    "OPTIONS": {"base_url": PEPPOL_ACCESS_POINT_URL, "token": PEPPOL_ACCESS_POINT_TOKEN},
+}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     # Networks of card providers; their secrets are rows that staff write.
     "onramp": {
@@ -125,6 +135,13 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
             else _LOCAL_NUMBERS
         ],
         "test": [_LOCAL_NUMBERS],
+    },
+    # Networks that carry e-invoices to buyers; test mode sends nothing anywhere.
+    "e_invoices": {
+        "live": ([_ACCESS_POINT] if PEPPOL_ACCESS_POINT_URL else [])
+        if IS_PRODUCTION
+        else [_LOCAL_NETWORK],
+        "test": [_LOCAL_NETWORK],
     },
     "chain": {
         mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}]

@@ -67,6 +67,12 @@ FACTS = (
         " consultation_number answer error",
     ),
     Facts(
+        "billing_einvoicedelivery",
+        "store_id mode created_at invoice_id credit_note_id network sender receiver country"
+        " content",
+        moving(WORDS="status error ended_at", PACE="attempts next_attempt_at updated_at"),
+    ),
+    Facts(
         "billing_creditnote",
         "store_id mode created_at form_key invoice_id number series series_number reason"
         " refunded_cents memo currency net_cents tax_cents total_cents issued_on",

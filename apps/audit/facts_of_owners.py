@@ -68,6 +68,8 @@ OF_OWNERS = (
         moving(
             OWNERS="email name phone address metadata deleted_at updated_at language email_key"
             " country vat_number tax_rate_id buyer_reference electronic_address"
+            " e_invoice_format",
+            PACE="vat_check_at",
         ),
     ),
     Facts(

@@ -28,6 +28,12 @@ BADGES: Badges = {
         "credited": (INFO, _("Credit note created")),
         "credit_note_sent": (INFO, _("Credit note sent by email")),
     },
+    "e_invoice_delivery": {
+        "queued": (WAIT, _("Waiting")),
+        "sending": (WAIT, _("On its way")),
+        "delivered": (GOOD, _("Delivered")),
+        "refused": (BAD, _("Refused")),
+    },
     "credit_line": {
         "overpaid": (GOOD, _("Paid beyond what was owed")),
         "refunded": (QUIET, _("Refunded")),

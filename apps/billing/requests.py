@@ -12,7 +12,15 @@ from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 from msgspec import UNSET, UnsetType
 
-from apps.billing.models import CreditNote, Interval, Invoice, SupplyType, TaxCategory
+from apps.billing.e_invoices.formats import FORMATS
+from apps.billing.models import (
+    CreditNote,
+    EInvoiceDelivery,
+    Interval,
+    Invoice,
+    SupplyType,
+    TaxCategory,
+)
 from apps.core.messages.documents import FreeForm
 from apps.core.messages.fields import (
     Field,
@@ -211,6 +219,8 @@ Address = Annotated[FreeForm, by(Free(ADDRESS_BYTES_MAX))]
 Reference = Annotated[str, by(Text(100, trim=True))]
 ElectronicAddress = Annotated[str, by(Pattern(r"([0-9]{4}|EM):[!-~]{1,90}", "electronic_address"))]
 
+EInvoiceFormatName = Annotated[str, by(Text(20, choices=list(FORMATS)))]
+
 
 class CustomerRequest(Request, frozen=True, kw_only=True):
     email: PostalEmail
@@ -222,6 +232,7 @@ class CustomerRequest(Request, frozen=True, kw_only=True):
     tax_rate_id: RecordId | None = None
     buyer_reference: Reference | None = None
     electronic_address: ElectronicAddress | None = None
+    e_invoice_format: EInvoiceFormatName | None = None
     metadata: Metadata = {}
 
 
@@ -235,6 +246,7 @@ class CustomerChanges(Edits, frozen=True, kw_only=True):
     tax_rate_id: RecordId | UnsetType | None = UNSET
     buyer_reference: Reference | UnsetType | None = UNSET
     electronic_address: ElectronicAddress | UnsetType | None = UNSET
+    e_invoice_format: EInvoiceFormatName | UnsetType | None = UNSET
     metadata: Metadata | UnsetType = UNSET
 
 
@@ -355,3 +367,11 @@ class InvoiceChanges(Edits, frozen=True, kw_only=True):
     supplied_until: SupplyDay | UnsetType | None = UNSET
     notes: LongText | UnsetType | None = UNSET
     footer: LongText | UnsetType | None = UNSET
+
+
+class DeliveryRequest(Request, frozen=True, kw_only=True):
+    """The network that a document goes through to its buyer."""
+
+    network: Annotated[str, by(Text(10, choices=EInvoiceDelivery.Network.values))] = (
+        EInvoiceDelivery.Network.PEPPOL.value
+    )

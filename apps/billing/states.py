@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from apps.billing.models import Invoice, InvoiceLine, Subscription
+from apps.billing.models import EInvoiceDelivery, Invoice, InvoiceLine, Subscription
 from apps.core.machine import Machine
 from apps.core.machine import Step as Move
 
@@ -61,6 +61,18 @@ SUBSCRIPTION_MACHINE = Machine[Subscription, SubscriptionMove](
         PAUSED: {ACTIVE, CANCELED},
         CANCELED: (),
     }
+)
+
+_Delivery = EInvoiceDelivery.Status
+# The row is the whole story of a delivery: another attempt after a refusal is another row.
+DELIVERY_MACHINE = Machine[EInvoiceDelivery, Move](
+    {
+        _Delivery.QUEUED: {_Delivery.SENDING},
+        _Delivery.SENDING: {_Delivery.SENDING, _Delivery.DELIVERED, _Delivery.REFUSED},
+        _Delivery.DELIVERED: (),
+        _Delivery.REFUSED: (),
+    },
+    has_history=False,
 )
 
 INVOICE_EVENTS = {OPEN: "invoice.finalized", PAID: "invoice.paid", VOID: "invoice.voided"}

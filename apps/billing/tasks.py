@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 from celery import shared_task
 
-from apps.billing.invoices import files, payment_intents, reminders
+from apps.billing.invoices import delivering, files, payment_intents, reminders
+from apps.billing.services import vat_checks
 from apps.billing.subscriptions import cycle
 
 
@@ -32,3 +33,13 @@ def prepare_documents(invoice_ids: Sequence[str]) -> None:
 @shared_task(name="billing.send_reminders")
 def send_reminders() -> None:
     reminders.send_reminders()
+
+
+@shared_task(name="billing.deliver_e_invoices")
+def deliver_e_invoices(ids: Sequence[str] = ()) -> None:
+    delivering.deliver_due(ids)
+
+
+@shared_task(name="billing.check_vat_numbers")
+def check_vat_numbers(ids: Sequence[str] = ()) -> None:
+    vat_checks.check_due(ids)

@@ -22,6 +22,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.template import Context, Engine, engines
 from django.utils import timezone, translation
+from django.utils.module_loading import import_string
 
 from apps.core import crypto, emails, jobs
 from apps.core.clock import real_now
@@ -38,6 +39,8 @@ RETRY_SECONDS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 6 * _HOUR
 # Longer than any attempt: a worker that died gives its mail back after it.
 _LEASE = timedelta(minutes=10)
 _BATCH = 100
+_TRIES_WITH_FILES = 3
+_ATTACHED_BYTES_MAX = 10 * 1024 * 1024
 _DAY = timedelta(days=1)
 _ABOUT_MAX = 200
 _UNNAMED = "Store"  # whose name is nothing but a link
@@ -55,6 +58,15 @@ OUTGOING_MAIL = Machine[OutgoingMail, Step](
     },
     has_history=False,
 )
+
+
+@dataclass(frozen=True)
+class MailFile:
+    """A file beside an email."""
+
+    name: str
+    content: bytes
+    content_type: str
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,7 @@ def send(
     language: str = "",
     region: str = "",
     unsubscribe_path: str = "",
+    attached: tuple[str, str] | None = None,
 ) -> bool:
     """Queue the email `templates/email/<template>.txt` and `.html` for one person; a key that was
     used before does nothing.
@@ -116,7 +129,8 @@ def send(
     `key` says which email it is ("invoice_open:<id>"). With `store` it goes out in the store's
     name, answers to its support address, and `allowance` is how many of these leave (for the
     store's own code: apps.stores.emailing.customer_mail). One that `is_shown` leaves no machine:
-    it was shown elsewhere, and is only noted. Templates also get `base_url` and `sender`;
+    it was shown elsewhere, and is only noted. `attached` is a kind of settings.MAIL_FILES and an
+    ID: its files are made when the email leaves. Templates also get `base_url` and `sender`;
     times are in `zone`, words in `language`, amounts and dates in the form of `region`. Never
     waits for a mail server and never fails because of one.
     """
@@ -126,6 +140,8 @@ def send(
     content = {"subject": written.subject, "text": written.text, "html": written.html}
     if unsubscribe_path:
         content["unsubscribe"] = f"{settings.DASHBOARD_URL}{unsubscribe_path}"
+    if attached is not None:
+        content["attached"] = ":".join(attached)
     mailbox = emails.mailbox(to)
     in_name_of = store.pk if store is not None else None
     limit = None if is_shown else _limit_reached(template, mailbox, in_name_of, at)
@@ -318,7 +334,25 @@ def _message(row: OutgoingMail) -> EmailMultiAlternatives:
         },
     )
     message.attach_alternative(content["html"], "text/html")
+    if "attached" in content:
+        _attach_files(message, row, content["attached"])
     return message
+
+
+def _attach_files(message: EmailMultiAlternatives, row: OutgoingMail, attached: str) -> None:
+    """Files that can't be made hold an email up for a while; then it leaves without them, since it
+    has a link to the same."""
+    kind, _, id = attached.partition(":")
+    try:
+        files = import_string(settings.MAIL_FILES[kind])(id)
+    except Exception as error:  # whatever makes them: the email has a link
+        if row.attempts < _TRIES_WITH_FILES:
+            raise
+        log.warning("mail_without_files", mail=str(row.pk), error=type(error).__name__)
+        return
+    if sum(len(file.content) for file in files) <= _ATTACHED_BYTES_MAX:
+        for file in files:
+            message.attach(file.name, file.content, file.content_type)
 
 
 def _unsubscribing(url: str) -> dict[str, str]:

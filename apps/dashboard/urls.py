@@ -149,6 +149,7 @@ PAGES = (
     Page("invoices/<str:id>", "invoice", billing_invoices.show_one),
     form("invoices/<str:id>/edit", "invoice_edit", invoice_editor.edit, PAY),
     Page("invoices/<str:id>/file", "invoice_file", billing_invoices.download, renders="pdf"),
+    button("invoices/<str:id>/deliver", "invoice_deliver", billing_invoices.deliver, PAY),
     button("invoices/<str:id>/credit-email", "credit_note_send", billing_invoices.send_note, PAY),
     form("invoices/<str:id>/<str:act>", "invoice_act", billing_invoices.act, PAY),
     Page("subscriptions", "subscriptions", subscriptions.index),

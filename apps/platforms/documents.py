@@ -34,6 +34,20 @@ class PlatformAccountDocument(Document, frozen=True, kw_only=True):
     next_platform_fee_from: Time | UnsetType = UNSET
 
 
+class AccountSellerDocument(Document, frozen=True, kw_only=True):
+    """The seller that the account's invoices name; once its business is verified, the verified
+    name, country and numbers count."""
+
+    legal_name: str | None
+    street: str | None
+    postal_code: str | None
+    city: str | None
+    country: str | None
+    vat_number: str | None
+    register_number: str | None
+    time_zone: str | None
+
+
 class AccountVerificationDocument(Document, frozen=True, kw_only=True):
     id: Id
     status: str
@@ -183,6 +197,11 @@ def account_document(account: AccountSummary) -> PlatformAccountDocument:
             else iso(store.platform_fee_from)
         ),
     )
+
+
+def seller_document(account: Store) -> AccountSellerDocument:
+    names = AccountSellerDocument.__struct_fields__
+    return AccountSellerDocument(**{name: getattr(account, name) or None for name in names})
 
 
 def verification_document(verification: Verification) -> AccountVerificationDocument:

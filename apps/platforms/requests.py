@@ -65,6 +65,19 @@ class AccountChanges(Changes, frozen=True, kw_only=True):
 _REMOVABLE = ("external_id", "platform_fee_percentage")
 
 
+class SellerChanges(Changes, frozen=True, kw_only=True):
+    """The seller that a sub-merchant's invoices name. An empty text takes a value away."""
+
+    legal_name: Annotated[str, by(Text(200, trim=True))] | UnsetType = UNSET
+    street: Annotated[str, by(Text(200, trim=True))] | UnsetType = UNSET
+    postal_code: Annotated[str, by(Text(20, trim=True))] | UnsetType = UNSET
+    city: Annotated[str, by(Text(100, trim=True))] | UnsetType = UNSET
+    country: Country | UnsetType = UNSET
+    vat_number: Annotated[str, by(Text(30, trim=True))] | UnsetType = UNSET
+    register_number: Annotated[str, by(Text(100, trim=True))] | UnsetType = UNSET
+    time_zone: Annotated[str, by(Text(64))] | UnsetType = UNSET
+
+
 class VerificationRequest(Request, frozen=True, kw_only=True):
     """A business as it describes itself, or its platform does."""
 

@@ -11,7 +11,9 @@ from pytest_httpserver import HTTPServer
 from apps.billing.models import Customer, VatCheck
 from apps.billing.providers.local import LocalRegistry
 from apps.billing.providers.vies import Vies
+from apps.billing.services.vat_checks import check_due
 from apps.core.errors import ProviderError
+from tests import make
 from tests.billing import records as r
 from tests.billing.vies import REQUEST_IDENTIFIER, Registry
 from tests.cast import Shop
@@ -149,3 +151,89 @@ def test_both_registries_keep_their_promise(httpserver: HTTPServer, kind: str) -
     assert not adapter.check("FR00300076965", "").is_valid
     with pytest.raises(ProviderError):
         adapter.check("DE999999999", "")
+
+
+def due_now() -> None:
+    Customer.objects.filter(vat_check_at__isnull=False).update(vat_check_at="2020-01-01T00:00Z")
+    check_due()
+
+
+def results() -> list[str]:
+    return list(VatCheck.objects.order_by("created_at", "pk").values_list("result", flat=True))
+
+
+def test_a_number_is_asked_about_when_it_is_saved_and_not_again(
+    bakery: Shop, registry: Registry
+) -> None:
+    registry.valid[FRENCH] = "SA EXEMPLE"
+    made = r.customer(bakery.test, country="FR", vat_number=FRENCH)
+    due_now()
+    due_now()
+    assert results() == ["valid"] and len(registry.asked) == 1
+    path = f"/billing/customers/{made['id']}"
+    r.ok(bakery.test.patch(path, {"customer": {"name": "Another"}}))
+    due_now()
+    assert len(registry.asked) == 1, "the number is the same"
+    r.ok(bakery.test.patch(path, {"customer": {"country": "DE", "vat_number": GERMAN}}))
+    due_now()
+    assert results() == ["valid", "invalid"]
+    r.ok(bakery.test.patch(path, {"customer": {"vat_number": None}}))
+    assert Customer.objects.get(pk=made["id"]).vat_check_at is None
+
+
+def test_an_outage_is_asked_about_again_a_few_times(bakery: Shop, registry: Registry) -> None:
+    registry.away = {"FR"}
+    made = r.customer(bakery.test, country="FR", vat_number=FRENCH)
+    for _ in range(9):
+        due_now()
+    assert results() == ["unavailable"] * 5
+    assert Customer.objects.get(pk=made["id"]).vat_check_at is None
+    registry.away.clear()
+
+
+def reverse_charged(shop: Shop, customer_id: str) -> Any:
+    """A draft without VAT for a business in another EU country."""
+    return r.draft(shop.test, customer_id=customer_id)
+
+
+@pytest.fixture
+def automatic(bakery: Shop) -> Shop:
+    bakery.store.country = "DE"
+    bakery.store.vat_number = GERMAN
+    bakery.store.save(update_fields=["country", "vat_number"])
+    body = {"is_automatic": True, "supply_type": "service"}
+    r.ok(bakery.test.patch("/billing/tax_settings", {"tax_settings": body}))
+    return bakery.again()
+
+
+def test_before_reverse_charge_a_registry_is_asked_and_a_refused_number_isnt_billed_so(
+    automatic: Shop, registry: Registry
+) -> None:
+    made = r.customer(automatic.test, country="FR", vat_number=FRENCH)
+    drafted = reverse_charged(automatic, made["id"])
+    assert drafted["tax_case"] == "reverse_charge"
+    answer = r.act(automatic.test, drafted["id"], "finalize")
+    assert answer.status_code == 422 and "aren't those it was saved with" in str(answer.json())
+    assert results() == ["invalid"]
+
+
+def test_an_answer_proves_for_a_month_and_an_outage_blocks_nothing(
+    automatic: Shop, registry: Registry
+) -> None:
+    registry.valid[FRENCH] = "SA EXEMPLE"
+    made = r.customer(automatic.test, country="FR", vat_number=FRENCH)
+    for _ in range(2):
+        drafted = reverse_charged(automatic, made["id"])
+        r.ok(r.act(automatic.test, drafted["id"], "finalize"))
+    assert results() == ["valid"]
+    make.advance(automatic.test, 31 * r.DAY)
+    registry.away = {"FR"}
+    drafted = reverse_charged(automatic, made["id"])
+    assert r.ok(r.act(automatic.test, drafted["id"], "finalize"))["tax_case"] == "reverse_charge"
+    assert results() == ["valid", "unavailable"]
+
+
+def test_what_relies_on_no_number_asks_nobody(automatic: Shop, registry: Registry) -> None:
+    made = r.customer(automatic.test, country="DE", vat_number=GERMAN)
+    r.ok(r.act(automatic.test, r.draft(automatic.test, customer_id=made["id"])["id"], "finalize"))
+    assert not registry.asked

@@ -278,6 +278,7 @@ def billing(tell: Recorder, shop: Shop) -> None:
     _subscriptions(tell, api, customer, price)
     verify(shop.store)
     _invoices(tell, api, customer)
+    _deliveries(tell, api)
     other = api.post("/billing/customers", {"customer": {"email": "bob@example.com"}}).json()["id"]
     tell(api, "DELETE", "/billing/customers/{id}", id=other)
 
@@ -334,6 +335,29 @@ def _invoices(tell: Recorder, api: Api, customer: str) -> None:
     tell(api, "DELETE", path + "/{id}", id=draft())
 
 
+def _deliveries(tell: Recorder, api: Api) -> None:
+    buyer = {
+        "email": "books@example.com",
+        "name": "Boulangerie",
+        "address": {"line1": "Rue 1", "postal_code": "75001", "city": "Paris", "country": "FR"},
+        "electronic_address": "9957:FR40303265045",
+        "buyer_reference": "R-1",
+        "e_invoice_format": "peppol",
+    }
+    customer = api.post("/billing/customers", {"customer": buyer}).json()["id"]
+    lines = [{"description": "Coffee tasting", "quantity": 2, "unit_amount_cents": 2500}]
+    wanted = {"customer_id": customer, "currency": "EUR", "line_items": lines, "tax_rate_bps": 1900}
+    path = "/billing/invoices"
+    one = api.post(path, {"invoice": wanted}).json()["id"]
+    assert api.post(f"{path}/{one}/finalize").status_code == 200
+    assert api.post(f"{path}/{one}/mark_uncollectible").status_code == 200
+    sent = {"delivery": {"network": "peppol"}}
+    tell(api, "POST", path + "/{id}/deliveries", sent, id=one)
+    tell(api, "GET", path + "/{id}/deliveries", id=one)
+    note = api.post(f"{path}/{one}/credit_notes", {"credit_note": {}}).json()["id"]
+    tell(api, "POST", "/billing/credit_notes/{id}/deliveries", sent, id=note)
+
+
 def platforms(tell: Recorder, shop: Shop, api: Api) -> None:
     """`api` has every scope; the store isn't a platform yet."""
     tell(api, "POST", "/platform/access_request", {"reason": "A market hall with forty stalls"})
@@ -350,6 +374,16 @@ def platforms(tell: Recorder, shop: Shop, api: Api) -> None:
     tell(api, "GET", path)
     tell(api, "GET", path + "/{id}", id=one)
     tell(api, "PATCH", path + "/{id}", {"account": {"name": "Corner Shop & Café"}}, id=one)
+    seller = {
+        "legal_name": "Corner Shop GmbH",
+        "street": "Hauptstr. 1",
+        "postal_code": "10117",
+        "city": "Berlin",
+        "vat_number": "DE136695976",
+        "time_zone": "Europe/Berlin",
+    }
+    tell(api, "PATCH", path + "/{id}/seller", {"seller": seller}, id=one)
+    tell(api, "GET", path + "/{id}/seller", id=one)
     tell(api, "POST", path + "/{id}/verification", VERIFICATION, id=one)
     link = tell(
         api,

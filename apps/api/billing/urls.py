@@ -3,6 +3,7 @@
 from apps.api.billing import (
     credit_notes,
     customers,
+    deliveries,
     document_settings,
     hosted,
     invoices,
@@ -70,6 +71,11 @@ ROUTES = [
     Route("billing/invoices/<str:id>/e_invoices", invoices.EInvoices, {"GET": READ}),
     Route("billing/invoices/<str:id>/e_invoices/<str:format>", invoices.EInvoiceXml, {"GET": READ}),
     Route(
+        "billing/invoices/<str:id>/deliveries",
+        deliveries.InvoiceDeliveries,
+        {"GET": READ, "POST": WRITE},
+    ),
+    Route(
         "billing/invoices/<str:id>/credit_notes", credit_notes.InvoiceCreditNotes, {"POST": WRITE}
     ),
     Route("billing/credit_notes", credit_notes.CreditNotes, {"GET": READ}),
@@ -79,6 +85,11 @@ ROUTES = [
         credit_notes.CreditNotePdf,
         {"GET": READ},
         budget={"GET": PDF},
+    ),
+    Route(
+        "billing/credit_notes/<str:id>/deliveries",
+        deliveries.CreditNoteDeliveries,
+        {"POST": WRITE},
     ),
     Route("billing/credit_notes/<str:id>/send", credit_notes.SendCreditNote, {"POST": WRITE}),
     Route(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.access.on_behalf import NotAPlatform
-from apps.api.platforms import access, accounts, links, overview
+from apps.api.platforms import access, accounts, links, overview, sellers
 from apps.api.plumbing.routes import ADDRESS, PUBLIC, Budget, Route
 
 READ = "accounts:read"
@@ -25,6 +25,7 @@ ROUTES = [
         "accounts/<str:id>", accounts.AccountById, {"GET": READ, "PATCH": WRITE, "DELETE": WRITE}
     ),
     _route("accounts/<str:id>/restore", accounts.Restore, {"POST": WRITE}),
+    _route("accounts/<str:id>/seller", sellers.Seller, {"GET": READ, "PATCH": WRITE}),
     _route("accounts/<str:id>/verification", accounts.Verifications, {"POST": WRITE}),
     _route("accounts/<str:id>/onboarding_links", links.Links, {"POST": WRITE}),
     _route("accounts/<str:id>/onboarding_links/<str:link_id>", links.LinkById, {"GET": READ}),

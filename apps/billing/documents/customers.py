@@ -16,6 +16,7 @@ class CustomerDocument(Document, frozen=True, kw_only=True):
     tax_rate_id: Id | None
     buyer_reference: str | None
     electronic_address: str | None
+    e_invoice_format: str | None
     metadata: FreeForm
     livemode: bool
     deleted_at: Time | None
@@ -43,6 +44,7 @@ def customer_document(customer: Customer) -> CustomerDocument:
         tax_rate_id=str(customer.tax_rate_id) if customer.tax_rate_id else None,
         buyer_reference=customer.buyer_reference,
         electronic_address=customer.electronic_address,
+        e_invoice_format=customer.e_invoice_format,
         metadata=customer.metadata,
         livemode=customer.is_live,
         deleted_at=iso(customer.deleted_at),

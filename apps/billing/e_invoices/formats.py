@@ -54,9 +54,13 @@ class EInvoiceFormat:
     lacks: Callable[[Bill], str]
     is_peppol: bool = False
 
+    def addressed(self, bill: Bill) -> Bill:
+        """With the parties' electronic addresses as the format has them."""
+        return _addressed(bill, is_peppol=self.is_peppol)
+
     def xml(self, bill: Bill) -> bytes:
         """The document; see `lacks`."""
-        addressed = _addressed(bill, is_peppol=self.is_peppol)
+        addressed = self.addressed(bill)
         if self.process:
             return self.write(addressed, self.guideline, self.process)
         if bill.seller.address.country == "FR":
@@ -134,6 +138,9 @@ def _endpoint(party: Party, *, is_peppol: bool) -> Identifier | None:
 
 
 FACTUR_X = EInvoiceFormat("factur-x", "Factur-X", cii, _EN_16931, "", _nothing)
+PEPPOL = EInvoiceFormat(
+    "peppol", "Peppol BIS Billing 3", ubl, _PEPPOL, _BILLING, _lacks_of_peppol, is_peppol=True
+)
 FORMATS = {
     item.key: item
     for item in (
@@ -142,14 +149,6 @@ FORMATS = {
         EInvoiceFormat(
             "xrechnung-cii", "XRechnung (CII)", cii, _XRECHNUNG, _BILLING, _lacks_of_xrechnung
         ),
-        EInvoiceFormat(
-            "peppol",
-            "Peppol BIS Billing 3",
-            ubl,
-            _PEPPOL,
-            _BILLING,
-            _lacks_of_peppol,
-            is_peppol=True,
-        ),
+        PEPPOL,
     )
 }

@@ -181,28 +181,36 @@ def e_invoice_xml(invoice: Invoice, key: str = FACTUR_X.key) -> bytes | None:
 
 def required_xml(invoice: Invoice, key: str) -> bytes:
     """The XML in a format. Raises NotAFormat, or LacksSomething with what is missing."""
-    chosen = FORMATS.get(key)
-    if chosen is None:
-        raise NotAFormat
+    return required_bill(invoice, key)[1]
+
+
+def required_bill(invoice: Invoice, key: str) -> tuple[Bill, bytes]:
+    """The invoice as a format says it, with the addresses that it goes to, and its XML. Raises
+    NotAFormat or LacksSomething."""
     seller = Seller(seller_of(invoice))
     missing = refusal(invoice, seller)
-    bill = None if missing else bill_of(invoice, seller)
-    if bill is None or chosen.lacks(bill):
-        raise LacksSomething(missing if bill is None else chosen.lacks(bill))
-    return chosen.xml(bill)
+    return _required(key, None if missing else bill_of(invoice, seller), missing)
 
 
 def required_credit_note_xml(note: CreditNote, key: str) -> bytes:
     """The credit note in a format. Raises NotAFormat, or LacksSomething with what is missing."""
+    return required_credit_note_bill(note, key)[1]
+
+
+def required_credit_note_bill(note: CreditNote, key: str) -> tuple[Bill, bytes]:
+    """Variant of `required_bill` for a credit note."""
+    seller = Seller(seller_of(note.invoice))
+    missing = _missing(note.invoice, seller)
+    return _required(key, None if missing else credit_note_bill(note, seller), missing)
+
+
+def _required(key: str, bill: Bill | None, missing: str) -> tuple[Bill, bytes]:
     chosen = FORMATS.get(key)
     if chosen is None:
         raise NotAFormat
-    seller = Seller(seller_of(note.invoice))
-    missing = _missing(note.invoice, seller)
-    bill = None if missing else credit_note_bill(note, seller)
     if bill is None or chosen.lacks(bill):
         raise LacksSomething(missing if bill is None else chosen.lacks(bill))
-    return chosen.xml(bill)
+    return chosen.addressed(bill), chosen.xml(bill)
 
 
 def credit_note_xml(note: CreditNote, key: str = FACTUR_X.key) -> bytes | None:

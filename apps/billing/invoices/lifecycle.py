@@ -18,9 +18,9 @@ from apps.billing.invoices.charged import BilledLine, change_lines, charge, is_a
 from apps.billing.invoices.counted_payments import count_payments
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.invoices.seller_buyer import parties_to_keep
-from apps.billing.models import Invoice, InvoiceLine, InvoicePayment
+from apps.billing.models import Invoice, InvoiceLine, InvoicePayment, TaxCategory
 from apps.billing.periods import next_reminder
-from apps.billing.services import audit_lines, emails
+from apps.billing.services import audit_lines, emails, vat_checks
 from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID, InvoiceMove
 from apps.core import jobs
 from apps.core.errors import Failure
@@ -57,8 +57,11 @@ class PaymentInProgress(Failure):
 
 
 def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
-    """Raises OnlyDraftsFinalized, TaxesChanged or Invalid."""
+    """Raises OnlyDraftsFinalized, TaxesChanged or Invalid. Not inside a transaction: a registry is
+    asked about the buyer's VAT number where the taxes rely on it."""
     at = access.now()
+    if invoice.status == DRAFT and _relies_on_number(invoice):
+        vat_checks.ask_before_relying(invoice.customer, at)
     with transaction.atomic():
         row = locked_invoice(invoice.pk)
         if row.status != DRAFT:
@@ -67,6 +70,11 @@ def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
         finalize_locked(row, at)
         audit_lines.note("invoice.finalized", row)
     return row
+
+
+def _relies_on_number(invoice: Invoice) -> bool:
+    categories = (TaxCategory.REVERSE_CHARGE, TaxCategory.INTRA_COMMUNITY)
+    return invoice.taxes.filter(category__in=categories).exists()
 
 
 def _charge_as_shown(row: Invoice, at: datetime) -> None:

@@ -11,6 +11,7 @@ from apps.billing.models.billing import (
     SubscriptionItem,
 )
 from apps.billing.models.credit import CreditNote, CreditNoteLine, CustomerCreditLine
+from apps.billing.models.deliveries import EInvoiceDelivery
 from apps.billing.models.invoices import (
     Invoice,
     InvoiceChange,
@@ -29,6 +30,7 @@ __all__ = [
     "CustomerCreditLine",
     "DiscountType",
     "DocumentSettings",
+    "EInvoiceDelivery",
     "Interval",
     "Invoice",
     "InvoiceChange",

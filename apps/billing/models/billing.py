@@ -103,6 +103,10 @@ class Customer(Formed):
     buyer_reference = models.CharField(max_length=100, null=True)
     # Where it receives e-invoices: a number after the code of its list (EAS), "0208:0123456789".
     electronic_address = models.CharField(max_length=100, null=True)
+    # The XML that its emails have beside the PDF; null: the PDF alone.
+    e_invoice_format = models.CharField(max_length=20, null=True)
+    # When a registry is next asked about its VAT number; null: it needn't be.
+    vat_check_at = models.DateTimeField(null=True)
     # Which the customer chose on a page.
     language = models.CharField(max_length=10, default="", db_default="", blank=True)
     metadata = models.JSONField(default=dict)
@@ -134,6 +138,11 @@ class Customer(Formed):
                 fields=["store", "mode", "name", "-created_at"],
                 condition=models.Q(name__isnull=False),
                 name="customer_of_name",
+            ),
+            models.Index(
+                fields=["vat_check_at"],
+                condition=models.Q(vat_check_at__isnull=False),
+                name="customer_vat_check_due",
             ),
         ]
 

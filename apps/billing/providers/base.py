@@ -1,7 +1,8 @@
-"""Interface of a registry of VAT numbers."""
+"""Interfaces of a registry of VAT numbers, and of a network that carries e-invoices."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol
 
 
@@ -21,4 +22,44 @@ class VatRegistry(Protocol):
     def check(self, number: str, requester_number: str) -> RegistryAnswer:
         """Ask about a number with its prefix; `requester_number` may be empty. Raises ProviderError
         when the registry doesn't answer, or not for this country."""
+        ...
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """An e-invoice on its way: the same `id` and `content` in every attempt. Electronic addresses
+    have the code of their list in front, "9930:DE123456789"."""
+
+    id: str
+    is_credit_note: bool
+    sender: str
+    receiver: str
+    country: str
+    content: bytes
+
+
+class ParcelState(StrEnum):
+    UNKNOWN = "unknown"  # the network has nothing under this ID
+    ON_ITS_WAY = "on_its_way"
+    DELIVERED = "delivered"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True)
+class ParcelAnswer:
+    """`message` says why it was refused, or what holds it up, in the network's words."""
+
+    state: ParcelState
+    message: str = ""
+
+
+class EInvoiceNetwork(Protocol):
+    """Sending the same parcel twice is one parcel there."""
+
+    def send(self, parcel: Parcel) -> ParcelAnswer:
+        """Hand it over. Raises ProviderError when nobody knows what became of it."""
+        ...
+
+    def look(self, parcel: Parcel) -> ParcelAnswer:
+        """Ask what became of it. Raises ProviderError."""
         ...

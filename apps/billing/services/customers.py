@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from apps.access.access import Access
 from apps.billing.models import Customer, Subscription
 from apps.billing.requests import CustomerChanges, CustomerRequest
-from apps.billing.services import audit_lines
+from apps.billing.services import audit_lines, vat_checks
 from apps.billing.services.references import CustomerNotActive, named_rate
 from apps.billing.states import CANCELED
 from apps.billing.subscriptions.changes import cancel_locked
@@ -39,7 +39,8 @@ def create_customer(
     def make() -> Customer:
         identity = {"store": access.store, "mode": access.mode, "form_key": form_key}
         customer = Customer(**identity, created_at=at, updated_at=at, **fields)
-        _check_number(customer)
+        if _check_number(customer):
+            vat_checks.ask_later(customer)
         _save(customer)
         audit_lines.note("customer.created", customer)
         return customer
@@ -53,6 +54,7 @@ def update_customer(access: Access, customer: Customer, request: CustomerChanges
     fields = request.sent()
     if customer.deleted_at is not None:
         raise CustomerNotActive
+    number = customer.vat_number
     for name, value in fields.items():
         if name == "tax_rate_id":
             customer.tax_rate = named_rate(access, value, is_in_use=customer.tax_rate)
@@ -60,8 +62,12 @@ def update_customer(access: Access, customer: Customer, request: CustomerChanges
             setattr(customer, name, value)
     if {"country", "vat_number", "address"} & set(fields) and _check_number(customer):
         fields = {**fields, "vat_number": customer.vat_number}
+    columns = [*fields, "updated_at"]
+    if customer.vat_number != number:
+        vat_checks.ask_later(customer)
+        columns.append("vat_check_at")
     customer.updated_at = access.now()
-    _save(customer, [*fields, "updated_at"])
+    _save(customer, columns)
     audit_lines.note("customer.changed", customer, {"fields": sorted(fields)})
     return customer
 

@@ -42,7 +42,7 @@ def key_starts(invoice: Invoice) -> tuple[str, ...]:
 
 def invoice_opened(invoice: Invoice) -> None:
     """The invoice of a cycle."""
-    _send(invoice, "invoice_open", f"invoice_opened:{invoice.pk}")
+    _send(invoice, "invoice_open", f"invoice_opened:{invoice.pk}", attached=_files_of(invoice))
 
 
 def requested_invoice(invoice: Invoice) -> None:
@@ -52,6 +52,7 @@ def requested_invoice(invoice: Invoice) -> None:
         invoice,
         "invoice_open",
         f"invoice_sent:{invoice.pk}:{int(real_now().timestamp()) // _MINUTE}",
+        attached=_files_of(invoice),
     )
 
 
@@ -91,7 +92,8 @@ def _credit_note(note: CreditNote, key: str) -> None:
         "memo": note.memo,
         "url": credit_note_url(note),
     }
-    _post(note.invoice.customer, note.invoice.store, "credit_note", key, context)
+    attached = "credit_note", str(note.pk)
+    _post(note.invoice.customer, note.invoice.store, "credit_note", key, context, attached)
 
 
 def subscription_past_due(subscription: Subscription, invoice: Invoice) -> None:
@@ -156,14 +158,28 @@ def _remind(invoice: Invoice, template: str) -> None:
         _send(invoice, template, f"{template}:{invoice.pk}")
 
 
+def _files_of(invoice: Invoice) -> tuple[str, str]:
+    return "invoice", str(invoice.pk)
+
+
 def _send(
-    invoice: Invoice, template: str, key: str, more: Mapping[str, object] | None = None
+    invoice: Invoice,
+    template: str,
+    key: str,
+    more: Mapping[str, object] | None = None,
+    attached: tuple[str, str] | None = None,
 ) -> None:
-    _post(invoice.customer, invoice.store, template, key, {**_about(invoice), **(more or {})})
+    context = {**_about(invoice), **(more or {})}
+    _post(invoice.customer, invoice.store, template, key, context, attached)
 
 
 def _post(
-    customer: Customer, store: Store, template: str, key: str, context: Mapping[str, object]
+    customer: Customer,
+    store: Store,
+    template: str,
+    key: str,
+    context: Mapping[str, object],
+    attached: tuple[str, str] | None = None,
 ) -> None:
     shared = {
         "name": emails.greeting_name(customer.name or ""),
@@ -179,6 +195,7 @@ def _post(
         template=template,
         context={**shared, **context},
         language=language_of(customer),
+        attached=attached,
     )
 
 

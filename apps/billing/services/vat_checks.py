@@ -1,6 +1,13 @@
 """Questions to a registry about a customer's VAT number. Question and answer are kept, an outage
-too: it proves that it was asked."""
+too: it proves that it was asked.
 
+A number is asked about when it is saved, by a worker, and before an invoice relies on it that was
+last answered long ago (decision 905). No outage holds anything up.
+"""
+
+import uuid
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import cast
 
 import structlog
@@ -13,11 +20,21 @@ from apps.billing.models import Customer, VatCheck
 from apps.billing.providers.base import RegistryAnswer, VatRegistry
 from apps.billing.services import audit_lines
 from apps.billing.services.references import CustomerNotActive
+from apps.billing.taxes.choosing import settled_check
+from apps.core import clock, jobs
+from apps.core.clock import real_now
 from apps.core.errors import Failure, ProviderError
 from apps.core.models import Mode
+from apps.core.rows import Job
 from apps.core.text.vat_numbers import country_of
 
 log = structlog.get_logger(__name__)
+JOB = Job("billing.check_vat_numbers", limit=100, in_transaction=False)
+# Waits after outages; after the last one nobody asks by itself any more.
+_WAITS = tuple(timedelta(hours=hours) for hours in (1, 6, 24, 72))
+_LEASE = timedelta(minutes=5)
+# An answer proves that the buyer was who they said for so long.
+PROVES = timedelta(days=30)
 
 
 class NoNumberToCheck(Failure):
@@ -30,28 +47,86 @@ def check_number(access: Access, customer: Customer) -> VatCheck:
     asked."""
     if customer.deleted_at is not None:
         raise CustomerNotActive
-    number = customer.vat_number or ""
-    if not country_of(number):
+    if not country_of(customer.vat_number or ""):
         raise NoNumberToCheck
-    own = access.store.vat_number
+    check = _ask(customer, access.now())
+    with transaction.atomic():
+        check.save(force_insert=True)
+        audit_lines.note("customer.vat_number_checked", customer, {"result": check.result})
+    return check
+
+
+def ask_later(customer: Customer) -> None:
+    """Have a worker ask about a number that was saved just now. In the caller's transaction, which
+    saves the customer."""
+    customer.vat_check_at = real_now() if country_of(customer.vat_number or "") else None
+    if customer.vat_check_at is not None:
+        jobs.enqueue(JOB.name, customer.pk)
+
+
+def ask_before_relying(customer: Customer, at: datetime) -> None:
+    """Ask about a number that an invoice is about to rely on, unless the answer of before still
+    proves it. Not inside a transaction."""
+    number = customer.vat_number or ""
+    if customer.deleted_at is not None or not country_of(number):
+        return
+    settled = settled_check(customer)
+    if settled is not None and at - settled.created_at < PROVES:
+        return
+    newest = VatCheck.objects.filter(customer=customer, number=number).order_by("-created_at")
+    last = newest.values_list("created_at", flat=True).first()
+    if last is None or at - last >= _WAITS[0]:
+        _ask(customer, at).save(force_insert=True)
+
+
+def check_due(ids: Sequence[str] = ()) -> int:
+    """Ask about the numbers that are due; how many."""
+    due = Customer.objects.filter(vat_check_at__lte=real_now())
+    if ids:
+        due = due.filter(pk__in=ids)
+    return JOB.walk(due.order_by("vat_check_at").values_list("pk", flat=True), _check_due)
+
+
+def _check_due(customer_id: uuid.UUID) -> None:
+    at = real_now()
+    mine = Customer.objects.filter(pk=customer_id, vat_check_at__lte=at)
+    if not mine.update(vat_check_at=at + _LEASE):
+        return
+    customer = Customer.objects.select_related("store").get(pk=customer_id)
+    number = customer.vat_number or ""
+    is_asked = customer.deleted_at is None and country_of(number)
+    following = None
+    if is_asked:
+        check = _ask(customer, clock.now(customer.store, customer.mode))
+        check.save(force_insert=True)
+        if check.result == VatCheck.Result.UNAVAILABLE:
+            silent = VatCheck.objects.filter(customer=customer, number=number).count() - 1
+            following = at + _WAITS[silent] if silent < len(_WAITS) else None
+    # One that was saved meanwhile is asked about by itself.
+    Customer.objects.filter(
+        pk=customer_id, vat_check_at=at + _LEASE, vat_number=customer.vat_number
+    ).update(vat_check_at=following)
+
+
+def _ask(customer: Customer, at: datetime) -> VatCheck:
+    """The question with its answer, which isn't saved."""
+    number = customer.vat_number or ""
+    own = customer.store.vat_number
     requester = own if country_of(own) else ""
     check = VatCheck(
-        store=access.store,
-        mode=access.mode,
+        store=customer.store,
+        mode=customer.mode,
         customer=customer,
         number=number,
         requester_number=requester,
-        created_at=access.now(),
+        created_at=at,
     )
     try:
-        _note(check, _registry(access.mode).check(number, requester))
+        _note(check, _registry(customer.mode).check(number, requester))
     except ProviderError as error:
         log.warning("vat_check_unanswered", check=str(check.pk), error=str(error))
         check.result = VatCheck.Result.UNAVAILABLE
         check.error = str(error)[:100]
-    with transaction.atomic():
-        check.save(force_insert=True)
-        audit_lines.note("customer.vat_number_checked", customer, {"result": check.result})
     return check
 
 

@@ -1,8 +1,8 @@
 """Outbound HTTP to addresses that the operator configured, and which addresses are public
 (apps.core.outbound.strangers goes to strangers' ones).
 
-`get_json`, `get_bytes` and `post_json` follow no redirects, keep no cookies, ask no proxy and
-inflate no answer, which is bounded and within a deadline.
+`get_json`, `get_bytes`, `post_json` and `post_xml` follow no redirects, keep no cookies, ask no
+proxy and inflate no answer, which is bounded and within a deadline.
 """
 
 import ipaddress
@@ -139,6 +139,19 @@ def post_json(
         orjson.dumps(body),
         {"Content-Type": "application/json", **(headers or {})},
         timeout,
+    )
+
+
+def post_xml(
+    url: str,
+    body: bytes,
+    params: Mapping[str, str],
+    headers: Mapping[str, str],
+    timeout: float,
+) -> Any:
+    """POST of an XML document; the JSON value of the answer."""
+    return _asked(
+        "POST", url, params, body, {"Content-Type": "application/xml", **headers}, timeout
     )
 
 

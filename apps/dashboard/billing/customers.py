@@ -9,6 +9,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext
 
 from apps.billing import selectors
+from apps.billing.e_invoices.formats import FORMATS
 from apps.billing.invoices import customer_credit
 from apps.billing.models import Customer, VatCheck
 from apps.billing.requests import CustomerChanges, CustomerRequest
@@ -41,6 +42,7 @@ _FIELDS = (
     "tax_rate_id",
     "buyer_reference",
     "electronic_address",
+    "e_invoice_format",
 )
 
 
@@ -130,6 +132,11 @@ class CustomerForm(BillingForm):
     def _fields(self) -> dict[str, object]:
         address = {name: self.values[name] for name in ADDRESS if self.values[name]}
         return {**self.filled(*_FIELDS), "address": {**address, **self.other_fields} or None}
+
+    @property
+    def formats(self) -> list[tuple[str, str]]:
+        """Formats of the XML to choose from."""
+        return [(item.key, item.name) for item in FORMATS.values()]
 
     @property
     def countries(self) -> list[tuple[str, str]]:

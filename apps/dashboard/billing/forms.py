@@ -48,6 +48,7 @@ _LABELS = {
     "po_number": gettext_noop("the order number"),
     "buyer_reference": gettext_noop("the buyer’s reference"),
     "electronic_address": gettext_noop("the electronic address"),
+    "e_invoice_format": gettext_noop("E-invoice with emails"),
     "line_items": gettext_noop("the lines"),
     "interval_count": gettext_noop("the number of intervals"),
     "trial_period_days": gettext_noop("the trial"),

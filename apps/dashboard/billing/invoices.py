@@ -14,7 +14,14 @@ from apps.access.access import Access
 from apps.billing import selectors
 from apps.billing.documents.invoices import hosted_url
 from apps.billing.e_invoices.formats import FORMATS, EInvoiceFormat
-from apps.billing.invoices import confirming, credit_notes, drafts, e_invoice, files
+from apps.billing.invoices import (
+    confirming,
+    credit_notes,
+    delivering,
+    drafts,
+    e_invoice,
+    files,
+)
 from apps.billing.invoices import lifecycle as states
 from apps.billing.models import CreditNote, Invoice
 from apps.billing.numbers import formatted_number
@@ -24,8 +31,11 @@ from apps.chain.networks.families import shown_address
 from apps.core import searching
 from apps.core.db.outage import unavailable
 from apps.core.documents.drawings import NotDrawn
+from apps.core.errors import Failure
 from apps.core.messages.fields import is_uuid
 from apps.core.text.wording import translated
+from apps.core.web.forms import sentences
+from apps.dashboard.billing import deliveries
 from apps.dashboard.billing.acts import Act, attempt, find_act
 from apps.dashboard.billing.columns import INVOICES
 from apps.dashboard.billing.forms import email_of
@@ -145,8 +155,11 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),
         "payers": _payers(invoice) if invoice.needs_attention == OVERPAID else [],
         "credit_notes": credit_notes.shown_of(invoice),
+        "deliverable_notes": deliveries.offered_notes(request.access, invoice),
         "has_credit_data": e_invoice.can_be_credit_note(invoice),
         "credit_left_cents": credit_notes.left_cents(invoice),
+        "deliveries": deliveries.shown(invoice),
+        "deliverable": deliveries.offered(request.access, invoice),
         "changes": changes,
         "was_sent": any(item.change == "sent" for item in changes),
         "acts": [name for name, item in ACTS.items() if item.is_offered(invoice)],
@@ -249,6 +262,20 @@ def send_note(request: PageRequest, id: str) -> HttpResponse:
         request.access, _note_of(request, invoice, request.POST.get("note", ""))
     )
     messages.success(request, gettext("The email is on its way."))
+    return go("invoice", invoice.pk)
+
+
+def deliver(request: PageRequest, id: str) -> HttpResponse:
+    """Send the invoice, or one of its credit notes, through a network."""
+    invoice = find_invoice(request, id)
+    note_id = request.POST.get("note", "")
+    note = _note_of(request, invoice, note_id) if note_id else None
+    try:
+        delivering.deliver(request.access, invoice, request.POST.get("network", ""), note)
+    except Failure as refusal:
+        messages.error(request, " ".join(sentences(refusal)))
+    else:
+        messages.success(request, gettext("The e-invoice is on its way."))
     return go("invoice", invoice.pk)
 
 

@@ -32,6 +32,7 @@ def send(
     template: str,
     context: Mapping[str, Any],
     language: str = "",
+    attached: tuple[str, str] | None = None,
 ) -> bool:
     """Queue an email to a customer, or show it. False when it is dropped (core.mail.send), and for
     an archive of test data, which writes to nobody (decision 740)."""
@@ -45,6 +46,7 @@ def send(
         context=context,
         store=store,
         language=language,
+        attached=attached,
     )
     if mode == Mode.LIVE:
         return queue(allowance=allowance_of(store, real_now()))

@@ -161,6 +161,16 @@ export class CreditNotes extends Resource {
     return this.api.call("post_billing_credit_notes_id_send", { path: { id } }, options);
   }
 
+  /** Sends it to its buyer through a network, once however often it is asked for. */
+  deliver(
+    id: string,
+    fields: Fields<"post_billing_credit_notes_id_deliveries", "delivery"> = {},
+    options?: RequestOptions,
+  ) {
+    const body = { delivery: fields };
+    return this.api.call("post_billing_credit_notes_id_deliveries", { path: { id }, body }, options);
+  }
+
   /** XML in one of the formats of e-invoices. */
   eInvoice(id: string, format: string, options?: RequestOptions) {
     const path = { id, format };
@@ -219,6 +229,21 @@ export class Invoices extends Resource {
   ) {
     const body = { credit_note: fields };
     return this.api.call("post_billing_invoices_id_credit_notes", { path: { id }, body }, options);
+  }
+
+  /** Sends it to its buyer through a network, once however often it is asked for. */
+  deliver(
+    id: string,
+    fields: Fields<"post_billing_invoices_id_deliveries", "delivery"> = {},
+    options?: RequestOptions,
+  ) {
+    const body = { delivery: fields };
+    return this.api.call("post_billing_invoices_id_deliveries", { path: { id }, body }, options);
+  }
+
+  /** Those of its credit notes too, newest first. */
+  deliveries(id: string, options?: RequestOptions) {
+    return this.api.call("get_billing_invoices_id_deliveries", { path: { id } }, options);
   }
 
   /** A PDF. */

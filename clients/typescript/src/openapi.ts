@@ -6,6 +6,16 @@ export type AccountNamed = {
     name: string;
     external_id: string | null;
 };
+export type AccountSeller = {
+    legal_name: string | null;
+    street: string | null;
+    postal_code: string | null;
+    city: string | null;
+    country: string | null;
+    vat_number: string | null;
+    register_number: string | null;
+    time_zone: string | null;
+};
 export type AccountVerification = {
     /** Format: uuid */
     id: string;
@@ -370,6 +380,7 @@ export type Customer = {
     tax_rate_id: string | null;
     buyer_reference: string | null;
     electronic_address: string | null;
+    e_invoice_format: string | null;
     metadata: {
         [key: string]: unknown;
     };
@@ -421,6 +432,25 @@ export type DocumentSettings = {
     restarts_yearly: boolean;
     credits_automatically: boolean | null;
     livemode: boolean;
+};
+export type EInvoiceDelivery = {
+    /** Format: uuid */
+    id: string;
+    /** Format: uuid */
+    invoice_id: string;
+    credit_note_id: string | null;
+    network: string;
+    /** @enum {string} */
+    status: "queued" | "sending" | "delivered" | "refused";
+    sender: string;
+    receiver: string;
+    attempts: number;
+    error: string | null;
+    next_attempt_at: string | null;
+    ended_at: string | null;
+    livemode: boolean;
+    /** Format: date-time */
+    created_at: string;
 };
 export type EInvoiceFormat = {
     format: string;
@@ -1790,6 +1820,8 @@ export type CustomerInput = {
     tax_rate_id?: string;
     buyer_reference?: string;
     electronic_address?: string;
+    /** @enum {string} */
+    e_invoice_format?: "factur-x" | "xrechnung" | "xrechnung-cii" | "peppol";
     metadata?: Record<string, never>;
 };
 export type OnboardingLinkFields = {
@@ -1869,6 +1901,7 @@ export type PaymentIntentInput = {
 /** Every document that the API answers with, by name. */
 export interface Schemas {
     AccountNamed: AccountNamed;
+    AccountSeller: AccountSeller;
     AccountVerification: AccountVerification;
     Agent: Agent;
     AgentAuthorization: AgentAuthorization;
@@ -1915,6 +1948,7 @@ export interface Schemas {
     CustomerSummary: CustomerSummary;
     DeletedEvent: DeletedEvent;
     DocumentSettings: DocumentSettings;
+    EInvoiceDelivery: EInvoiceDelivery;
     EInvoiceFormat: EInvoiceFormat;
     Error: Error;
     ErrorDetails: ErrorDetails;
@@ -2097,6 +2131,12 @@ export interface Bodies {
         sell_amount_atomic: string;
     };
     post_balance_swaps_quote: Bodies["post_balance_swaps"];
+    post_billing_credit_notes_id_deliveries: {
+        delivery: {
+            /** @enum {string} */
+            network?: "peppol";
+        };
+    };
     post_billing_customers: {
         customer: CustomerInput & {
             /** Format: email */
@@ -2136,6 +2176,12 @@ export interface Bodies {
             /** @enum {string} */
             reason?: "void" | "refund" | "other";
             memo?: string;
+        };
+    };
+    post_billing_invoices_id_deliveries: {
+        delivery: {
+            /** @enum {string} */
+            network?: "peppol";
         };
     };
     post_billing_products: {
@@ -2315,6 +2361,18 @@ export interface Bodies {
         /** Format: uri */
         return_url?: string;
         expires_in?: number;
+    };
+    patch_platform_accounts_id_seller: {
+        seller: {
+            legal_name?: string;
+            street?: string;
+            postal_code?: string;
+            city?: string;
+            country?: string;
+            vat_number?: string;
+            register_number?: string;
+            time_zone?: string;
+        };
     };
     post_platform_accounts_id_verification: VerificationRequestInput & {
         verification_request?: VerificationRequestInput & {
@@ -2659,6 +2717,7 @@ export interface Answers {
     get_balances: Balances;
     get_billing_credit_notes: CreditNotePage;
     get_billing_credit_notes_id: CreditNote;
+    post_billing_credit_notes_id_deliveries: EInvoiceDelivery;
     get_billing_credit_notes_id_e_invoices_format: string;
     get_billing_credit_notes_id_pdf: string;
     post_billing_credit_notes_id_send: CreditNote;
@@ -2678,6 +2737,8 @@ export interface Answers {
     get_billing_invoices_id: Invoice;
     patch_billing_invoices_id: Invoice;
     post_billing_invoices_id_credit_notes: CreditNote;
+    get_billing_invoices_id_deliveries: EInvoiceDelivery[];
+    post_billing_invoices_id_deliveries: EInvoiceDelivery;
     get_billing_invoices_id_e_invoices: EInvoiceFormat[];
     get_billing_invoices_id_e_invoices_format: string;
     post_billing_invoices_id_finalize: Invoice;
@@ -2747,6 +2808,8 @@ export interface Answers {
     post_platform_accounts_id_onboarding_links: OnboardingLinkWithToken;
     get_platform_accounts_id_onboarding_links_link_id: OnboardingLink;
     post_platform_accounts_id_restore: PlatformAccount;
+    get_platform_accounts_id_seller: AccountSeller;
+    patch_platform_accounts_id_seller: AccountSeller;
     post_platform_accounts_id_verification: AccountVerification;
     get_platform_onboarding_links_token: OnboardingLink;
     get_platform_overview: PlatformOverview;

@@ -27,6 +27,20 @@ export class Platform extends Resource {
     return this.api.call("patch_platform_accounts_id", { path: { id }, body }, options);
   }
 
+  /** The seller that the invoices of an account name. */
+  retrieveSeller(accountId: string, options?: RequestOptions) {
+    return this.api.call("get_platform_accounts_id_seller", { path: { id: accountId } }, options);
+  }
+
+  updateSeller(
+    accountId: string,
+    fields: Fields<"patch_platform_accounts_id_seller", "seller">,
+    options?: RequestOptions,
+  ) {
+    const path = { id: accountId };
+    return this.api.call("patch_platform_accounts_id_seller", { path, body: { seller: fields } }, options);
+  }
+
   deleteAccount(id: string, options?: RequestOptions) {
     return this.api.call("delete_platform_accounts_id", { path: { id } }, options);
   }

@@ -970,6 +970,25 @@ class Invoices(async_calls.AsyncResource):
         """Create a credit note: `POST /billing/invoices/{id}/credit_notes`."""
         return await self._api.one(calls.Call("POST", f"/billing/invoices/{calls.quoted(id)}/credit_notes", options, body={"credit_note": fields}), models.CreditNote)
 
+    async def deliver(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.InvoicesDeliver],
+    ) -> models.EInvoiceDelivery:
+        """Send an invoice through a network: `POST /billing/invoices/{id}/deliveries`."""
+        return await self._api.one(calls.Call("POST", f"/billing/invoices/{calls.quoted(id)}/deliveries", options, body={"delivery": fields}), models.EInvoiceDelivery)
+
+    def deliveries(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> AsyncListing[models.EInvoiceDelivery]:
+        """List deliveries of an invoice: `GET /billing/invoices/{id}/deliveries`."""
+        return self._api.whole(calls.Call("GET", f"/billing/invoices/{calls.quoted(id)}/deliveries", options), models.EInvoiceDelivery)
+
     async def retrieve_hosted(
         self,
         token: str,
@@ -1026,6 +1045,16 @@ class CreditNotes(async_calls.AsyncResource):
     ) -> models.CreditNote:
         """Send a credit note: `POST /billing/credit_notes/{id}/send`."""
         return await self._api.one(calls.Call("POST", f"/billing/credit_notes/{calls.quoted(id)}/send", options), models.CreditNote)
+
+    async def deliver(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.CreditNotesDeliver],
+    ) -> models.EInvoiceDelivery:
+        """Send a credit note through a network: `POST /billing/credit_notes/{id}/deliveries`."""
+        return await self._api.one(calls.Call("POST", f"/billing/credit_notes/{calls.quoted(id)}/deliveries", options, body={"delivery": fields}), models.EInvoiceDelivery)
 
     async def e_invoice(
         self,
@@ -1170,6 +1199,25 @@ class Platform(async_calls.AsyncResource):
     ) -> models.PlatformAccount:
         """Update an account: `PATCH /platform/accounts/{id}`."""
         return await self._api.one(calls.Call("PATCH", f"/platform/accounts/{calls.quoted(id)}", options, body={"account": fields}), models.PlatformAccount)
+
+    async def retrieve_seller(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.AccountSeller:
+        """Retrieve the seller of an account: `GET /platform/accounts/{id}/seller`."""
+        return await self._api.one(calls.Call("GET", f"/platform/accounts/{calls.quoted(id)}/seller", options), models.AccountSeller)
+
+    async def update_seller(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.PlatformUpdateSeller],
+    ) -> models.AccountSeller:
+        """Update the seller of an account: `PATCH /platform/accounts/{id}/seller`."""
+        return await self._api.one(calls.Call("PATCH", f"/platform/accounts/{calls.quoted(id)}/seller", options, body={"seller": fields}), models.AccountSeller)
 
     async def delete_account(
         self,

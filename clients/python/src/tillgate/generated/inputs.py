@@ -280,6 +280,14 @@ class InvoicesCredit(TypedDict):
     memo: NotRequired[str]
 
 
+class InvoicesDeliver(TypedDict):
+    network: NotRequired[Literal['peppol']]
+
+
+class CreditNotesDeliver(InvoicesDeliver):
+    pass
+
+
 class Price(TypedDict):
     id: NotRequired[str]
 
@@ -321,6 +329,17 @@ class PlatformUpdateAccount(TypedDict):
     name: NotRequired[str]
     external_id: NotRequired[str]
     platform_fee_percentage: NotRequired[str]
+
+
+class PlatformUpdateSeller(TypedDict):
+    legal_name: NotRequired[str]
+    street: NotRequired[str]
+    postal_code: NotRequired[str]
+    city: NotRequired[str]
+    country: NotRequired[str]
+    vat_number: NotRequired[str]
+    register_number: NotRequired[str]
+    time_zone: NotRequired[str]
 
 
 class PlatformSubmitVerification(TypedDict):
@@ -575,6 +594,7 @@ class CustomersFields(TypedDict):
     tax_rate_id: NotRequired[str]
     buyer_reference: NotRequired[str]
     electronic_address: NotRequired[str]
+    e_invoice_format: NotRequired[Literal['factur-x', 'xrechnung', 'xrechnung-cii', 'peppol']]
     metadata: NotRequired[dict[str, Any]]
 
 

@@ -14,6 +14,18 @@ class AccountNamed:
 
 
 @dataclass(frozen=True, kw_only=True)
+class AccountSeller:
+    city: str | None
+    country: str | None
+    legal_name: str | None
+    postal_code: str | None
+    register_number: str | None
+    street: str | None
+    time_zone: str | None
+    vat_number: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class AccountVerification:
     business_country: str | None
     business_description: str | None
@@ -289,6 +301,7 @@ class Customer:
     country: str | None
     created_at: str
     deleted_at: str | None
+    e_invoice_format: str | None
     electronic_address: str | None
     email: str
     id: str
@@ -333,6 +346,23 @@ class DocumentSettings:
     invoice_prefix: str
     livemode: bool
     restarts_yearly: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class EInvoiceDelivery:
+    attempts: int
+    created_at: str
+    credit_note_id: str | None
+    ended_at: str | None
+    error: str | None
+    id: str
+    invoice_id: str
+    livemode: bool
+    network: str
+    next_attempt_at: str | None
+    receiver: str
+    sender: str
+    status: Literal['queued', 'sending', 'delivered', 'refused']
 
 
 @dataclass(frozen=True, kw_only=True)

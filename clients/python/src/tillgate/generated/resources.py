@@ -969,6 +969,25 @@ class Invoices(calls.Resource):
         """Create a credit note: `POST /billing/invoices/{id}/credit_notes`."""
         return self._api.one(calls.Call("POST", f"/billing/invoices/{calls.quoted(id)}/credit_notes", options, body={"credit_note": fields}), models.CreditNote)
 
+    def deliver(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.InvoicesDeliver],
+    ) -> models.EInvoiceDelivery:
+        """Send an invoice through a network: `POST /billing/invoices/{id}/deliveries`."""
+        return self._api.one(calls.Call("POST", f"/billing/invoices/{calls.quoted(id)}/deliveries", options, body={"delivery": fields}), models.EInvoiceDelivery)
+
+    def deliveries(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> Listing[models.EInvoiceDelivery]:
+        """List deliveries of an invoice: `GET /billing/invoices/{id}/deliveries`."""
+        return self._api.whole(calls.Call("GET", f"/billing/invoices/{calls.quoted(id)}/deliveries", options), models.EInvoiceDelivery)
+
     def retrieve_hosted(
         self,
         token: str,
@@ -1025,6 +1044,16 @@ class CreditNotes(calls.Resource):
     ) -> models.CreditNote:
         """Send a credit note: `POST /billing/credit_notes/{id}/send`."""
         return self._api.one(calls.Call("POST", f"/billing/credit_notes/{calls.quoted(id)}/send", options), models.CreditNote)
+
+    def deliver(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.CreditNotesDeliver],
+    ) -> models.EInvoiceDelivery:
+        """Send a credit note through a network: `POST /billing/credit_notes/{id}/deliveries`."""
+        return self._api.one(calls.Call("POST", f"/billing/credit_notes/{calls.quoted(id)}/deliveries", options, body={"delivery": fields}), models.EInvoiceDelivery)
 
     def e_invoice(
         self,
@@ -1169,6 +1198,25 @@ class Platform(calls.Resource):
     ) -> models.PlatformAccount:
         """Update an account: `PATCH /platform/accounts/{id}`."""
         return self._api.one(calls.Call("PATCH", f"/platform/accounts/{calls.quoted(id)}", options, body={"account": fields}), models.PlatformAccount)
+
+    def retrieve_seller(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.AccountSeller:
+        """Retrieve the seller of an account: `GET /platform/accounts/{id}/seller`."""
+        return self._api.one(calls.Call("GET", f"/platform/accounts/{calls.quoted(id)}/seller", options), models.AccountSeller)
+
+    def update_seller(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.PlatformUpdateSeller],
+    ) -> models.AccountSeller:
+        """Update the seller of an account: `PATCH /platform/accounts/{id}/seller`."""
+        return self._api.one(calls.Call("PATCH", f"/platform/accounts/{calls.quoted(id)}/seller", options, body={"seller": fields}), models.AccountSeller)
 
     def delete_account(
         self,

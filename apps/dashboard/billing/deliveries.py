@@ -1,0 +1,38 @@
+"""E-invoices that go to buyers through a network: what became of each, and which may be
+sent."""
+
+from apps.access.access import Access
+from apps.billing.invoices import delivering, e_invoice
+from apps.billing.models import CreditNote, EInvoiceDelivery, Invoice
+from apps.billing.numbers import credit_note_number
+
+
+def shown(invoice: Invoice) -> list[tuple[EInvoiceDelivery, str]]:
+    """Each with the number of its credit note, empty for the invoice itself."""
+    return [
+        (row, credit_note_number(row.credit_note) if row.credit_note else "")
+        for row in delivering.deliveries_of(invoice)
+    ]
+
+
+def offered(access: Access, invoice: Invoice) -> list[str]:
+    """The networks that the invoice may go through, or be asked for again."""
+    if e_invoice.refusal(invoice):
+        return []
+    return [
+        network
+        for network in delivering.networks(access.mode)
+        if delivering.is_sendable(invoice, network, None)
+    ]
+
+
+def offered_notes(access: Access, invoice: Invoice) -> list[str]:
+    """The IDs of its credit notes that may."""
+    if not e_invoice.can_be_credit_note(invoice):
+        return []
+    return [
+        str(note.pk)
+        for note in CreditNote.objects.filter(invoice=invoice)
+        for network in delivering.networks(access.mode)
+        if delivering.is_sendable(invoice, network, note)
+    ]
