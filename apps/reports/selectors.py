@@ -18,6 +18,7 @@ from apps.core.db.streams import rows_of
 from apps.core.db.timeouts import long_statements
 from apps.core.text.days import zone_named
 from apps.payments.daily_sums import AFTER_PLACE, PLACE
+from apps.reports.invoice_notes import NO_INVOICE, batches, notes_of
 from apps.reports.models import Report
 from apps.reports.worth import (
     BOOK_FEES,
@@ -278,6 +279,9 @@ class ReportLine(NamedTuple):
     service_fee_atomic: int
     platform_fee_atomic: int
     network_fee_atomic: int
+    # Of the payment's invoice, empty where it has none.
+    invoice: str
+    invoice_tax: str
 
 
 LINES = f"""
@@ -305,8 +309,12 @@ def lines(extent: Extent, sums: list[AssetSums]) -> Iterator[ReportLine]:
         for total in sums
         for kind in AccountAmounts._fields
     }
-    for row in rows_of(LINES, extent.arguments(), extent.ends_at):
-        yield _line(row, balances)
+    rows = rows_of(LINES, extent.arguments(), extent.ends_at)
+    for part in batches(_line(row, balances) for row in rows):
+        notes = notes_of(line.payment_reference for line in part)
+        for line in part:
+            note = notes.get(line.payment_reference, NO_INVOICE)
+            yield line._replace(invoice=note.number, invoice_tax=note.tax)
     if any(
         balances[total.asset_id, kind] != getattr(total.closing, kind)
         for total in sums
@@ -343,6 +351,7 @@ def _line(row: tuple[Any, ...], balances: dict[tuple[str, str], int]) -> ReportL
             *references,
             *booked,
             *(int(cost) for cost in costs),
+            *NO_INVOICE,
         )
     )
 

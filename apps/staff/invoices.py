@@ -12,7 +12,7 @@ from apps.billing.models import (
     InvoiceLine,
     InvoicePayment,
 )
-from apps.billing.numbers import formatted_number
+from apps.billing.numbers import formatted_number, series_of
 from apps.core.templatetags.tillgate import fiat, percentage
 from apps.staff import lists
 from apps.staff.lists import found_by
@@ -87,10 +87,14 @@ class InvoiceAdmin(ReadOnly):
     def get_search_results(
         self, request: HttpRequest, queryset: Any, search_term: str
     ) -> tuple[Any, bool]:
-        """Our own number as people write it, too."""
+        """Our own number as people write it, and those of stores' own series, too."""
         rows, may_double = super().get_search_results(request, queryset, search_term)
         number = _OUR_NUMBER.fullmatch(search_term.strip())
-        return (rows | found_by(queryset, ["number"], number[1]) if number else rows), may_double
+        if number:
+            rows |= found_by(queryset, ["number"], number[1])
+        if parsed := series_of(search_term.strip()):
+            rows |= queryset.filter(series=parsed[0], series_number=parsed[1])
+        return rows, may_double
 
     def title_of(self, row: Invoice) -> str:
         return formatted_number(row) or "draft"

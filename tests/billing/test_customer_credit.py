@@ -1,16 +1,22 @@
 """Credit of customers: what came beyond what is owed, used by the next invoice or paid back."""
 
+import html
+import re
 from typing import Any
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
+from apps.billing.invoices import customer_credit
+from apps.billing.invoices.counted_payments import with_refunds
 from apps.billing.invoices.payment_intents import update_paid_amounts
-from apps.billing.models import CreditNote, CustomerCreditLine, Invoice
+from apps.billing.models import CreditNote, CustomerCreditLine, Invoice, InvoicePayment
 from tests import auditing, make
 from tests.billing import records as r
 from tests.billing.test_paid_twice import paid_twice
 from tests.cast import Api, Shop
+from tests.dashboard.browse import Browser, text
 
 pytestmark = pytest.mark.django_db
 
@@ -156,3 +162,30 @@ def test_the_database_keeps_credit_final_of_its_customer_and_never_below_zero(ba
     with pytest.raises(DatabaseError), transaction.atomic():
         CustomerCreditLine.objects.filter(pk=row.pk).delete()
     assert lines_of(str(sent["customer_id"])) == [("overpaid", 1000)]
+
+
+def test_the_customers_page_leads_to_the_refund_that_pays_credit_back(bakery: Shop) -> None:
+    sent, _ = paid_twice(bakery)
+    browser = Browser(bakery.owner)
+    page = browser.get(f"customers/{sent['customer_id']}")
+    found = re.search(r'href="/dashboard/(payments/[^"]*/refund\?[^"]*)"', page.content.decode())
+    assert found is not None and "Pay back" in text(page)
+    form = browser.get(html.unescape(found[1]))
+    assert 'value="10.00"' in form.content.decode()
+    r.opened(bakery.test, customer_id=str(sent["customer_id"]))  # which uses it all
+    assert "Pay back" not in text(browser.get(f"customers/{sent['customer_id']}"))
+
+
+def test_finalizing_asks_once_for_refunds_of_whatever_brought_credit(bakery: Shop) -> None:
+    sent, _ = paid_twice(bakery)
+    invoice = Invoice.objects.get(
+        pk=r.draft(bakery.test, customer_id=str(sent["customer_id"]))["id"]
+    )
+    links = list(InvoicePayment.objects.filter(invoice=sent["id"]).select_related("payment"))
+    assert len(links) == 2
+    with CaptureQueriesContext(connection) as one:
+        assert with_refunds(links[:1]) == []
+    with CaptureQueriesContext(connection) as many:
+        assert with_refunds(links * 20) == []
+    assert len(one) == len(many) == 1
+    assert customer_credit.usable_cents(invoice) == 1000

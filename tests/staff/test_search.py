@@ -59,6 +59,9 @@ def test_a_payment_is_found_by_its_order_and_title_and_a_customer_by_name(
     customer = billing.customer(cast.bakery.test, email="ann@rye.example", name="Ann Rye")
     opened = billing.opened(cast.bakery.test, customer_id=customer["id"])
     number = Invoice.objects.get(pk=opened["id"]).number
+    series = {"document_settings": {"invoice_prefix": "RE-"}}
+    assert cast.bakery.test.patch("/billing/document_settings", series).status_code == 200
+    own = billing.opened(cast.bakery.test, customer_id=customer["id"])
     for typed, found in (
         ("Order-4471", made["id"]),
         ("order-44", made["id"]),
@@ -68,6 +71,7 @@ def test_a_payment_is_found_by_its_order_and_title_and_a_customer_by_name(
         ("ann rye", customer["id"]),
         ("ann@rye.example", customer["id"]),
         (f"INV-{number:04d}", opened["id"]),
+        (own["formatted_number"], own["id"]),
     ):
         assert found in found_by(finance, typed), typed
     assert made["id"] not in found_by(finance, "Order-448")

@@ -176,6 +176,14 @@ def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool
     return True
 
 
+def with_refunds(links: Sequence[InvoicePayment]) -> list[InvoicePayment]:
+    """Those that a refund gives something back of; one query, however many there are."""
+    refunds = Refund.objects.filter(payment__in=[link.payment_id for link in links])
+    refunds = refunds.filter(status__in=_NOT_FAILED, is_from_held=False)
+    refunded = set(refunds.values_list("payment_id", flat=True))
+    return [link for link in links if link.payment_id in refunded]
+
+
 def refunding_cents(link: InvoicePayment) -> int:
     """Cents that refunds under way, or that nobody counted yet, give back."""
     return max(0, _refunded_cents(link, _NOT_FAILED) - link.refunded_cents)

@@ -11,13 +11,14 @@ from datetime import datetime
 from django.db.models import Q, QuerySet, Sum
 
 from apps.billing.documents.credit_notes import CustomerCreditDocument, credit_line_document
-from apps.billing.invoices.counted_payments import refunding_cents
+from apps.billing.invoices.counted_payments import refunding_cents, with_refunds
 from apps.billing.models import Customer, CustomerCreditLine, Invoice, InvoicePayment
 from apps.billing.states import OVERPAID
 from apps.billing.taxes.counting import smallest_cents
 from apps.payments.models import Payment
 
 _SHOWN_MAX = 100
+_PAYMENTS_SHOWN_MAX = 5
 _KIND = CustomerCreditLine.Kind
 
 
@@ -50,6 +51,17 @@ def credit_of(customer: Customer) -> list[CustomerCreditDocument]:
         )
         for currency in currencies
     ]
+
+
+def payments_to_refund(customer: Customer, currency: str) -> list[tuple[Payment, int]]:
+    """The payments that brought the credit that is left, the last one first, and the cents that a
+    refund of each can pay back."""
+    balance = balance_cents(customer, currency)
+    links = sorted(_sources(customer, currency), key=lambda link: link.pk, reverse=True)
+    amounts = [
+        (link.payment, min(balance, link.brought_cents - link.refunded_cents)) for link in links
+    ]
+    return [row for row in amounts if row[1] > 0][:_PAYMENTS_SHOWN_MAX]
 
 
 def moved_cents(invoice: Invoice) -> int:
@@ -97,7 +109,7 @@ def usable_cents(invoice: Invoice) -> int:
     # A refund is created under the lock of its payment.
     list(Payment.objects.filter(pk__in=payment_ids).order_by("pk").select_for_update())
     _lock(invoice)
-    going_cents = sum(refunding_cents(link) for link in sources)
+    going_cents = sum(refunding_cents(link) for link in with_refunds(sources))
     usable = min(balance_cents(customer, currency) - going_cents, invoice.total_cents)
     step = smallest_cents(currency)
     return max(0, usable) // step * step

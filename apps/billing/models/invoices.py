@@ -170,6 +170,11 @@ class Invoice(Formed):
                 condition=models.Q(custom_number__isnull=False),
                 name="invoice_custom_number_of_all",
             ),
+            models.Index(
+                fields=["series", "series_number", "-created_at"],
+                condition=models.Q(series__isnull=False),
+                name="invoice_series_of_all",
+            ),
             models.Index(fields=["customer", "-created_at"], name="invoice_of_customer"),
             models.Index(
                 fields=["subscription", "due_at"],

@@ -2,6 +2,7 @@
 deleting one."""
 
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.db.models import QuerySet
@@ -17,6 +18,7 @@ from apps.billing.services import customers, vat_checks
 from apps.billing.services.portal import portal_url
 from apps.billing.subscriptions.upcoming import cycle_cents
 from apps.core import searching
+from apps.core.money import Fiat
 from apps.core.text.countries import countries, country_code, country_name
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
 from apps.dashboard.billing.forms import BillingForm, rates_to_choose
@@ -32,6 +34,9 @@ from apps.dashboard.site.views import (
     show,
 )
 from apps.dashboard.tables.paging import window
+from apps.payments.models import Payment
+from apps.payments.services.refund_quote import LOCKED
+from apps.payments.services.worth import fiat_text
 
 SHOWN = 10
 _FIELDS = (
@@ -97,12 +102,23 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
             {"row": subscription, "cents": cycle_cents(subscription)}
             for subscription in subscriptions[:SHOWN]
         ],
-        "credit": customer_credit.credit_of(customer),
+        "credit": [
+            (part, _to_pay_back(customer, part.currency))
+            for part in customer_credit.credit_of(customer)
+        ],
         "checks": selectors.vat_checks_of(access, customer, 5),
         "portal_url": portal_url(customer) if customer.deleted_at is None else "",
         "now": now,
     }
     return show(request, "dashboard/customers/detail.html", context)
+
+
+def _to_pay_back(customer: Customer, currency: str) -> list[tuple[Payment, str]]:
+    """The payments whose refund pays credit back, each with the form that does."""
+    return [
+        (payment, urlencode({"unit": LOCKED, "amount": fiat_text(Fiat(cents, currency))}))
+        for payment, cents in customer_credit.payments_to_refund(customer, currency)
+    ]
 
 
 class CustomerForm(BillingForm):

@@ -40,6 +40,8 @@ ENTRY_COLUMNS = (
     "book_rate",
     "book_rate_source",
     "account_code",
+    "invoice",
+    "invoice_tax",
 )
 STATEMENT_COLUMNS = (
     "section",
@@ -150,6 +152,8 @@ def _entry(posting: BookSide, extent: Extent, codes: Codes) -> list[object]:
         None if line.book_rate is None else money.fraction_text(line.book_rate),
         line.book_rate_source,
         codes.coins if posting.is_entry else getattr(codes, posting.code_line),
+        line.invoice,
+        line.invoice_tax,
     ]
 
 

@@ -207,6 +207,8 @@ def _transaction(postings: list[BookSide], extent: Extent, root: str) -> Transac
         "reference": str(line.reference or ""),
         "payment": line.payment_reference,
         "order": line.order_id.translate(_UNREAD),
+        "invoice": line.invoice.translate(_UNREAD),
+        "tax": line.invoice_tax.translate(_UNREAD),
     }
     return Transaction(
         extent.day(line.at),

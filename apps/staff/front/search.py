@@ -20,6 +20,7 @@ from apps.access.models import AgentCredential, ApiKey
 from apps.agents.models import Mandate, Settlement
 from apps.assets.models import Chain
 from apps.billing.models import Customer, Invoice, Price, Product, Subscription
+from apps.billing.numbers import series_of
 from apps.chain.models import (
     Deposit,
     HotWallet,
@@ -220,6 +221,8 @@ def _invoices(term: Term) -> Iterator[Model]:
     digits = term.text.upper().removeprefix("INV-")
     if digits.isascii() and digits.isdigit() and len(digits) <= 10 and int(digits) <= _NUMBER_MAX:
         yield from _shown(Invoice, Q(number=int(digits)))
+    if parsed := series_of(term.text):
+        yield from _shown(Invoice, Q(series=parsed[0], series_number=parsed[1]))
 
 
 def _named(model: type[Model], term: Term, column: str) -> "list[Any]":
