@@ -69,6 +69,7 @@ ELSEWHERE = {
     "platforms.accounts.create_account": "an empty store",
     "platforms.accounts.restore_account": "its credentials stay off",
     "platforms.accounts.update_account": "a name and the platform's own fee",
+    "platforms.sellers.change_seller": "whom the invoices of a sub-merchant name",
     "platforms.confirmations.enter_code": (
         "by the contact of the business, with the code of the email"
     ),

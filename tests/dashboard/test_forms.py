@@ -39,6 +39,7 @@ BUTTONS = {
     "test_data",
     "wallet_stop",
     "credit_note_send",
+    "invoice_deliver",
     "invoice_act",
     "subscription_act",
     "customer_delete",

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from apps.billing.providers.base import Parcel, ParcelAnswer, ParcelState
 from apps.core.errors import ErrorCode, ProviderError
-from apps.core.outbound.net import get_json, post_xml
+from apps.core.outbound.net import NotThere, get_json, post_xml
 
 _TIMEOUT_SECONDS = 30.0
 _PARTICIPANT = "iso6523-actorid-upis"
@@ -68,10 +68,8 @@ class AccessPoint:
                 headers=self._headers,
                 timeout=_TIMEOUT_SECONDS,
             )
-        except ProviderError as error:
-            if str(error) == "HTTP 404":
-                return ParcelAnswer(ParcelState.UNKNOWN)
-            raise
+        except NotThere:
+            return ParcelAnswer(ParcelState.UNKNOWN)
         return _read(answer, parcel.id)
 
     @property
@@ -86,10 +84,10 @@ def document_type(*, is_credit_note: bool) -> str:
 
 def _read(answer: Any, id: str) -> ParcelAnswer:
     if not isinstance(answer, dict) or answer.get("sbdhInstanceID") != id:
-        raise ProviderError(ErrorCode.MALFORMED, "The access point told of another document")
+        raise ProviderError(ErrorCode.MALFORMED, "The access point described another document")
     state = _STATES.get(str(answer.get("status")))
     if state is None:
-        raise ProviderError(ErrorCode.MALFORMED, "The access point told no state that is known")
+        raise ProviderError(ErrorCode.MALFORMED, "The access point gave no state that is known")
     told = answer.get("errorDetails")
     message = told.replace("\x00", "")[:_MESSAGE_MAX] if isinstance(told, str) else ""
     return ParcelAnswer(state, message)

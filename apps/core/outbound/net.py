@@ -50,6 +50,10 @@ class Unresolvable(Exception):
     """The host has no address, or none in time."""
 
 
+class NotThere(ProviderError):
+    """It answered that it has nothing at that address."""
+
+
 # --- which addresses are public -------------------------------------------------------------------
 
 
@@ -207,7 +211,8 @@ def _sent(
     except requests.RequestException as error:
         raise ProviderError(ErrorCode.UNREACHABLE, type(error).__name__) from None
     if response.status_code not in ((200,) if body is None else (200, 201, 202)):
-        raise ProviderError(_code_of(response.status_code), f"HTTP {response.status_code}")
+        kind = NotThere if response.status_code == HTTPStatus.NOT_FOUND else ProviderError
+        raise kind(_code_of(response.status_code), f"HTTP {response.status_code}")
     return raw
 
 

@@ -2,8 +2,8 @@
 sent."""
 
 from apps.access.access import Access
-from apps.billing.invoices import delivering, e_invoice
-from apps.billing.models import CreditNote, EInvoiceDelivery, Invoice
+from apps.billing.invoices import credit_notes, delivering, e_invoice
+from apps.billing.models import EInvoiceDelivery, Invoice
 from apps.billing.numbers import credit_note_number
 
 
@@ -32,7 +32,7 @@ def offered_notes(access: Access, invoice: Invoice) -> list[str]:
         return []
     return [
         str(note.pk)
-        for note in CreditNote.objects.filter(invoice=invoice)
+        for note in credit_notes.credit_notes_visible_to(access).filter(invoice=invoice)
         for network in delivering.networks(access.mode)
         if delivering.is_sendable(invoice, network, note)
     ]
