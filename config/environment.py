@@ -121,12 +121,12 @@ def pairs_from_env(name: str) -> dict[str, str]:
     }
 
 
-def counts_from_env(name: str, most: int) -> dict[str, int]:
-    """`name=number` several times, each number from one up to `most`."""
+def counts_from_env(name: str, most: int, least: int = 1) -> dict[str, int]:
+    """`name=number` several times, each number from `least` up to `most`."""
     counts = {}
     for key, text in pairs_from_env(name).items():
-        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= most):
-            env.unreadable.append(f"{name} needs numbers from 1 to {most}, not {key}={text}")
+        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+            env.unreadable.append(f"{name} needs numbers from {least} to {most}, not {key}={text}")
             return {}
         counts[key] = int(text)
     return counts
@@ -424,6 +424,8 @@ SIGNER_KEYSTORE: str = env.str("SIGNER_KEYSTORE", "file")
 SIGNER_HOT_KEYS: dict[str, str] = pairs_from_env("SIGNER_HOT_KEYS")
 # By chain, how many hot wallets it has, which share what leaves. One when left out.
 SIGNER_LANES: dict[str, int] = counts_from_env("SIGNER_LANES", SIGNER_LANES_MAX)
+# On networks with coins: how long it was quiet when one transaction pays all that was asked for.
+SIGNER_GATHER_SECONDS: dict[str, int] = counts_from_env("SIGNER_GATHER_SECONDS", 3600, least=0)
 SIGNER_WRAPPING_KEY: str = env.str("SIGNER_WRAPPING_KEY", "")
 PKCS11_MODULE: str = env.str("PKCS11_MODULE", "")
 PKCS11_TOKEN: str = env.str("PKCS11_TOKEN", "")

@@ -3,6 +3,7 @@ private key is here, and no index is used twice), and those of others that coins
 
 import hmac
 import os
+import re
 import secrets
 import threading
 from collections.abc import Iterable
@@ -17,11 +18,11 @@ from apps.chain.keys import bip32
 from apps.chain.keys.secp256k1 import address_of
 from apps.chain.models import Address as AddressRow
 from apps.chain.models import HotWallet
-from apps.chain.networks.base import Address
-from apps.chain.networks.bitcoin.accounts import Branch
+from apps.chain.networks.base import Address, AddressProblem
+from apps.chain.networks.bitcoin.accounts import Branch, is_secret, shows_addresses
 from apps.chain.networks.bitcoin.parameters import parameters_at, parameters_of
 from apps.chain.networks.evm.addresses import NOBODY
-from apps.chain.networks.families import addresses_of
+from apps.chain.networks.families import addresses_of, has_coins, problem_on
 from apps.chain.sending import limits
 from apps.core.db.sql import Statement
 from apps.core.errors import Failure
@@ -37,6 +38,7 @@ SELECT EXISTS (SELECT 1 FROM assets_asset WHERE chain_id = %(chain_id)s
     AND contract_address = %(address)s),
        EXISTS (SELECT 1 FROM chain_address WHERE address = %(address)s)
 """)
+_KEY_OR_HASH = re.compile(r"(0x)?[0-9a-fA-F]{64}", re.ASCII)
 Row = tuple[str, str, int]  # an address, its mode and its index, as somebody has written them
 _lock = threading.Lock()
 _free: list[int] = []
@@ -152,10 +154,40 @@ class BelongsToService(Failure):
 
 
 class NotValidOn(Failure):
+    """People are told the fault that was found, programs the documented sentence; on networks that
+    the document doesn't know, and of keys, with the fault behind it (decision 895)."""
+
     field = "destination_address"
 
-    def __init__(self, chain: str) -> None:
-        super().__init__(Worded("Destination address is not valid for {network}", network=chain))
+    def __init__(self, chain: Chain, problem: AddressProblem = AddressProblem.NOT_ONE) -> None:
+        documented = Worded("Destination address is not valid for {network}", network=chain.name)
+        is_known = problem is not AddressProblem.NOT_ONE
+        is_told = is_known and (has_coins(chain) or problem.is_of_secret)
+        super().__init__(
+            problem if is_known else documented,
+            text=f"{documented}. {problem}" if is_told else str(documented),
+            holds_secret=problem.is_of_secret,
+        )
+        self.problem = problem
+
+
+def may_be_secret(text: str) -> bool:
+    """Tell whether a text is, or holds, a key or a recovery phrase; a transaction's hash may look
+    like one."""
+    return is_secret(text) or _KEY_OR_HASH.fullmatch(text) is not None
+
+
+def address_problem(chain: Chain, text: str) -> AddressProblem | None:
+    """Fault of what somebody has typed or pasted for an address; None for a good one. Keys are
+    found that were pasted by mistake."""
+    problem = problem_on(chain, text)
+    if problem in (None, AddressProblem.PRIVATE, AddressProblem.OTHER_NETWORK):
+        return problem
+    if is_secret(text):
+        return AddressProblem.SECRET
+    if _KEY_OR_HASH.fullmatch(text):
+        return AddressProblem.SECRET_OR_HASH
+    return AddressProblem.PUBLIC_KEY if shows_addresses(text) else problem
 
 
 def check_recipient(text: str, asset: Asset, purpose: str = "") -> Address:
@@ -167,13 +199,14 @@ def check_recipient(text: str, asset: Asset, purpose: str = "") -> Address:
     addresses = addresses_of(asset.chain)
     address = addresses.read(text)
     if address is None:
-        raise NotValidOn(asset.chain.name)
+        problem = address_problem(asset.chain, text)
+        raise NotValidOn(asset.chain, problem or AddressProblem.NOT_ONE)
     if purpose:
         _check_signed_to(address, asset, purpose)
         return Address(address)
     ((is_contract, is_ours),) = _WHOSE.rows(address=address, chain_id=asset.chain_id)
     if address == addresses.nobody or is_contract:
-        raise NotValidOn(asset.chain.name)
+        raise NotValidOn(asset.chain)
     if is_ours:
         raise BelongsToService
     return Address(address)
@@ -188,5 +221,5 @@ def _check_signed_to(address: str, asset: Asset, purpose: str) -> None:
         raise (
             BelongsToService
             if HotWallet.objects.filter(address=address).exists()
-            else NotValidOn(asset.chain.name)
+            else NotValidOn(asset.chain)
         )

@@ -43,16 +43,21 @@ class Failure(Exception):
         kind: RefusalKind | None = None,
         retry_after: int | None = None,
         field: str = "",
+        holds_secret: bool = False,
+        text: str = "",
         **parameters: object,
     ) -> None:
-        # As people read it, in their language (core.text.wording.Worded); programs get the text.
+        # As people read it, in their language (core.text.wording.Worded); programs get the text,
+        # which says the same unless a document has words of its own.
         self.wording = message or self.message
-        self.text = str(self.wording)
+        self.text = text or str(self.wording)
         self.code = code if code is not None else self.code
         self.kind = kind or self.kind
         self.retry_after = retry_after
         self.field = field or self.field
         self.parameters = parameters
+        # What was typed at its field may be a key: no page shows it again.
+        self.holds_secret = holds_secret
         super().__init__(self.text)
 
 

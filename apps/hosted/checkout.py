@@ -246,7 +246,7 @@ def checkout_context(
     offered = ways_of(document, received)
     way = _chosen(offered, query.get("asset"))
     chosen = way.address if way is not None else None
-    set_aside, seen = _set_aside(document, path, query), _seen(payment, received)
+    set_aside, seen = _set_aside(document, path, query), _seen(payment, document, received)
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return (
         brand_of(payment.store)
@@ -279,7 +279,7 @@ def checkout_context(
                 or seen["is_seen_whole"]
                 or (stage == PAY and card.is_paid)
             ),
-            "is_polled": not document.terminal and not card.is_choosing,
+            "is_polled": _is_polled(document, seen) and not card.is_choosing,
             "way": way,
             "chosen": chosen,
             "coins": _coins(offered, query),
@@ -339,13 +339,23 @@ def _code(request: HttpRequest, chosen: CheckoutAddress | None) -> Context:
     }
 
 
-def _seen(payment: Payment, received: list[Received]) -> Context:
+def _is_polled(document: CheckoutFacts, seen: Context) -> bool:
+    """Tell whether the page looks again: also after its end, while what came late is on its way."""
+    is_confirming = any(deposit.status == "confirming" for deposit in document.transactions)
+    return bool(not document.terminal or seen["is_seen_late"] or is_confirming)
+
+
+def _seen(payment: Payment, document: CheckoutFacts, received: list[Received]) -> Context:
     """Transactions that wait to be mined, and the address at which the page hears at once that this
-    has changed since `beat`, which is read first: what comes in between is news."""
-    is_shown = shows_what_waits(intake.address for intake in received)
+    has changed since `beat`, which is read first: what comes in between is news. What is sent after
+    the time was up is shown as well."""
+    is_open = not document.terminal or document.status == EXPIRED
+    is_shown = is_open and shows_what_waits(intake.address for intake in received)
     beat = _beat(payment) if is_shown else ""
+    seen = seen_for(received)
     return {
-        **seen_for(received),
+        **seen,
+        "is_seen_late": document.status == EXPIRED and seen["is_seen_waiting"],
         "pulse_path": f"/pay/{payment.reference}/pulse" if is_shown else "",
         "beat": beat,
     }

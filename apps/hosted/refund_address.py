@@ -23,7 +23,7 @@ from apps.payments.models import Payment
 from apps.payments.services import refund_destinations
 from apps.payments.services.refund_links import ask_customer, known_email, link_behind
 
-ADDRESS_LENGTH_MAX = 100
+ADDRESS_LENGTH_MAX = 255
 SIGNATURE_LENGTH_MAX = 9000
 
 
@@ -92,7 +92,8 @@ def _refused(
     token: str = "",
 ) -> HttpResponse:
     problem = " ".join(sentences(refusal, gettext("Address")))
-    part = part_of(payment, token=token, address=typed, problem=problem)
+    shown = "" if isinstance(refusal, Failure) and refusal.holds_secret else typed
+    part = part_of(payment, token=token, address=shown, problem=problem)
     return checkout.page(request, payment, refund=part, status=status_of(refusal))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from apps.chain.networks.families import shown_address
+from apps.chain.networks.families import addresses_of, shown_address
 from apps.core import emails
 from apps.payments.documents.held import Outlook, outlook
 from apps.payments.models import Payment
@@ -21,6 +21,7 @@ class RefundPart:
     token: str = ""
     address: str = ""
     problem: str = ""
+    beginning: str = ""  # of such an address, to show how one looks
     messages: list[tuple[str, str]] = field(default_factory=list)
     is_sent: bool = False  # the email, a moment ago
     is_entered: bool = False  # an address, for the merchant
@@ -41,6 +42,7 @@ def part_of(
         return RefundPart(prospects, problem=problem)
     answers = query or {}
     email = known_email(payment)
+    waiting = refund_destinations.waiting_rows(payment)
     payers = refund_destinations.signers(payment)
     return RefundPart(
         prospects,
@@ -48,6 +50,7 @@ def part_of(
         token=token,
         address=address,
         problem=problem,
+        beginning=addresses_of(waiting[0].asset.chain).beginning if waiting else "",
         messages=[
             (shown_address(payer), refund_destinations.message_to_sign(payment, payer, address))
             for payer in payers

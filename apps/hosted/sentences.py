@@ -25,7 +25,10 @@ RULES = (
 )
 # Refusals.
 REFUSALS = (
+    _("A character of this address is wrong. Copy it again"),
     _("A verification of this account is already pending"),
+    _("Addresses of this kind have no rules yet: coins sent there could be lost"),
+    _("Addresses that hide amounts (MWEB) can’t be paid. Use an address that begins with ltc1"),
     _("Card payments are not available"),
     _("Card payments are not available for this amount"),
     _("Choose a file"),
@@ -59,10 +62,20 @@ REFUSALS = (
     _("This payment has no receipt"),
     _("Too many receipts were sent; try again tomorrow"),
     _("There are 5 documents already. Remove one first"),
+    _("This address belongs to another network"),
     _("This address belongs to the payment service. Enter the address of your own wallet"),
     _("This address can't be checked right now. Try again in a few minutes"),
     _("This address is a smart contract. Enter the address of your own wallet"),
+    _(
+        "This has the form of a private key, or of a transaction’s hash. It was not saved. If it"
+        " is a private key, treat it as exposed and move the coins to a new wallet"
+    ),
+    _(
+        "This is a private key or a recovery phrase: whoever has it can spend the coins of its"
+        " wallet. It was not saved. Treat it as exposed and move the coins to a new wallet"
+    ),
     _("This link can't be used anymore"),
+    _("This shows all addresses of a wallet and is none itself. Enter one of its addresses"),
     _("This signature isn't one of the address that paid"),
     _("Too many addresses were entered. Contact the store"),
     _("This onboarding link can't be used anymore; ask for a new one"),

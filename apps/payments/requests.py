@@ -88,7 +88,7 @@ class RefundRequest(Request, frozen=True, kw_only=True):
     amount: Coins | None = None
     settlement_amount: Annotated[str, by(FiatAmount())] | None = None
     asset_id: Annotated[str, by(Text(20))] | None = None
-    destination_address: Annotated[str, by(Text(100))] | None = None
+    destination_address: Annotated[str, by(Text(255))] | None = None
 
     @classmethod
     def read(cls, value: object, name: str = "body") -> Self:

@@ -61,6 +61,7 @@ def reading(litecoin: Litecoin, bakery: Shop, settings: Any) -> Iterator[Reading
 def reading_of(node: Litecoin, shop: Shop, settings: Any) -> Iterator[Reading]:
     """The test network is this machine's, and the shop takes its coin."""
     settings.CHAIN_URLS = {CHAIN: [node.url]}
+    settings.SIGNER_GATHER_SECONDS = {CHAIN: 0}  # how orders are gathered is told in test_sending
     settings.CHAIN_START_BLOCKS = {CHAIN: node.height}
     Chain.objects.filter(pk=CHAIN).update(
         chain_id=LITECOIN_REGTEST.network_number, required_confirmations=2
@@ -376,6 +377,37 @@ def test_what_comes_to_a_cancelled_payment_is_late_and_counts_once(
     late = LateDeposit.objects.get()
     assert late.payment_id == Payment.objects.get().pk
     assert Deposit.objects.get().handled_status == Deposit.Status.CONFIRMED
+
+
+def test_the_page_of_a_cancelled_payment_shows_at_once_what_is_sent_to_it(
+    litecoin: Litecoin, reading: Reading, payment: dict[str, Any]
+) -> None:
+    """An open page hears of it, and asks for nothing more while it waits."""
+    client = reading.shop.test.client
+    reading.shop.test.post(f"/payments/{payment['id']}/cancel", {}, key="stop")
+
+    def page() -> str:
+        return str(client.get(f"/pay/{payment['reference']}").content.decode())
+
+    def pulse() -> bytes:
+        return bytes(client.get(f"/pay/{payment['reference']}/pulse").content)
+
+    assert f'data-pulse="/pay/{payment["reference"]}/pulse"' in page() and "We see" not in page()
+    heard = [pulse()]
+    litecoin.pay(entry(payment)["address"], entry(payment)["crypto_amount"])
+    reading.read()
+    heard.append(pulse())
+    assert "We see your payment." in page() and "It was sent after time was up." in page()
+    assert "don’t send anything" not in page() and "data-poll" in page()
+    litecoin.mine()
+    reading.read()
+    heard.append(pulse())
+    assert len(set(heard)) == 3
+    assert "arrived after time was up" in page() and "1 of 2 confirmations" in page()
+    assert "data-poll" in page()
+    litecoin.mine()
+    reading.read()
+    assert "data-poll" not in page()
 
 
 def test_a_payment_with_coins_on_their_way_is_not_cancelled(

@@ -100,6 +100,48 @@ def test_forty_payouts_leave_in_one_transaction(litecoin: Litecoin, reading: Rea
     assert not Deposit.objects.filter(address=change.address).exists()
 
 
+def asked_before(seconds: int) -> None:
+    """So long ago."""
+    for order in OutgoingTransaction.objects.filter(status="requested"):
+        order.requested_at -= timedelta(seconds=seconds)
+        order.save(update_fields=["requested_at"])
+
+
+def test_payouts_that_are_asked_for_one_by_one_leave_together(
+    litecoin: Litecoin, reading: Reading, settings: Any
+) -> None:
+    """Once it has been quiet for a while; the signer looks after each."""
+    settings.SIGNER_GATHER_SECONDS = {CHAIN: 60}
+    for _ in range(3):
+        paid_in(litecoin, reading)
+    for _ in range(MANY):
+        goal = litecoin.faucet("getnewaddress")
+        make.payout(reading.shop.test, 1_000_000, asset_id="TLTC", destination_address=goal)
+        advance_payouts()
+        assert signing_rounds.sign_due() == 0
+    asked_before(seconds=61)
+    rounds(litecoin, reading)
+    assert set(Payout.objects.values_list("status", flat=True)) == {"confirmed"}
+    hashes = OutgoingTransaction.objects.filter(purpose="payout").values_list("tx_hash", flat=True)
+    assert len(set(hashes)) == 1
+
+
+def test_the_first_that_was_asked_for_waits_for_the_others_half_a_minute_at_most(
+    litecoin: Litecoin, reading: Reading, settings: Any
+) -> None:
+    settings.SIGNER_GATHER_SECONDS = {}  # as it comes
+    paid_in(litecoin, reading)
+    asked = signed = 0
+    while not signed:
+        goal = litecoin.faucet("getnewaddress")
+        make.payout(reading.shop.test, 500_000, asset_id="TLTC", destination_address=goal)
+        advance_payouts()
+        asked += 1
+        signed = signing_rounds.sign_due()
+        asked_before(seconds=4)
+    assert 5 < signed == asked <= 9
+
+
 def test_the_change_pays_the_next_payout(litecoin: Litecoin, reading: Reading) -> None:
     paid_in(litecoin, reading)
     for _ in range(2):

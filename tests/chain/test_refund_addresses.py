@@ -146,7 +146,7 @@ REFUSED = [
     ("0x" + "0" * 40, "is not an address of this network"),
     ("0x000000000000000000000000000000000000dEaD", "is not an address of this network"),
     ("0x0000000000000000000000000000000000000001", "is not an address of this network"),
-    ("0x52908400098527886E0F7030069857D2E4169Ee7", "is not an address of this network"),
+    ("0x52908400098527886E0F7030069857D2E4169Ee7", "A character of this address is wrong"),
     ("own", "belongs to the payment service"),
     (ROUTER, "is a smart contract"),
 ]

@@ -65,6 +65,7 @@ def only_line(batch: PayoutBatch) -> PayoutBatchLine:
 
 NO_NUMBER = "Amount must be a decimal number of coins with a point, such as 12.5"
 NO_ADDRESS = "Destination address is not valid for Ethereum Sepolia"
+WRONG_LETTER = "A character of this address is wrong. Copy it again"
 NO_DESTINATION = "Destination is neither an address nor a saved destination"
 BAD_LINES = [
     ("NOPE,1,{a}", "NOPE isn't an asset that can be paid out in this mode"),
@@ -78,7 +79,7 @@ BAD_LINES = [
     ("SETH,0.1234567890123456789,{a}", "Amount has more than 18 decimal places"),
     ("SETH,1,0x12", NO_ADDRESS),
     ("SETH,1,0x000000000000000000000000000000000000dEaD", NO_ADDRESS),
-    ("SETH,1,0x52908400098527886e0F7030069857D2E4169EE7", NO_ADDRESS),
+    ("SETH,1,0x52908400098527886e0F7030069857D2E4169EE7", WRONG_LETTER),
     ("SETH,1,", NO_DESTINATION),
     ("SETH,1,Nobody", NO_DESTINATION),
     ("SETH,0.0000000001,{a}", "Amount is below the network minimum"),

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Struct
 
+from apps.chain.addresses import may_be_secret
 from apps.core.messages.documents import FreeForm
 from apps.core.messages.fields import AtomicAmount, Field, Integer, Schema, Text, check_free
 from apps.core.messages.invalid import Invalid
@@ -67,6 +68,16 @@ class PositiveAmount(AtomicAmount):
         return text
 
 
+class PayTo(Text):
+    """An address; a key that was pasted by mistake isn't kept."""
+
+    def check(self, value: Any, name: str) -> str:
+        text: str = super().check(value, name)
+        if may_be_secret(text):
+            raise Invalid(name, "secret")
+        return text
+
+
 class KeptRequirements(Field):
     """An object, kept as it came for audit."""
 
@@ -116,7 +127,7 @@ class SettlementBody(Request, frozen=True, kw_only=True):
     amount_atomic: Annotated[str, by(AtomicAmount())]
     asset_id: AssetId
     mandate_ref: Ref
-    pay_to: Named | None = None
+    pay_to: Annotated[str, by(PayTo(255))] | None = None
     nonce: Named | None = None
     payer: Named | None = None
     requirements: Annotated[FreeForm, by(KeptRequirements())] | None = None

@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from apps.chain.addresses import may_be_secret
+from apps.chain.networks.bitcoin.accounts import is_secret
 from apps.core.process.logs import redact
 
 KEPT_MAX = 4096  # characters of each body
@@ -21,6 +23,7 @@ _LOOKED_AT = KEPT_MAX + 1024  # bytes that are masked at least: a mask may be sh
 READ_BYTES_MAX = 64 * 1024  # a larger one isn't looked through
 MASK = "[masked]"
 CUT = " …"
+SECRET_LENGTH_MIN = 45  # keys are longer, and recovery phrases
 # Calls whose bodies are credentials, or ask for some.
 _UNKEPT_ROUTES = ("oauth", "api_keys", "merchants/oauth_apps")
 _PERSONAL = re.compile(
@@ -30,6 +33,8 @@ _PERSONAL = re.compile(
 )
 # A name or an address is a person's in these, and a product's or a wallet's elsewhere.
 _PEOPLE = re.compile(r"(?i)customer|contact|payer|billing_details|shipping|person|user")
+# Where coins go: 64 hex digits may be a key there, and a hash or a nonce elsewhere.
+_PLACE = re.compile(r"address|^pay_to$")
 _OF_PEOPLE = ("name", "address")
 # Begins where a word begins: so that a long word is looked through once, not from each character.
 _EMAIL = re.compile(r"(?<![^\s@<>,;\"'])[^\s@<>,;\"']+@[^\s@<>,;\"']+\.[^\s@<>,;\"']+")
@@ -96,6 +101,7 @@ class _FieldName:
     names_people: bool  # a name or an address, which is a person's where people are told of
     is_of_people: bool
     is_url: bool
+    is_place: bool  # where coins go
 
 
 def _field_name(name: str) -> _FieldName:
@@ -111,6 +117,7 @@ def _read_name(name: str) -> _FieldName:
         plain in _OF_PEOPLE,
         _is_of_people(plain),
         plain.endswith("url"),
+        _PLACE.search(plain) is not None,
     )
 
 
@@ -122,7 +129,8 @@ def _is_of_people(name: str) -> bool:
 
 
 def masked(value: Any, *, of_person: bool = False) -> Any:
-    """The value without what tells of a person; whatever isn't text or a container says nothing."""
+    """The value without what tells of a person or spends coins; whatever isn't text or a container
+    says nothing."""
     if isinstance(value, Mapping):
         fields = [(_field_name(str(key)), inner) for key, inner in value.items()]
         return {name.text: _field(name, inner, of_person) for name, inner in fields}
@@ -132,6 +140,8 @@ def masked(value: Any, *, of_person: bool = False) -> Any:
 
 
 def _text(value: str) -> str:
+    if SECRET_LENGTH_MIN <= len(value) <= KEPT_MAX and is_secret(value):
+        return MASK
     return _EMAIL.sub(MASK, value) if "@" in value else value
 
 
@@ -139,6 +149,8 @@ def _field(name: _FieldName, value: Any, of_person: bool) -> Any:
     if value in (None, "", [], {}):
         return value
     if name.is_personal or (of_person and name.names_people):
+        return MASK
+    if name.is_place and isinstance(value, str) and may_be_secret(value[:KEPT_MAX]):
         return MASK
     if name.is_url and isinstance(value, str):
         return _without_path(value)

@@ -8,13 +8,46 @@ compared as it is, read from people by `read`, and shown by `shown`.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from enum import StrEnum
 from typing import Any, NewType, Protocol
+
+from django.utils.translation import gettext_noop
 
 from apps.assets.models import Asset
 from apps.chain.providers.base import RpcError
 
 # Coins may be sent to it: judged where it came in, or read from the chain.
 Address = NewType("Address", str)
+
+
+class AddressProblem(StrEnum):
+    """Fault of a typed address, in words for people."""
+
+    NOT_ONE = gettext_noop("This is not an address")
+    CHECKSUM = gettext_noop("A character of this address is wrong. Copy it again")
+    OTHER_NETWORK = gettext_noop("This address belongs to another network")
+    UNKNOWN_KIND = gettext_noop(
+        "Addresses of this kind have no rules yet: coins sent there could be lost"
+    )
+    PRIVATE = gettext_noop(
+        "Addresses that hide amounts (MWEB) can’t be paid. Use an address that begins with ltc1"
+    )
+    PUBLIC_KEY = gettext_noop(
+        "This shows all addresses of a wallet and is none itself. Enter one of its addresses"
+    )
+    SECRET = gettext_noop(
+        "This is a private key or a recovery phrase: whoever has it can spend the coins of its"
+        " wallet. It was not saved. Treat it as exposed and move the coins to a new wallet"
+    )
+    SECRET_OR_HASH = gettext_noop(
+        "This has the form of a private key, or of a transaction’s hash. It was not saved. If it"
+        " is a private key, treat it as exposed and move the coins to a new wallet"
+    )
+
+    @property
+    def is_of_secret(self) -> bool:
+        """Tell whether what was typed may spend coins."""
+        return self in (AddressProblem.SECRET, AddressProblem.SECRET_OR_HASH)
 
 
 class Addresses(Protocol):
@@ -30,6 +63,9 @@ class Addresses(Protocol):
     def read(self, text: str) -> str | None:
         """The stored spelling of what somebody has typed; None for what is no address, or has a
         wrong checksum."""
+
+    def problem(self, text: str) -> AddressProblem | None:
+        """Fault of what somebody has typed; None for a good address."""
 
     def spelled(self, text: str) -> str:
         """Stored spelling of a text that only looks like an address, for looking things up; empty

@@ -4,7 +4,7 @@ addresses of two families never have the same form."""
 from functools import cache
 
 from apps.assets.models import Asset, Chain, NetworkFamily
-from apps.chain.networks.base import Addresses, Links
+from apps.chain.networks.base import Addresses, AddressProblem, Links
 from apps.chain.networks.bitcoin.addresses import BitcoinAddresses
 from apps.chain.networks.bitcoin.links import BitcoinLinks
 from apps.chain.networks.bitcoin.parameters import NETWORKS, parameters_of
@@ -61,6 +61,16 @@ def read_any(text: str) -> str | None:
     is none, or has a wrong checksum."""
     readings = (addresses.read(text) for addresses in _ALL)
     return next((address for address in readings if address is not None), None)
+
+
+def problem_on(chain: Chain, text: str) -> AddressProblem | None:
+    """Fault of what somebody has typed as an address of this network; None for a good one."""
+    problem = addresses_of(chain).problem(text)
+    if problem is not AddressProblem.NOT_ONE:
+        return problem
+    elsewhere = {addresses.problem(text) for addresses in _ALL}
+    is_elsewhere = not elsewhere.isdisjoint({None, AddressProblem.PRIVATE})
+    return AddressProblem.OTHER_NETWORK if is_elsewhere else problem
 
 
 def stored(text: str) -> str:

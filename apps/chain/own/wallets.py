@@ -97,7 +97,7 @@ def read(kind: str, text: str, asset: Asset, script: ScriptKind | None = None) -
             raise NoForwarders
         destination = check_recipient(typed, asset)
         if is_burn(destination):
-            raise NotValidOn(asset.chain.name)
+            raise NotValidOn(asset.chain)
         return Named(family, None, kind, destination)
     try:
         if family == NetworkFamily.BITCOIN:

@@ -5,10 +5,11 @@ What isn't committed was never shown to anybody. Nothing is broadcast here.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
+from django.conf import settings
 from django.db import transaction
 
 from apps.assets.models import Chain
@@ -46,12 +47,20 @@ from apps.core.process.failpoints import failpoint
 
 log = structlog.get_logger(__name__)
 ATTEMPTS_MAX = 5
+GATHER_SECONDS = 5
+GATHER_TIMES_MAX = 6
 CANDIDATES_MAX = 12
 LATE_MAX = 200
 _Status = OutgoingTransaction.Status
 _WaitsFor = OutgoingTransaction.WaitsFor
 _JOIN = OutgoingTransaction.Purpose.JOIN
 _COLD = OutgoingTransaction.Purpose.COLD
+_GATHERED = (
+    OutgoingTransaction.Purpose.PAYOUT,
+    OutgoingTransaction.Purpose.REFUND,
+    OutgoingTransaction.Purpose.SETTLEMENT,
+    OutgoingTransaction.Purpose.WITHDRAWAL,
+)
 
 
 class CoinSigner:
@@ -74,7 +83,8 @@ class CoinSigner:
         if wallet.halted_at is not None or hold.is_everything:
             return 0
         lanes.note_enough(wallet)
-        rows = self._allowed(lanes.due(self.chain, at, hold.asset_ids), at)
+        due = self._gathered(lanes.due(self.chain, at, hold.asset_ids), at)
+        rows = self._allowed(due, at)
         late = self._late(at)
         if not rows and not late:
             return 0
@@ -92,6 +102,23 @@ class CoinSigner:
             part = rows[start : start + self.builder.orders_max]
             signed += self._asking(partial(self._commit, part, rates, at))
         return signed
+
+    def _gathered(
+        self, requests: list[OutgoingTransaction], at: datetime
+    ) -> list[OutgoingTransaction]:
+        """What may leave now: while others are still being asked for, new orders wait for them, so
+        that one transaction pays all (decision 896)."""
+        new = [row for row in requests if row.purpose in _GATHERED and not row.waits_for]
+        seconds = settings.SIGNER_GATHER_SECONDS.get(self.chain.pk, GATHER_SECONDS)
+        quiet = timedelta(seconds=seconds)
+        asked_at = [row.requested_at for row in new]
+        is_over = (
+            not new
+            or len(new) >= self.builder.orders_max
+            or max(asked_at) <= at - quiet
+            or min(asked_at) <= at - quiet * GATHER_TIMES_MAX
+        )
+        return requests if is_over else [row for row in requests if row not in new]
 
     def _allowed(
         self, requests: Sequence[OutgoingTransaction], at: datetime

@@ -17,6 +17,8 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 _SECRETS = re.compile(
     r"svc[a-z]{0,2}_[A-Za-z0-9_]{8,}|whsec_[0-9a-fA-F]+|(?i:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}|0x[0-9a-fA-F]{64,}|otpauth://\S+"
+    # An extended private key, also with a wrong character.
+    r"|(?<![0-9A-Za-z])[A-Za-z](?:prv|tpv)[0-9A-Za-z]{40,}"
     # Of a link that is its own key: any long part of a path but an id (a UUID) and an address
     # (0x…).
     r"|(?<=/)(?!0x|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![\w.:=~-]))"

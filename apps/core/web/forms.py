@@ -73,6 +73,8 @@ class Form:
         texts = sentences(refusal, self.labels.get(field.partition("[")[0], ""))
         self.errors.setdefault(name if name in self.names else "", []).extend(texts)
         self.status = status_of(refusal)
+        if isinstance(refusal, Failure) and refusal.holds_secret and name in self.values:
+            self.values[name] = ""
         return self
 
     def input_of(self, field: str) -> str:

@@ -72,10 +72,11 @@ def seen_coins(entries: list[PaymentAddress], outstanding: dict[str, int]) -> li
 
 
 def seen_for(received: list[Received]) -> dict[str, object]:
-    """Of a payment, for its pages; and whether something that waits pays all that is due."""
+    """Of a payment, for its pages; and whether something waits, and pays all that is due."""
     seen = seen_coins([intake.address for intake in received], outstanding(received))
     is_whole = any(coins.is_waiting and coins.is_whole for coins in seen)
-    return {"sightings": seen, "is_seen_whole": is_whole}
+    is_waiting = any(coins.is_waiting for coins in seen)
+    return {"sightings": seen, "is_seen_whole": is_whole, "is_seen_waiting": is_waiting}
 
 
 def shows_what_waits(entries: Iterable[PaymentAddress]) -> bool:

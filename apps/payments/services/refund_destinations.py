@@ -18,7 +18,7 @@ from apps.chain.addresses import (
     check_recipient,
 )
 from apps.chain.models import OutgoingTransaction
-from apps.chain.networks.base import Address
+from apps.chain.networks.base import Address, AddressProblem
 from apps.chain.networks.families import has_coins, is_burn, shown_address, stored
 from apps.chain.nodes import nodes_of
 from apps.chain.payers import codes_at, is_delegated
@@ -45,7 +45,7 @@ class LinkUsed(Failure):
 
 
 class AddressMalformed(Failure):
-    """Malformed, with a wrong checksum, or one that burns coins."""
+    """Malformed, with a wrong checksum, of another network, or one that burns coins."""
 
     field = "address"
     message = "That is not an address of this network"
@@ -110,8 +110,11 @@ def checked_address(text: str, rows: Sequence[HeldRefund], *, own: str = "") -> 
     try:
         for asset in assets.values():
             check_recipient(typed, asset, OutgoingTransaction.Purpose.REFUND)
-    except NotValidOn:
-        raise AddressMalformed from None
+    except NotValidOn as refusal:
+        is_known = refusal.problem is not AddressProblem.NOT_ONE
+        raise AddressMalformed(
+            refusal.problem if is_known else "", holds_secret=refusal.holds_secret
+        ) from None
     except BelongsToService:
         raise NotTheirs from None
     address = Address(stored(typed))

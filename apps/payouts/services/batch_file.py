@@ -15,7 +15,8 @@ from dataclasses import dataclass, field
 
 from apps.assets.models import Asset
 from apps.assets.selectors import active_assets
-from apps.chain.networks.base import Address
+from apps.chain.addresses import NotValidOn, address_problem, may_be_secret
+from apps.chain.networks.base import Address, AddressProblem
 from apps.chain.networks.families import address_in, addresses_of, ends_of
 from apps.chain.sending.limits import refused_destinations
 from apps.core import money
@@ -34,6 +35,8 @@ COLUMNS = ("asset_id", "amount", "destination")
 LABEL_COLUMN = "label"
 LABEL_MAX = 100
 WRITTEN_MAX = 200
+SECRET_LENGTH_MIN = 45  # keys are longer, and recovery phrases
+MASK = "…"
 _DELIMITERS = ",;\t"
 # Where a comma is the decimal mark, columns are separated by semicolons or tabs, and a point groups
 # digits.
@@ -155,18 +158,19 @@ def _paid_addresses(viewer: Viewer) -> set[str]:
 
 
 def _line(number: int, row: dict[str, str], facts: FileFacts) -> PayoutBatchLine:
-    label = row[LABEL_COLUMN][:LABEL_MAX]
-    written = " ".join(row[name] for name in COLUMNS)[:WRITTEN_MAX]
+    shown = {name: MASK if _holds_secret(text) else text for name, text in row.items()}
+    label = shown[LABEL_COLUMN][:LABEL_MAX]
+    written = " ".join(shown[name] for name in COLUMNS)[:WRITTEN_MAX]
     asset = amount = None
     try:
-        asset = _asset(row["asset_id"], facts)
+        asset = _asset(shown["asset_id"], facts)
         if row[_IS_GROUPING] and _MAY_BE_GROUPED.fullmatch(row["amount"]):
             raise Invalid("amount", "grouped_or_not", written=row["amount"])
         amount = _amount(row["amount"], asset)
         target = _target(row["destination"], asset, facts)
         check_order(facts.store, Amount(asset, amount), target)
     except (Failure, Invalid) as refusal:
-        text = refusal.text
+        text = str(refusal.wording) if isinstance(refusal, Failure) else refusal.text
         status = _Status.INVALID
         problem = text[:1].upper() + text[1:]
         target = Target(None, None)
@@ -184,6 +188,11 @@ def _line(number: int, row: dict[str, str], facts: FileFacts) -> PayoutBatchLine
         destination=target.destination,
         address=target.address or "",
     )
+
+
+def _holds_secret(cell: str) -> bool:
+    """Tell whether a cell may be a key, pasted by mistake, which isn't kept."""
+    return len(cell) >= SECRET_LENGTH_MIN and may_be_secret(cell)
 
 
 def _asset(text: str, facts: FileFacts) -> Asset:
@@ -213,6 +222,9 @@ def _target(text: str, asset: Asset, facts: FileFacts) -> Target:
         raise Invalid("destination", "ambiguous_label")
     saved = facts.saved.get(name)
     if saved is None:
+        problem = address_problem(asset.chain, text)
+        if problem not in (None, AddressProblem.NOT_ONE):
+            raise NotValidOn(asset.chain, problem)
         raise Invalid("destination", "unknown_destination")
     if not saved.is_wallet:
         if saved.verified_at is None:
@@ -225,8 +237,11 @@ def _target(text: str, asset: Asset, facts: FileFacts) -> Target:
 
 def _address(text: str, asset: Asset, facts: FileFacts) -> Address:
     address = addresses_of(asset.chain).read(text)
-    if address is None or address in facts.refused:
-        raise Invalid("destination", "refused_address", network=asset.chain.name)
+    if address is None:
+        problem = address_problem(asset.chain, text)
+        raise NotValidOn(asset.chain, problem or AddressProblem.NOT_ONE)
+    if address in facts.refused:
+        raise NotValidOn(asset.chain)
     return Address(address)
 
 

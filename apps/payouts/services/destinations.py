@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 from apps.access import operations, waiting_period
 from apps.access.access import Access
 from apps.assets.models import Asset
-from apps.chain.addresses import check_recipient
+from apps.chain.addresses import check_recipient, may_be_secret
 from apps.chain.networks.families import read_any, shown_address
 from apps.core import clock, crypto
 from apps.core.db.constraints import refused_by
@@ -113,7 +113,7 @@ def _wallet_address(network: str, text: str) -> str:
         return check_recipient(text, asset, PURPOSE)
     address = read_any(text)
     if address is None:
-        raise NotAnAddress
+        raise NotAnAddress(holds_secret=may_be_secret(text))
     return address
 
 

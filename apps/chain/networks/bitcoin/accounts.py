@@ -172,6 +172,17 @@ def is_secret(text: str) -> bool:
     return False
 
 
+def shows_addresses(text: str) -> bool:
+    """Tell whether a text is an extended public key or a descriptor, whatever is wrong with it."""
+    if re.match(r"(pkh|wpkh|sh|wsh|tr|combo|multi)\(", text):
+        return True
+    try:
+        raw = read_base58(text) if len(text) <= TEXT_MAX else b""
+    except ValueError:
+        return False
+    return any(raw[:_VERSION_BYTES] in each.public_versions for each in NETWORKS)
+
+
 def checksum_of(descriptor: str) -> str:
     """The eight letters behind the # of a descriptor (BIP-380). Raises UnusableKey for a letter
     that no descriptor has."""

@@ -5,8 +5,8 @@ Nothing is paid to what has no rules yet (witness versions above 1) or hides wha
 """
 
 import re
-from enum import StrEnum
 
+from apps.chain.networks.base import AddressProblem
 from apps.chain.networks.bitcoin.parameters import NETWORKS, Parameters
 from apps.chain.networks.bitcoin.text_forms import (
     WrongChecksum,
@@ -29,18 +29,6 @@ _BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{26,35}", re.ASCII)
 _LINK = re.compile(r"(bitcoin|litecoin):", re.IGNORECASE)
 
 
-class AddressProblem(StrEnum):
-    """Fault of a typed address, in words for people."""
-
-    NOT_ONE = "This is not an address"
-    CHECKSUM = "A character of this address is wrong. Copy it again"
-    OTHER_NETWORK = "This address belongs to another network"
-    UNKNOWN_KIND = "Addresses of this kind have no rules yet: coins sent there could be lost"
-    PRIVATE = (
-        "Addresses that hide amounts (MWEB) can’t be paid. Use an address that begins with ltc1"
-    )
-
-
 class BitcoinAddresses:
     """Of one network."""
 
@@ -56,7 +44,6 @@ class BitcoinAddresses:
         return None if isinstance(read, AddressProblem) else read
 
     def problem(self, text: str) -> AddressProblem | None:
-        """Fault of an address; None for a good one."""
         read = self._read(text)
         return read if isinstance(read, AddressProblem) else None
 

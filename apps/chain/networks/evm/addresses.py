@@ -5,6 +5,7 @@ import re
 from functools import lru_cache
 
 from apps.chain.encoding.keccak import keccak
+from apps.chain.networks.base import AddressProblem
 
 PREFIX = "0x"
 NOBODY = PREFIX + "0" * 40
@@ -53,6 +54,11 @@ class EvmAddresses:
 
     def read(self, text: str) -> str | None:
         return text.lower() if is_address(text) else None
+
+    def problem(self, text: str) -> AddressProblem | None:
+        if is_address(text):
+            return None
+        return AddressProblem.CHECKSUM if _ADDRESS.fullmatch(text) else AddressProblem.NOT_ONE
 
     def spelled(self, text: str) -> str:
         return text.lower() if _STORED.fullmatch(text.lower()) else ""

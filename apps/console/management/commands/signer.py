@@ -84,8 +84,9 @@ def _check_lists() -> None:
     """Coins sent to a mistyped address are gone, and a mistyped network has one wallet."""
     networks = set(Chain.objects.values_list("pk", flat=True))
     strange = [
-        f"SIGNER_LANES names {name}, which is no network"
-        for name in sorted(settings.SIGNER_LANES)
+        f"{setting} names {name}, which is no network"
+        for setting in ("SIGNER_LANES", "SIGNER_GATHER_SECONDS")
+        for name in sorted(getattr(settings, setting))
         if name not in networks
     ]
     if wrong := [*cold_storage.problems(), *strange]:
