@@ -50,6 +50,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/ledger/selectors.py": ("assets_acceptedasset", "assets_asset"),
         "apps/payments/daily_sums.py": BOOKS,
         "apps/payments/net.py": ("assets_asset",),
+        "apps/payments/seals.py": ("stores_store",),
         "apps/payments/proceeds.py": (*COINS, "chain_deposit"),
         "apps/payments/selectors.py": ("chain_deposit",),
         "apps/payments/services/reviewed.py": ("assets_acceptedasset", "chain_deposit"),
