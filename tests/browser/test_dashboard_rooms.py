@@ -3,12 +3,15 @@ phone and in the dark."""
 
 import io
 import re
+from collections.abc import Callable, Iterator
 
 import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import OpenPage, shoot
+from apps.assets.models import AcceptedAsset, Asset, Rate
+from apps.assets.services import accept_all_active
+from tests.browser.conftest import OpenPage, put_on, shoot
 from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Cast
 from tests.make import paid
@@ -99,3 +102,38 @@ def upload_and_see(page: Page) -> None:
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("Logo updated.")).to_be_visible()
     fine_again(page)
+
+
+@pytest.fixture
+def quote(world: Cast) -> Iterator[Callable[[str], None]]:
+    """Says what a dollar coin of test mode is worth, which the bakery accepts meanwhile."""
+    asset = Asset.objects.get(pk="USDC_SETH")
+    Asset.objects.filter(pk=asset.pk).update(is_active=True, contract_address="0x" + "5" * 40)
+    accept_all_active(world.bakery.store)
+    rates = Rate.objects.filter(asset=asset, currency="USD")
+    [before] = rates.values_list("rate", flat=True)
+
+    def quote_at(price: str) -> None:
+        rates.update(rate=price)
+
+    yield quote_at
+    rates.update(rate=before)
+    AcceptedAsset.objects.filter(asset=asset).delete()
+    asset.save(update_fields=["is_active", "contract_address"])
+
+
+@pytest.mark.parametrize("look", ["wide", "phone", "dark"])
+def test_a_merchant_sets_the_lowest_price_of_a_coin(
+    world: Cast, open_page: OpenPage, quote: Callable[[str], None], look: str
+) -> None:
+    page = open_page("/dashboard/settings/assets", person=world.alice)
+    put_on(page, width=360 if look == "phone" else 1280, dark=look == "dark")
+    field = page.get_by_label("Lowest price optional")
+    field.fill("0.98")
+    page.get_by_role("button", name="Save USD Coin on").click()
+    expect(field).to_have_value("0.98")
+    quote("0.90")
+    page.reload()
+    expect(page.get_by_text("Below your lowest price")).to_be_visible()
+    fine(page)
+    shoot(page, f"dashboard-lowest-price-{look}")
