@@ -61,6 +61,7 @@ GOALS = (
     Goal("ledger", "ledger post(), one worker", least=0.50),
     Goal("ledger", "ledger post(), 4 workers", least=0.45),
     Goal("chain", "a block with 200 deposits, ms", most=30),
+    Goal("watchers", "watching eight networks, cores", most=0.5),
     Goal("reports", "first PDF of accounting_transactions, s", most=0.8),
     Goal("pages", "ten dashboard pages, of the build of November 28", most=0.5),
     Goal("memory", "web process after the mixed load, MB", most=110),
