@@ -29,7 +29,8 @@ ERRORS = "main .error, main [role=alert]"
 # Pages with a form, in the order in which one needs another, and what is typed there in place of
 # ugly words.
 FORMS: tuple[tuple[str, dict[str, str]], ...] = (
-    ("settings/store", {"website": ""}),
+    ("settings/store", {"website": "", "vat_number": ""}),
+    ("settings/taxes/new", {"rate": "99.99"}),
     ("settings/branding", {"primary_color": "", "secondary_color": ""}),
     ("payment-links/new", {"amount": "999999.99", "stock": "1000"}),
     ("payouts/destinations/wallet", {"address": HEX_ADDRESS}),
@@ -108,6 +109,32 @@ class Filler:
         if invoice:
             self.post(f"/billing/invoices/{invoice['id']}/finalize", {})
 
+    def add_credit(self, words: str) -> None:
+        """A customer who paid too much for an invoice with a tax, a part of which was taken
+        back."""
+        customer = self.post(
+            "/billing/customers", {"customer": {"email": mail_address(50), "name": words[:120]}}
+        )
+        tax = {"name": words[:50], "category": "S", "rate_bps": 9999}
+        line = {
+            "description": words,
+            "quantity": 1,
+            "unit_amount_cents": 9_999_999,
+            "tax_rate_id": self.post("/billing/tax_rates", {"tax_rate": tax}).get("id"),
+        }
+        invoice = {"customer_id": customer.get("id"), "currency": "EUR", "line_items": [line]}
+        made = self.post("/billing/invoices", {"invoice": invoice})
+        path = f"/billing/invoices/{made.get('id')}"
+        token = self.post(f"{path}/finalize", {}).get("public_token")
+        paying = self.post(f"/billing/invoice/{token}/payment_intent", {}).get("payment") or {}
+        self.post(
+            f"/payments/{paying.get('payment_intent_id')}/simulated_payments",
+            {"scenario": "overpaid"},
+        )
+        self.api.get(f"{self.base}/api/v2/billing/invoice/{token}", timeout=60)  # which counts it
+        note = {"amount_cents": 5_555_555, "reason": "other", "memo": words}
+        self.post(f"{path}/credit_notes", {"credit_note": note})
+
     def add_endpoint(self) -> None:
         path = "/".join(["webhooks"] * 12)
         self.post(
@@ -130,6 +157,7 @@ def fill_with_ugly_data(base: str, key: str) -> None:
         filler.add_payment(number, scenario)
     for number, words in enumerate(UGLY):
         filler.add_billing(number, words)
+    filler.add_credit(UGLY[0])
     filler.add_endpoint()
 
 

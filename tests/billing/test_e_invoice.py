@@ -198,7 +198,7 @@ def test_what_is_said_of_tax_is_what_the_invoice_and_the_seller_say(bakery: Shop
 
 def test_an_invoice_that_lacks_something_stays_a_plain_pdf_and_says_what(bakery: Shop) -> None:
     made = billed(bakery)
-    assert "verification" in e_invoice.refusal(row(made))
+    assert "legal name, country, and VAT" in e_invoice.refusal(row(made))
     verify(bakery.store, tax_id="12/345/67890", registration="")
     assert "VAT or registration number" in e_invoice.refusal(row(made))
     verify(bakery.store)

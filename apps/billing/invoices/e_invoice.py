@@ -62,8 +62,7 @@ _BUYER_NUMBER_MISSING = gettext_noop(
     "The customer’s VAT number is missing. Reverse charge and goods for another EU country need it."
 )
 _TAX_NUMBER_MISSING = gettext_noop(
-    "It charges tax, but your VAT or tax number is missing: it comes with the verification of your"
-    " business."
+    "It charges tax, but your VAT or tax number is missing. Add it under Settings."
 )
 # Of a price without its tax, and how far a percentage may be from its amount.
 _PRICE_PLACES = 8
@@ -135,8 +134,8 @@ def missing_of_verified(invoice: Invoice) -> str:
 def _missing(invoice: Invoice, seller: Seller) -> str:
     if not seller.country or not (seller.vat_number or seller.register_number):
         return gettext_noop(
-            "Your country and VAT or registration number are missing. They’re added with your"
-            " business verification."
+            "Your legal name, country, and VAT or registration number are missing. Add them under"
+            " Settings."
         )
     if not buyer_of(invoice).country:
         return gettext_noop("The country in the customer’s address is missing.")

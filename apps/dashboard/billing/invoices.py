@@ -140,6 +140,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     invoice = find_invoice(request, id)
     missing = e_invoice.refusal(invoice)
     changes = list(invoice.changes.order_by("-id")[:100])
+    formats = _formats(request.access, invoice)
     context = {
         "invoice": invoice,
         "name": formatted_number(invoice),
@@ -149,7 +150,8 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "has_data": not missing,
         "missing": translated(missing),
         "tax_case": case_words(invoice.tax_case),
-        "formats": _formats(request.access, invoice),
+        "formats": formats,
+        "lacks_kept": invoice.seller is not None and any(lacks for _, lacks in formats),
         "left_cents": invoice.left_cents,
         "paying": selectors.being_paid([invoice]),
         "payments": list(invoice.payments.select_related("payment").order_by("-id")[:20]),

@@ -142,3 +142,22 @@ def test_the_list_of_invoices_is_searched_filtered_exported_and_the_first_page_s
     assert "€10.00 past due (1)" in text(home)
     browser.switch(Mode.LIVE)
     assert browser.get().context["owed"] == [] and browser.get("invoices").context["is_empty"]
+
+
+def test_what_an_e_invoice_lacks_is_added_where_its_page_says(cast: Cast) -> None:
+    """And for an invoice that keeps what it was finalized with, nobody is asked again."""
+    owner = Browser(cast.alice)
+    berlin = {"line1": "Street 1", "postal_code": "10115", "city": "Berlin", "country": "DE"}
+    buyer = billing.customer(cast.bakery.test, address=berlin)["id"]
+    made = billing.opened(cast.bakery.test, customer_id=buyer, tax_rate_bps=1900)
+    asked = "Your legal name, country, and VAT or registration number are missing."
+    keeps = "What you add now is in later invoices."
+    page = text(owner.get(f"invoices/{made['id']}"))
+    assert f"{asked} Add them under Settings." in page and keeps in page
+    details = {"legal_name": "Alice GmbH", "country": "DE", "vat_number": "DE136695976"}
+    settings = {"name": "Bakery", "customer_language": "en", **details}
+    assert owner.post("settings/store", **settings).status_code == 303
+    assert keeps in text(owner.get(f"invoices/{made['id']}"))
+    later = billing.opened(cast.bakery.test, customer_id=buyer, tax_rate_bps=1900)
+    page = text(owner.get(f"invoices/{later['id']}"))
+    assert asked not in page and "In the PDF (Factur-X) and as XML" in page

@@ -48,3 +48,12 @@ def test_a_subscription_takes_a_rate_and_a_discount(cast: Cast, browser: Browser
     assert (made.discount_type, made.discount_value, made.tax_rate_id) == ("amount", 250, None)
     refused = browser.post(f"subscriptions/{made.pk}/change", **change, discount="much")
     assert refused.status_code == 422
+
+
+def test_the_list_of_rates_says_their_category_and_whether_they_are_in_use(cast: Cast) -> None:
+    browser = Browser(cast.alice)
+    rate = billing.tax_rate(cast.bakery.test)["id"]
+    rows = text(browser.get("settings/taxes")).split("<tbody>")[1]
+    assert "Taxed" in rows and "Active" in rows and "Archive" in rows
+    browser.post("settings/taxes", switch=rate)
+    assert "Archived" in text(browser.get("settings/taxes")).split("<tbody>")[1]
