@@ -1,10 +1,13 @@
 """The rooms of billing in a real browser: a draft is written with live totals, sent and looked at;
 wide, on a phone and in the dark."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.billing import records as billing
+from tests.billing.test_paid_twice import paid_twice
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot, turn_to
 from tests.browser.judging import FRAME
 from tests.browser.test_dashboard import fine
@@ -40,7 +43,8 @@ def test_a_merchant_writes_an_invoice_and_sees_its_total_while_typing(
 
 
 @pytest.mark.parametrize(
-    ("look", "width", "dark"), [("desktop", 1280, False), ("phone-dark", 390, True)]
+    ("look", "width", "dark"),
+    [("desktop", 1280, False), ("phone-dark", 390, True), ("wide-dark", 1920, True)],
 )
 def test_the_rooms_of_billing_can_be_used_everywhere(
     world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
@@ -54,6 +58,7 @@ def test_the_rooms_of_billing_can_be_used_everywhere(
     made = billing.subscribe(api, customer_id=owner["id"])
     billing.opened(api, customer_id=owner["id"], due_at="2020-01-01T00:00:00Z", tax_rate_bps=770)
     draft = billing.draft(api, customer_id=owner["id"])
+    credited = credit(world)
     page = open_page("/dashboard/invoices", width=width, dark=dark, person=world.alice)
     rooms = {
         "invoices": "invoices",
@@ -62,12 +67,27 @@ def test_the_rooms_of_billing_can_be_used_everywhere(
         "cancel": f"subscriptions/{made['id']}/cancel",
         "product": f"products/{made['price']['product_id']}",
         "editor": f"invoices/{draft['id']}/edit",
+        "taxes": "settings/taxes",
+        "credit": f"customers/{credited['customer_id']}",
+        "credited": f"invoices/{credited['id']}",
     }
     for name, path in rooms.items():
         turn_to(page, f"/dashboard/{path}")
         shoot(page, f"dashboard-billing-{name}-{look}")
         assert barriers(page, FRAME if name != "invoices" else ()) == [], name
         assert overflow(page) == 0, name
+
+
+def credit(world: Cast) -> dict[str, Any]:
+    """An invoice that was paid twice and taken back in part: its customer has credit."""
+    api = world.bakery.test
+    rate = {"name": "Umsatzsteuer " * 4, "category": "S", "rate_bps": 1900}
+    billing.ok(api.post("/billing/tax_rates", {"tax_rate": rate}), 201)
+    made, _ = paid_twice(world.bakery)
+    note = {"amount_cents": 333, "memo": "Broken on the way " * 8}
+    path = f"/billing/invoices/{made['id']}/credit_notes"
+    billing.ok(api.post(path, {"credit_note": note}), 201)
+    return dict(made)
 
 
 def test_without_a_script_a_button_calculates_the_totals(world: Cast, open_page: OpenPage) -> None:
