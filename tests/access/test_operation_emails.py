@@ -196,6 +196,7 @@ def test_without_a_waiting_time_the_owners_are_told_all_the_same(cast: Cast) -> 
     (message,) = sent()
     assert (
         message.to == [cast.alice.email]
+        and message.subject.startswith("A payout wallet was added")
         and "It’s already in effect" in message.body
         and "/dashboard/stop/" not in message.body
     )
