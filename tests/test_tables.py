@@ -52,6 +52,7 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/payments/net.py": ("assets_asset",),
         "apps/payments/seals.py": ("stores_store",),
         "apps/payments/proceeds.py": (*COINS, "chain_deposit"),
+        "apps/payments/seals.py": ("stores_store",),
         "apps/payments/selectors.py": ("chain_deposit",),
         "apps/payments/services/reviewed.py": ("assets_acceptedasset", "chain_deposit"),
         "apps/chain/sending/gas_left.py": ("assets_asset",),

@@ -1,13 +1,16 @@
-"""Requests about links: the same classes for the dashboard, the hosted page and the demo."""
+"""Requests about links: `LinkRequest` for every interface, and what the API is sent for one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Annotated
 
 from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
+from msgspec import UNSET, UnsetType
 
-from apps.core.messages.fields import Invalid, Text, Url
+from apps.core.messages.fields import Field, Integer, Invalid, List, Moment, Text, Url
+from apps.core.messages.requests import Edits, Request, Values, by
 from apps.core.money import CENTS, text_from_cents
 from apps.links.models import PaymentLink
 from apps.payments.services.prices import AMOUNT_CENTS_MAX
@@ -170,3 +173,85 @@ def _check_email(text: str) -> None:
         _is_email(text)
     except ValidationError:
         raise Invalid("email", "payer_email") from None
+
+
+# --- the API --------------------------------------------------------------------------------------
+
+
+Title = Annotated[str, by(Text(TITLE_MAX, shortest=1, trim=True))]
+Description = Annotated[str, by(Text(DESCRIPTION_MAX))]
+CurrencyCode = Annotated[str, by(Text(3, choices=Currency.values))]
+Cents = Annotated[int, by(Integer(1, AMOUNT_CENTS_MAX))]
+Suggestions = Annotated[list[Cents], by(List(Field(), SUGGESTED_MAX))]
+Stock = Annotated[int, by(Integer(1, STOCK_MAX))]
+EndsAt = Annotated[datetime, by(Moment())]
+SuccessUrl = Annotated[str, by(Url(plain_http="any"))]
+Asks = Annotated[str, by(Text(8, choices=PaymentLink.Ask.values))]
+# By the field of the API: that of LinkRequest, and its name in what that refuses.
+FIELDS = {
+    "title": ("title", "title"),
+    "currency": ("currency", "currency"),
+    "description": ("description", "description"),
+    "amount_cents": ("amount_cents", "amount"),
+    "min_amount_cents": ("min_cents", "min"),
+    "max_amount_cents": ("max_cents", "max"),
+    "suggested_amounts_cents": ("suggested_cents", "suggested"),
+    "stock": ("stock", "stock"),
+    "ends_at": ("ends_at", "ends"),
+    "success_url": ("success_url", "success_url"),
+    "customer_email": ("email", "email"),
+    "customer_name": ("name", "name"),
+}
+_CHOSEN = ("min_amount_cents", "max_amount_cents", "suggested_amounts_cents")
+
+
+class PaymentLinkRequest(Request, frozen=True, kw_only=True):
+    title: Title
+    currency: CurrencyCode
+    description: Description | None = None
+    amount_cents: Cents | None = None
+    min_amount_cents: Cents | None = None
+    max_amount_cents: Cents | None = None
+    suggested_amounts_cents: Suggestions = []
+    stock: Stock | None = None
+    ends_at: EndsAt | None = None
+    success_url: SuccessUrl | None = None
+    customer_email: Asks = PaymentLink.Ask.NO
+    customer_name: Asks = PaymentLink.Ask.NO
+
+    def link(self) -> LinkRequest:
+        """Raises Invalid for limits beside a fixed amount."""
+        return _link({name: getattr(self, name) for name in FIELDS})
+
+
+class PaymentLinkChanges(Edits, frozen=True, kw_only=True):
+    title: Title | UnsetType = UNSET
+    currency: CurrencyCode | UnsetType = UNSET
+    description: Description | UnsetType | None = UNSET
+    amount_cents: Cents | UnsetType | None = UNSET
+    min_amount_cents: Cents | UnsetType | None = UNSET
+    max_amount_cents: Cents | UnsetType | None = UNSET
+    suggested_amounts_cents: Suggestions | UnsetType = UNSET
+    stock: Stock | UnsetType | None = UNSET
+    ends_at: EndsAt | UnsetType | None = UNSET
+    success_url: SuccessUrl | UnsetType | None = UNSET
+    customer_email: Asks | UnsetType = UNSET
+    customer_name: Asks | UnsetType = UNSET
+
+    def link(self, link: PaymentLink) -> LinkRequest:
+        """The link with these changes. A new fixed amount takes the limits away, if they aren't
+        sent beside it. Raises Invalid as a new one does."""
+        sent = self.sent()
+        kept = {name: getattr(link, column) for name, (column, _) in FIELDS.items()}
+        if sent.get("amount_cents") is not None:
+            kept |= {"min_amount_cents": None, "max_amount_cents": None}
+            kept |= {"suggested_amounts_cents": []}
+        return _link(kept | sent)
+
+
+def _link(fields: Values) -> LinkRequest:
+    if fields["amount_cents"] is not None:
+        for name in _CHOSEN:
+            if fields[name]:
+                raise Invalid(name, "fixed_amount")
+    return LinkRequest(**{FIELDS[name][0]: value for name, value in fields.items()})

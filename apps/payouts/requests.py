@@ -4,12 +4,12 @@
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import UNSET, Struct, UnsetType
 
-from apps.core.messages.fields import AtomicAmount, Field, Integer, Schema, Text, parse_moment
+from apps.core.messages.fields import AtomicAmount, Field, Integer, Moment, Schema, Text
 from apps.core.messages.invalid import Invalid
 from apps.core.messages.requests import Changes, Request, by
 from apps.payouts.models import Schedule
@@ -117,23 +117,6 @@ class QuoteBody(Request, frozen=True, kw_only=True):
 # --- schedules ------------------------------------------------------------------------------------
 
 
-class ScheduleTime(Field):
-    """An ISO date-time with its offset."""
-
-    def check(self, value: Any, name: str) -> datetime:
-        moment = parse_moment(value)
-        try:
-            result = moment.astimezone(UTC) if moment is not None else None
-        except OverflowError:
-            result = None
-        if result is None:
-            raise Invalid(name, "time_with_zone")
-        return result
-
-    def schema(self) -> Schema:
-        return {"type": "string", "format": "date-time"}
-
-
 class ScheduleName(Field):
     """One of a few names. What else is sent is refused by the sentence of a schedule, not of a
     field."""
@@ -156,7 +139,7 @@ class ScheduleRequest(Changes, frozen=True, kw_only=True):
     destination_address: Name | UnsetType = UNSET
     minimum_fiat_cents: Annotated[int, by(Integer())] | UnsetType = UNSET
     minimum_fiat_currency: Annotated[Any, by(ScheduleName(MINIMUM_CURRENCIES))] = UNSET
-    next_payout_at: Annotated[datetime, by(ScheduleTime())] | UnsetType = UNSET
+    next_payout_at: Annotated[datetime, by(Moment())] | UnsetType = UNSET
     swap_target_asset_id: Name | UnsetType = UNSET
     active: bool | UnsetType = UNSET
 

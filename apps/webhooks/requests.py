@@ -5,7 +5,7 @@ with what couldn't be read.
 """
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from msgspec import UNSET, Struct, UnsetType
@@ -14,10 +14,10 @@ from apps.core.messages.documents import FreeForm
 from apps.core.messages.fields import (
     Field,
     Invalid,
+    Moment,
     Schema,
     Text,
     check_free,
-    parse_moment,
     split_url,
 )
 from apps.core.messages.requests import Changes, Request, by
@@ -154,23 +154,6 @@ class ResendRequest(Struct, frozen=True):
 
     first: datetime
     last: datetime
-
-
-class Moment(Field):
-    """An ISO date-time with its offset."""
-
-    def check(self, value: Any, name: str) -> datetime:
-        moment = parse_moment(value)
-        try:
-            found = moment.astimezone(UTC) if moment is not None else None
-        except OverflowError:
-            found = None
-        if found is None:
-            raise Invalid(name, "time_with_zone")
-        return found
-
-    def schema(self) -> Schema:
-        return {"type": "string", "format": "date-time"}
 
 
 class ResendMissedBody(Request, frozen=True, kw_only=True):

@@ -91,13 +91,13 @@ STARTS = {
         "import config.asgi; from django.urls import get_resolver; get_resolver().url_patterns",
         HEAVY | CELERY | KEYS,
         1180,
-        2226,
+        2232,
     ),
     "worker": Start(
         "from config.celery import app; app.loader.import_default_modules(); app.finalize()",
         (HEAVY - {"aiohttp"}) | DOORS,
         1140,
-        1726,
+        1732,
     ),
     "watcher": Start(
         "from apps.console.management.commands import watch_chains",
@@ -115,7 +115,7 @@ STARTS = {
         "from django.core.management import call_command; call_command('check')",
         HEAVY | CELERY | REDIS | KEYS,
         1208,
-        2260,
+        2266,
     ),
     "migrate": Start(
         (

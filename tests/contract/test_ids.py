@@ -66,6 +66,11 @@ def _payment(shop: Shop, mode: str, path: str) -> str:
     return str(make.payment(api_of(shop, mode))["id"])
 
 
+def _payment_link(shop: Shop, mode: str, path: str) -> str:
+    body = {"payment_link": {"title": "Mug", "currency": "EUR", "amount_cents": 1200}}
+    return _made(api_of(shop, mode).post("/payment_links", body))
+
+
 def _endpoint(shop: Shop, mode: str, path: str) -> str:
     body = {
         "webhook_endpoint": {"url": "https://1.1.1.1/hook", "subscribed_events": ["invoice.paid"]}
@@ -139,6 +144,7 @@ def _settlement(shop: Shop, mode: str, path: str) -> str:
 MAKERS: dict[str, Maker] = {
     "payments": _payment,
     "payment_intents": _payment,
+    "payment_links": _payment_link,
     "webhook_endpoints": _endpoint,
     "payouts": _payout,
     "payout_schedules": _schedule,

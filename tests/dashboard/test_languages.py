@@ -14,7 +14,6 @@ from django.utils import translation
 from apps.core.errors import Failure
 from apps.core.text.wording import Worded
 from apps.core.web.forms import sentences
-from apps.dashboard.link import buttons
 from apps.dashboard.notices.notices import age_words
 from apps.stores.models import AuditEntry, User
 from config.errors import bad_request, server_error
@@ -271,15 +270,6 @@ NOT_SHOWN: dict[str, set[str]] = {
         "Legacy (BIP-44)",
     },
     "store/waiting_period.py": {"an email’s link names what it stops"},
-    # The button for a website, in its own languages.
-    "link/buttons.py": {
-        "Button",
-        '<form action="',
-        ' <input type="number" name="amount" min="',
-        *buttons.LANGUAGES.values(),
-        *buttons._AMOUNT_WORDS.values(),
-        *(words for verb in buttons._WORDS.values() for words in verb.values()),
-    },
     "till/charging.py": {"Lax"},  # of a cookie
 }
 HTML = re.compile(r"<[^>]*>")

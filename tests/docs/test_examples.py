@@ -14,7 +14,7 @@ from apps.docs.reference import groups
 from tests.agents.conftest import Market, ground, market, place
 from tests.cast import Cast
 from tests.contract.test_test_wallet import funded_test_wallet
-from tests.docs import stories
+from tests.docs import link_stories, stories
 from tests.docs.recorder import Recorder, kept, shape, write
 
 __all__ = ["funded_test_wallet", "ground", "market", "place"]
@@ -23,6 +23,7 @@ _PARAMETER = re.compile(r"<\w+:(\w+)>")
 HIDDEN = {"POST /offramp_callbacks", "POST /onramp_callbacks/{id}"}
 STORIES: dict[str, Callable[[Recorder, Cast], None]] = {
     "payments": lambda tell, cast: stories.payments(tell, cast.bakery),
+    "links": lambda tell, cast: link_stories.links(tell, cast.bakery),
     "reports": lambda tell, cast: stories.reports(tell, cast.bakery),
     "swaps": lambda tell, cast: stories.swaps(tell, cast.bakery),
     "payouts": lambda tell, cast: stories.payouts(tell, cast.bakery),

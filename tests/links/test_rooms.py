@@ -14,7 +14,7 @@ from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
-from apps.dashboard.link.buttons import COLORS, LANGUAGES, SIZES, VERBS, Button
+from apps.links.buttons import COLORS, LANGUAGES, SIZES, VERBS, Button
 from apps.links.models import PaymentLink
 from apps.links.services.links import archive_link
 from apps.stores.models import User

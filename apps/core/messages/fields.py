@@ -6,7 +6,7 @@ A broken rule is an `Invalid`; the view chooses the shape it is told in.
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -325,6 +325,23 @@ class List(Field):
 
     def schema(self) -> Schema:
         return {"type": "array", "maxItems": self.longest, "items": self.item.schema()}
+
+
+class Moment(Field):
+    """An ISO 8601 date-time with its offset, as one in UTC."""
+
+    def check(self, value: Any, name: str) -> datetime:
+        moment = parse_moment(value)
+        try:
+            found = moment.astimezone(UTC) if moment is not None else None
+        except OverflowError:
+            found = None
+        if found is None:
+            raise Invalid(name, "time_with_zone")
+        return found
+
+    def schema(self) -> Schema:
+        return {"type": "string", "format": "date-time"}
 
 
 def parse_date(text: str | None) -> date | None:

@@ -63,6 +63,7 @@ SENTENCES = {
     "one_refund_amount": "Give one of amount and settlement_amount",
     "ambiguous_amount": "Give one of settlement_amount, amount and amount_atomic",
     "one_amount": "Exactly one of amount and amount_atomic is required",
+    "fixed_amount": "{field} is only for links whose amount the customer chooses",
     # Lists and objects.
     "too_many_keys": "{field} has too many keys (maximum is {maximum})",
     "string_values": "{field} values must be strings",

@@ -16,7 +16,6 @@ from apps.core.messages.fields import Invalid, parse_date
 from apps.core.money import text_from_cents
 from apps.core.typed_amounts import cents_typed, whole_typed
 from apps.core.web.forms import Form, sentences
-from apps.dashboard.link import buttons as link_buttons
 from apps.dashboard.link.columns import LINKS, LinkLine
 from apps.dashboard.site import form_keys
 from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, show
@@ -24,6 +23,7 @@ from apps.dashboard.tables import days
 from apps.dashboard.tables.files import LINK_PAYMENTS
 from apps.dashboard.tables.lists import Tab
 from apps.dashboard.tables.paging import window
+from apps.links import buttons as link_buttons
 from apps.links import selectors
 from apps.links.documents import ARCHIVED, OPEN, PAUSED, link_url
 from apps.links.models import PaymentLink
@@ -41,6 +41,16 @@ _TABS = {
     ARCHIVED: gettext_noop("Archived"),
 }
 PNG_SCALE = 16
+# Words of the choices of a button.
+_VERBS = {"pay": gettext_noop("Pay"), "buy": gettext_noop("Buy"), "donate": gettext_noop("Donate")}
+_LOOKS = {
+    "small": gettext_noop("Small"),
+    "medium": gettext_noop("Medium"),
+    "large": gettext_noop("Large"),
+    "green": gettext_noop("Green"),
+    "black": gettext_noop("Black"),
+    "white": gettext_noop("White"),
+}
 # What customers are asked about themselves.
 ASKS: dict[str, str] = {
     PaymentLink.Ask.NO: gettext_noop("Don’t ask"),
@@ -153,9 +163,9 @@ def button(request: PageRequest, id: str) -> HttpResponse:
         "form_snippet": design.form(url, link.currency, link.min_cents, link.max_cents)
         if link.amount_cents is None
         else "",
-        "sizes": {size: gettext(link_buttons.NAMES[size]) for size in link_buttons.SIZES},
-        "colors": {color: gettext(link_buttons.NAMES[color]) for color in link_buttons.COLORS},
-        "verbs": {verb: gettext(name) for verb, name in link_buttons.VERBS.items()},
+        "sizes": {size: gettext(_LOOKS[size]) for size in link_buttons.SIZES},
+        "colors": {color: gettext(_LOOKS[color]) for color in link_buttons.COLORS},
+        "verbs": {verb: gettext(name) for verb, name in _VERBS.items()},
         "languages": link_buttons.LANGUAGES,
     }
     return show(request, "dashboard/links/button.html", context)

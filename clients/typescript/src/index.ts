@@ -16,6 +16,7 @@ import {
   Catalog,
   Checkout,
   Events,
+  PaymentLinks,
   Payments,
   PayoutSchedules,
   Payouts,
@@ -42,6 +43,7 @@ export class Tillgate {
   readonly customers: Customers;
   readonly events: Events;
   readonly invoices: Invoices;
+  readonly paymentLinks: PaymentLinks;
   readonly payments: Payments;
   readonly payouts: Payouts;
   readonly payoutSchedules: PayoutSchedules;
@@ -71,6 +73,7 @@ export class Tillgate {
     this.customers = new Customers(api);
     this.events = new Events(api);
     this.invoices = new Invoices(api);
+    this.paymentLinks = new PaymentLinks(api);
     this.payments = new Payments(api);
     this.payouts = new Payouts(api);
     this.payoutSchedules = new PayoutSchedules(api);

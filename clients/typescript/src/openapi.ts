@@ -191,6 +191,10 @@ export type Branding = {
     secondary_color: string | null;
     remove_service_branding: boolean;
 };
+export type Button = {
+    html: string;
+    form_html: string | null;
+};
 export type CallbackRead = {
     result: string;
 };
@@ -896,6 +900,40 @@ export type PaymentIntentRow = {
 };
 export type PaymentIntentRowPage = {
     data: PaymentIntentRow[];
+    meta: PageFigures;
+};
+export type PaymentLink = {
+    /** Format: uuid */
+    id: string;
+    url: string;
+    /** @enum {string} */
+    status: "active" | "paused" | "ended" | "archived";
+    title: string;
+    description: string | null;
+    currency: string;
+    amount_cents: number | null;
+    min_amount_cents: number | null;
+    max_amount_cents: number | null;
+    suggested_amounts_cents: number[];
+    stock: number | null;
+    stock_left: number | null;
+    completed_count: number;
+    completed_cents: number;
+    open_count: number;
+    /** @enum {string} */
+    customer_email: "no" | "optional" | "required";
+    /** @enum {string} */
+    customer_name: "no" | "optional" | "required";
+    ends_at: string | null;
+    success_url: string | null;
+    livemode: boolean;
+    /** Format: date-time */
+    created_at: string;
+    /** Format: date-time */
+    updated_at: string;
+};
+export type PaymentLinkPage = {
+    data: PaymentLink[];
     meta: PageFigures;
 };
 export type PaymentRequired = {
@@ -1824,6 +1862,22 @@ export type CustomerInput = {
     e_invoice_format?: "factur-x" | "xrechnung" | "xrechnung-cii" | "peppol";
     metadata?: Record<string, never>;
 };
+export type PaymentLinkInput = {
+    description?: string;
+    amount_cents?: number;
+    min_amount_cents?: number;
+    max_amount_cents?: number;
+    suggested_amounts_cents?: number[];
+    stock?: number;
+    /** Format: date-time */
+    ends_at?: string;
+    /** Format: uri */
+    success_url?: string;
+    /** @enum {string} */
+    customer_email?: "no" | "optional" | "required";
+    /** @enum {string} */
+    customer_name?: "no" | "optional" | "required";
+};
 export type OnboardingLinkFields = {
     /** Format: uuid */
     id: string;
@@ -1926,6 +1980,7 @@ export interface Schemas {
     BlockedDetails: BlockedDetails;
     Blocker: Blocker;
     Branding: Branding;
+    Button: Button;
     CallbackRead: CallbackRead;
     CallbackTaken: CallbackTaken;
     CardMethod: CardMethod;
@@ -1998,6 +2053,8 @@ export interface Schemas {
     PaymentIntentDetail: PaymentIntentDetail;
     PaymentIntentRow: PaymentIntentRow;
     PaymentIntentRowPage: PaymentIntentRowPage;
+    PaymentLink: PaymentLink;
+    PaymentLinkPage: PaymentLinkPage;
     PaymentRequired: PaymentRequired;
     PaymentRequirements: PaymentRequirements;
     PaymentRequirementsExtra: PaymentRequirementsExtra;
@@ -2263,6 +2320,20 @@ export interface Bodies {
         provider?: string;
         country?: string;
         region?: string;
+    };
+    post_payment_links: {
+        payment_link: PaymentLinkInput & {
+            title: string;
+            /** @enum {string} */
+            currency: "USD" | "EUR" | "GBP" | "HKD" | "SGD" | "JPY" | "DKK" | "CHF" | "SEK" | "NOK";
+        };
+    };
+    patch_payment_links_id: {
+        payment_link: PaymentLinkInput & {
+            title?: string;
+            /** @enum {string} */
+            currency?: "USD" | "EUR" | "GBP" | "HKD" | "SGD" | "JPY" | "DKK" | "CHF" | "SEK" | "NOK";
+        };
     };
     post_payments: {
         payment_intent: PaymentIntentInput & {
@@ -2570,6 +2641,24 @@ export interface Queries {
         /** @default 25 */
         per_page?: number;
     };
+    get_payment_links: {
+        /** @default 1 */
+        page?: number;
+        /** @default 25 */
+        per_page?: number;
+        /** @enum {string} */
+        status?: "active" | "paused" | "archived";
+    };
+    get_payment_links_id_button: {
+        /** @enum {string} */
+        color?: "green" | "black" | "white";
+        /** @enum {string} */
+        language?: "en" | "de" | "fr" | "es" | "ja" | "ar";
+        /** @enum {string} */
+        size?: "small" | "medium" | "large";
+        /** @enum {string} */
+        verb?: "pay" | "buy" | "donate";
+    };
     get_payments: {
         /** Format: date */
         from?: string;
@@ -2775,6 +2864,14 @@ export interface Answers {
     get_events: WebhookEventFeed;
     get_payment_currencies: PaymentCurrency[];
     get_payment_intents_id_reconciliation: Reconciliation;
+    get_payment_links: PaymentLinkPage;
+    post_payment_links: PaymentLink;
+    get_payment_links_id: PaymentLink;
+    patch_payment_links_id: PaymentLink;
+    post_payment_links_id_archive: PaymentLink;
+    get_payment_links_id_button: Button;
+    post_payment_links_id_pause: PaymentLink;
+    post_payment_links_id_resume: PaymentLink;
     get_payments: PaymentIntentRowPage;
     post_payments: PaymentIntent;
     get_payments_id: PaymentIntentDetail;

@@ -97,6 +97,48 @@ export class Payments extends Resource {
   }
 }
 
+/** Pages that any number of customers pay at. */
+export class PaymentLinks extends Resource {
+  create(fields: Fields<"post_payment_links", "payment_link">, options?: RequestOptions) {
+    return this.api.call("post_payment_links", { body: { payment_link: fields } }, options);
+  }
+
+  /** With what it has brought. */
+  retrieve(id: string, options?: RequestOptions) {
+    return this.api.call("get_payment_links_id", { path: { id } }, options);
+  }
+
+  update(id: string, fields: Fields<"patch_payment_links_id", "payment_link">, options?: RequestOptions) {
+    const body = { payment_link: fields };
+    return this.api.call("patch_payment_links_id", { path: { id }, body }, options);
+  }
+
+  list(filters: Query<"get_payment_links"> = {}, options?: RequestOptions) {
+    const read = (page: number) =>
+      this.api.call("get_payment_links", { query: paged(filters, page) }, options);
+    return new List(read, first(filters));
+  }
+
+  /** Nobody begins to pay at it; who has begun may finish. */
+  pause(id: string, options?: RequestOptions) {
+    return this.api.call("post_payment_links_id_pause", { path: { id } }, options);
+  }
+
+  resume(id: string, options?: RequestOptions) {
+    return this.api.call("post_payment_links_id_resume", { path: { id } }, options);
+  }
+
+  /** For good; its payments stay. */
+  archive(id: string, options?: RequestOptions) {
+    return this.api.call("post_payment_links_id_archive", { path: { id } }, options);
+  }
+
+  /** HTML for a website. */
+  button(id: string, looks: Query<"get_payment_links_id_button"> = {}, options?: RequestOptions) {
+    return this.api.call("get_payment_links_id_button", { path: { id }, query: looks }, options);
+  }
+}
+
 export class Refunds extends Resource {
   /** Without fields everything goes back to the address it came from. */
   create(

@@ -420,6 +420,19 @@ class PaymentsSummary(TypedDict):
     to: NotRequired[str]
 
 
+class PaymentLinksList(TypedDict):
+    page: NotRequired[int]
+    per_page: NotRequired[int]
+    status: NotRequired[Literal['active', 'paused', 'archived']]
+
+
+class PaymentLinksButton(TypedDict):
+    color: NotRequired[Literal['green', 'black', 'white']]
+    language: NotRequired[Literal['en', 'de', 'fr', 'es', 'ja', 'ar']]
+    size: NotRequired[Literal['small', 'medium', 'large']]
+    verb: NotRequired[Literal['pay', 'buy', 'donate']]
+
+
 class PayoutsList(TypedDict):
     asset_id: NotRequired[str]
     page: NotRequired[int]
@@ -585,6 +598,22 @@ class InvoicesFields(TypedDict):
     footer: NotRequired[str]
 
 
+SuggestedAmountsCent: TypeAlias = int
+
+
+class PaymentLinksFields(TypedDict):
+    description: NotRequired[str]
+    amount_cents: NotRequired[int]
+    min_amount_cents: NotRequired[int]
+    max_amount_cents: NotRequired[int]
+    suggested_amounts_cents: NotRequired[list[SuggestedAmountsCent]]
+    stock: NotRequired[int]
+    ends_at: NotRequired[str]
+    success_url: NotRequired[str]
+    customer_email: NotRequired[Literal['no', 'optional', 'required']]
+    customer_name: NotRequired[Literal['no', 'optional', 'required']]
+
+
 class CustomersFields(TypedDict):
     name: NotRequired[str]
     phone: NotRequired[str]
@@ -606,6 +635,16 @@ class X402Fields(TypedDict):
     expires_in: NotRequired[int]
     order_id: NotRequired[str]
     metadata: NotRequired[dict[str, str]]
+
+
+class PaymentLinksCreate(PaymentLinksFields):
+    title: str
+    currency: Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']
+
+
+class PaymentLinksUpdate(PaymentLinksFields):
+    title: NotRequired[str]
+    currency: NotRequired[Literal['USD', 'EUR', 'GBP', 'HKD', 'SGD', 'JPY', 'DKK', 'CHF', 'SEK', 'NOK']]
 
 
 class X402Requirements(X402Fields):

@@ -202,6 +202,12 @@ class Branding:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Button:
+    form_html: str | None
+    html: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class CallbackRead:
     result: str
 
@@ -711,6 +717,38 @@ class PaymentIntentRow:
 @dataclass(frozen=True, kw_only=True)
 class PaymentIntentRowPage:
     data: list[PaymentIntentRow]
+    meta: PageFigures
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaymentLink:
+    amount_cents: int | None
+    completed_cents: int
+    completed_count: int
+    created_at: str
+    currency: str
+    customer_email: Literal['no', 'optional', 'required']
+    customer_name: Literal['no', 'optional', 'required']
+    description: str | None
+    ends_at: str | None
+    id: str
+    livemode: bool
+    max_amount_cents: int | None
+    min_amount_cents: int | None
+    open_count: int
+    status: Literal['active', 'paused', 'ended', 'archived']
+    stock: int | None
+    stock_left: int | None
+    success_url: str | None
+    suggested_amounts_cents: list[int]
+    title: str
+    updated_at: str
+    url: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaymentLinkPage:
+    data: list[PaymentLink]
     meta: PageFigures
 
 

@@ -142,6 +142,84 @@ class Payments(calls.Resource):
         return self._api.pages(calls.Call("GET", "/payments", options, query=fields), models.PaymentIntentRow)
 
 
+class PaymentLinks(calls.Resource):
+
+    def create(
+        self,
+        *,
+        idempotency_key: str | None = None,
+        options: Options | None = None,
+        **fields: Unpack[inputs.PaymentLinksCreate],
+    ) -> models.PaymentLink:
+        """Create a payment link: `POST /payment_links`."""
+        return self._api.one(calls.Call("POST", "/payment_links", options, body={"payment_link": fields}, key=idempotency_key, takes_key=True), models.PaymentLink)
+
+    def retrieve(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.PaymentLink:
+        """Retrieve a payment link: `GET /payment_links/{id}`."""
+        return self._api.one(calls.Call("GET", f"/payment_links/{calls.quoted(id)}", options), models.PaymentLink)
+
+    def update(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.PaymentLinksUpdate],
+    ) -> models.PaymentLink:
+        """Update a payment link: `PATCH /payment_links/{id}`."""
+        return self._api.one(calls.Call("PATCH", f"/payment_links/{calls.quoted(id)}", options, body={"payment_link": fields}), models.PaymentLink)
+
+    def pause(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.PaymentLink:
+        """Pause a payment link: `POST /payment_links/{id}/pause`."""
+        return self._api.one(calls.Call("POST", f"/payment_links/{calls.quoted(id)}/pause", options), models.PaymentLink)
+
+    def resume(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.PaymentLink:
+        """Resume a payment link: `POST /payment_links/{id}/resume`."""
+        return self._api.one(calls.Call("POST", f"/payment_links/{calls.quoted(id)}/resume", options), models.PaymentLink)
+
+    def archive(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+    ) -> models.PaymentLink:
+        """Archive a payment link: `POST /payment_links/{id}/archive`."""
+        return self._api.one(calls.Call("POST", f"/payment_links/{calls.quoted(id)}/archive", options), models.PaymentLink)
+
+    def button(
+        self,
+        id: str,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.PaymentLinksButton],
+    ) -> models.Button:
+        """Retrieve a button for a website: `GET /payment_links/{id}/button`."""
+        return self._api.one(calls.Call("GET", f"/payment_links/{calls.quoted(id)}/button", options, query=fields), models.Button)
+
+    def list(
+        self,
+        *,
+        options: Options | None = None,
+        **fields: Unpack[inputs.PaymentLinksList],
+    ) -> Listing[models.PaymentLink]:
+        """List payment links: `GET /payment_links`."""
+        return self._api.pages(calls.Call("GET", "/payment_links", options, query=fields), models.PaymentLink)
+
+
 class Refunds(calls.Resource):
 
     def create(
@@ -1509,6 +1587,7 @@ class Agent(calls.Resource):
 
 class Resources:
     payments: Payments
+    payment_links: PaymentLinks
     refunds: Refunds
     payouts: Payouts
     payout_schedules: PayoutSchedules
@@ -1536,6 +1615,7 @@ class Resources:
 
     def _open(self, api: calls.Api) -> None:
         self.payments = Payments(api)
+        self.payment_links = PaymentLinks(api)
         self.refunds = Refunds(api)
         self.payouts = Payouts(api)
         self.payout_schedules = PayoutSchedules(api)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from django.http import QueryDict
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext_noop
 
 from apps.core.money import text_from_cents
 from apps.payments.units import WHOLE_UNIT_CURRENCIES
@@ -30,15 +29,6 @@ LANGUAGES = {
     "es": "Español",
     "ja": "日本語",
     "ar": "العربية",
-}
-VERBS = {"pay": gettext_noop("Pay"), "buy": gettext_noop("Buy"), "donate": gettext_noop("Donate")}
-NAMES = {
-    "small": gettext_noop("Small"),
-    "medium": gettext_noop("Medium"),
-    "large": gettext_noop("Large"),
-    "green": gettext_noop("Green"),
-    "black": gettext_noop("Black"),
-    "white": gettext_noop("White"),
 }
 _WORDS = {
     "pay": {
@@ -66,6 +56,7 @@ _WORDS = {
         "ar": "تبرع بالعملات المشفرة",
     },
 }
+VERBS = tuple(_WORDS)
 _AMOUNT_WORDS = {
     "en": "Amount",
     "de": "Betrag",
@@ -97,7 +88,7 @@ class Button:
         return cls(
             chosen("size", dict(SIZES), "medium"),
             chosen("color", dict(COLORS), "green"),
-            chosen("verb", dict(VERBS), "donate" if is_open_amount else "pay"),
+            chosen("verb", dict(_WORDS), "donate" if is_open_amount else "pay"),
             chosen("language", dict(LANGUAGES), "en"),
         )
 
