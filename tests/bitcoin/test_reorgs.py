@@ -46,10 +46,10 @@ def told(shop: Shop) -> list[str]:
     return list(rows.values_list("type", flat=True))
 
 
-def both_sent(node: Litecoin, reading: Reading) -> tuple[str, set[str]]:
+def both_sent(node: Litecoin, reading: Reading, amount: str = "100.00") -> tuple[str, set[str]]:
     """A payout and a refund that are final and six blocks deep, of the only coin that there is: the
     transaction that brought it, and those that left."""
-    payment = make.payment(reading.shop.test, amount="100.00")
+    payment = make.payment(reading.shop.test, amount=amount)
     way = entry(payment)
     paid_by = node.pay(way["address"], way["crypto_amount"], is_replaceable=True)
     node.mine(2)
@@ -95,12 +95,12 @@ def test_what_left_and_falls_out_six_blocks_deep_comes_back_and_changes_nothing(
     assert HotWallet.objects.get(chain=CHAIN).halted_at is None and wrong() == []
 
 
-def test_what_left_and_lost_its_coins_calls_somebody_and_nothing_else_is_sent(
+def test_what_left_and_lost_its_coins_calls_somebody_is_found_and_sends_nothing_else(
     replacing: Litecoin, reading: Reading, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The customer's payment is double-spent six blocks deep, and what it funded is gone with it:
     its receipt may come back, so the same bytes alone are tried again."""
-    paid_by, hashes = both_sent(replacing, reading)
+    paid_by, hashes = both_sent(replacing, reading, "120.00")
     depth = replacing.ask("getrawtransaction", paid_by, True)["confirmations"]
     replacing.take_back(depth)
     taker_of(replacing, paid_by)
@@ -112,3 +112,5 @@ def test_what_left_and_lost_its_coins_calls_somebody_and_nothing_else_is_sent(
     assert Payout.objects.get().status == Refund.objects.get().status == "confirmed"
     assert SpendRecord.objects.count() == len(hashes)
     assert AcceptedAsset.objects.get(asset="TLTC").suspended_at is not None
+    [finding] = wrong()
+    assert "custody_is_there" in finding
