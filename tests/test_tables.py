@@ -50,7 +50,6 @@ ALLOWED: dict[str, dict[str, tuple[str, ...]]] = {
         "apps/ledger/selectors.py": ("assets_acceptedasset", "assets_asset"),
         "apps/payments/daily_sums.py": BOOKS,
         "apps/payments/net.py": ("assets_asset",),
-        "apps/payments/seals.py": ("stores_store",),
         "apps/payments/proceeds.py": (*COINS, "chain_deposit"),
         "apps/payments/seals.py": ("stores_store",),
         "apps/payments/selectors.py": ("chain_deposit",),

@@ -22,7 +22,7 @@ from apps.hosted import answers, checkout, plumbing
 from apps.hosted.plumbing import Page, missing_in_frame, public_page, refused_if_too_often
 from apps.hosted.quotes import next_step
 from apps.payments import states
-from apps.payments.services.create import UNPRICED
+from apps.payments.services.create import CoinsTooLow, NoRate
 from apps.payments.services.receipts import NoReceipt, email_receipt
 from apps.payments.services.renew import NotRenewable, renew_payment
 from apps.payments.services.transaction_lookup import find_for_customer
@@ -58,7 +58,7 @@ def renew(request: HttpRequest, reference: str) -> HttpResponse:
         if not step.is_offered and not step.quote:
             raise NotRenewable
         later = renew_payment(payment)
-    except UNPRICED as refusal:
+    except (NoRate, CoinsTooLow) as refusal:
         return _refused(
             request,
             reference,

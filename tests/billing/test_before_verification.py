@@ -13,7 +13,7 @@ from tests.dashboard.browse import Browser, text
 
 pytestmark = pytest.mark.django_db
 ADDRESS = {"line1": "Weg 1", "postal_code": "10115", "city": "Berlin", "country": "DE"}
-MISSING = "Your country and VAT or registration number are missing"
+MISSING = "Your legal name, country, and VAT or registration number are missing"
 
 
 def test_a_draft_and_the_page_that_finalizes_it_say_what_is_missing(bakery: Shop) -> None:
