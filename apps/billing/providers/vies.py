@@ -10,7 +10,7 @@ from apps.billing.providers.base import RegistryAnswer
 from apps.core.errors import ErrorCode, ProviderError
 from apps.core.outbound.net import post_json
 
-TIMEOUT_SECONDS = 15.0
+TIMEOUT_SECONDS = 6.0  # a merchant waits for it while an invoice is finalized
 _BUSY = {
     "GLOBAL_MAX_CONCURRENT_REQ",
     "GLOBAL_MAX_CONCURRENT_REQ_TIME",
