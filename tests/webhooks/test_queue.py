@@ -105,7 +105,9 @@ def test_endpoints_that_are_off_cost_nothing(bakery: Shop, register: Register) -
     copy_endpoints(2_000)
     with reading() as many:
         queue.tidy(clock.real_now())
-    assert sum(many.buffers.values()) <= 1.3 * sum(few.buffers.values()) + 12
+    # Each statement goes down an index that has become deeper.
+    spare = 12 * len(few.buffers)
+    assert sum(many.buffers.values()) <= 1.3 * sum(few.buffers.values()) + spare
 
 
 def copy_endpoints(number: int) -> None:
