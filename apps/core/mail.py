@@ -28,6 +28,7 @@ from apps.core import crypto, emails, jobs
 from apps.core.clock import real_now
 from apps.core.db.pruning import prune
 from apps.core.db.sql import Statement, array
+from apps.core.errors import Failure
 from apps.core.machine import Machine, Step
 from apps.core.models import OutgoingMail
 from apps.core.text import regions
@@ -363,6 +364,10 @@ def _unsubscribing(url: str) -> dict[str, str]:
 
 
 def _failed(row: OutgoingMail, error: Exception) -> None:
+    if row.attempts == 1 and isinstance(error, Failure) and error.retry_after is not None:
+        due = real_now() + timedelta(seconds=error.retry_after)  # a file of it is being drawn
+        _mine(row).update(next_attempt_at=due)
+        return
     log.warning(
         "mail_failed",
         mail=str(row.pk),

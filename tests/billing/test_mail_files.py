@@ -1,6 +1,7 @@
 """The files beside emails about invoices and credit notes."""
 
 import io
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -8,6 +9,9 @@ from django.core import mail as outbox
 from pypdf import PdfReader
 
 from apps.core import mail
+from apps.core.clock import real_now
+from apps.core.documents import drawings
+from apps.core.models import OutgoingMail
 from tests.billing import records as r
 from tests.cast import Shop
 from tests.e_invoices.generated import seller
@@ -84,6 +88,28 @@ def test_files_that_cant_be_made_hold_an_email_up_for_three_attempts(
         )
         mail.send_due()
     assert len(outbox.outbox) == before + 1 and not outbox.outbox[-1].attachments
+
+
+def test_an_email_whose_pdf_is_not_drawn_yet_waits_and_holds_up_no_other(
+    bakery: Shop, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sleep(seconds: float) -> None:
+        raise AssertionError("somebody waits for a drawing")
+
+    made = billed(bakery)
+    settings.WORK_INLINE = False
+    monkeypatch.setattr(drawings.time, "sleep", sleep)
+    r.ok(r.act(bakery.test, made["id"], "send"))
+    queued = OutgoingMail.objects.filter(status="queued", template="invoice_open")
+    mail.send_due()
+    before = len(outbox.outbox)
+    waiting = queued.get()
+    assert waiting.next_attempt_at is not None
+    assert waiting.next_attempt_at <= real_now() + timedelta(seconds=5)
+    drawings.draw_due()
+    queued.update(next_attempt_at=real_now())
+    ((name, _),) = last()
+    assert (len(outbox.outbox), name) == (before + 1, "invoice-INV-0001.pdf")
 
 
 def nothing(id: str) -> list[mail.MailFile]:

@@ -47,6 +47,7 @@ REVISION = "1"
 # So many of an owner's wait to be drawn ahead; the others are drawn when somebody asks.
 AHEAD_MAX = 200
 _payer: ContextVar[tuple[str, str, str] | None] = ContextVar("payer", default=None)
+_waits: ContextVar[bool] = ContextVar("waits", default=True)
 _ASK = """
 INSERT INTO core_drawing (digest, html, inside, asked_at, owner, is_awaited, attempts, file_name)
 VALUES (%(digest)s, %(html)s, %(inside)s, %(at)s, %(owner)s, %(is_awaited)s, 0, '')
@@ -112,6 +113,16 @@ def charged_to(policy: str, mode: str, holder: str) -> Iterator[None]:
         _payer.reset(token)
 
 
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Has what isn't drawn yet drawn, and NotDrawn raised at once."""
+    token = _waits.set(False)
+    try:
+        yield
+    finally:
+        _waits.reset(token)
+
+
 def _charge() -> None:
     payer = _payer.get()
     if payer is None:
@@ -137,10 +148,10 @@ def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -
         draw_due()
     else:
         jobs.nudge(JOB)
-    deadline = time.monotonic() + WAIT_SECONDS
+    deadline = time.monotonic() + (WAIT_SECONDS if _waits.get() else 0)
     nudge_at = time.monotonic() + NUDGE_SECONDS
     while (content := _read(digest)) is None:
-        if time.monotonic() > deadline:
+        if time.monotonic() >= deadline:
             raise NotDrawn
         if time.monotonic() > nudge_at:
             jobs.nudge(JOB)  # the seats were taken
