@@ -1,6 +1,6 @@
 """The files beside emails about invoices and credit notes: the PDF, which is an e-invoice where it
-can be one, and the XML that the customer wants (settings.MAIL_FILES). Raises NotDrawn for a PDF that is to be drawn
-first: other emails don't wait for it."""
+can be one, and the XML that the customer wants (settings.MAIL_FILES). Raises NotDrawn for a PDF
+that is to be drawn first: other emails don't wait for it."""
 
 from apps.billing.invoices import e_invoice, files
 from apps.billing.models import CreditNote, Invoice
