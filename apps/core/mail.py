@@ -41,6 +41,8 @@ RETRY_SECONDS = (_MINUTE, 5 * _MINUTE, 15 * _MINUTE, _HOUR, 3 * _HOUR, 6 * _HOUR
 _LEASE = timedelta(minutes=10)
 _BATCH = 100
 _TRIES_WITH_FILES = 3
+# Until the next looks at a file that is being drawn.
+_DRAWING_SECONDS = (2, 10, _MINUTE, 5 * _MINUTE)
 _ATTACHED_BYTES_MAX = 10 * 1024 * 1024
 _DAY = timedelta(days=1)
 _ABOUT_MAX = 200
@@ -347,7 +349,7 @@ def _attach_files(message: EmailMultiAlternatives, row: OutgoingMail, attached: 
     try:
         files = import_string(settings.MAIL_FILES[kind])(id)
     except Exception as error:  # whatever makes them: the email has a link
-        if row.attempts < _TRIES_WITH_FILES:
+        if row.attempts < _TRIES_WITH_FILES or _is_being_drawn(row, error):
             raise
         log.warning("mail_without_files", mail=str(row.pk), error=type(error).__name__)
         return
@@ -364,8 +366,8 @@ def _unsubscribing(url: str) -> dict[str, str]:
 
 
 def _failed(row: OutgoingMail, error: Exception) -> None:
-    if row.attempts == 1 and isinstance(error, Failure) and error.retry_after is not None:
-        due = real_now() + timedelta(seconds=error.retry_after)  # a file of it is being drawn
+    if _is_being_drawn(row, error):
+        due = real_now() + timedelta(seconds=_DRAWING_SECONDS[row.attempts - 1])
         _mine(row).update(next_attempt_at=due)
         return
     log.warning(
@@ -380,6 +382,12 @@ def _failed(row: OutgoingMail, error: Exception) -> None:
         return
     due = real_now() + timedelta(seconds=RETRY_SECONDS[row.attempts - 1])
     _mine(row).update(next_attempt_at=due, error=type(error).__name__)
+
+
+def _is_being_drawn(row: OutgoingMail, error: Exception) -> bool:
+    """True while a file of it may still be ready at the next look."""
+    is_waiting = isinstance(error, Failure) and error.retry_after is not None
+    return is_waiting and row.attempts <= len(_DRAWING_SECONDS)
 
 
 def _is_final(error: Exception) -> bool:
