@@ -10,7 +10,7 @@ from msgspec import Struct, convert
 from apps.chain.encoding.abi import encode
 from apps.chain.encoding.transactions import Transaction
 from apps.chain.keys.secp256k1 import SigningKey
-from apps.chain.networks.evm.addresses import checksummed
+from apps.chain.networks.evm.spelling import checksummed
 from apps.core import local_chain
 from dev import waiting
 

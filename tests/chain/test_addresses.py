@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from apps.chain import addresses
 from apps.chain.addresses import derive, next_indexes
-from apps.chain.networks.evm.addresses import checksummed
+from apps.chain.networks.evm.spelling import checksummed
 from apps.core.process.published_secrets import DEMO_MNEMONIC, PUBLISHED
 
 

@@ -19,7 +19,7 @@ from apps.chain.encoding.keccak import keccak
 from apps.chain.encoding.transactions import Transaction, rlp
 from apps.chain.keys import bip32, bip39
 from apps.chain.keys.secp256k1 import SigningKey, recovered
-from apps.chain.networks.evm.addresses import is_address
+from apps.chain.networks.evm.spelling import is_address
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 

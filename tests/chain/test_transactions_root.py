@@ -12,8 +12,8 @@ from apps.chain.encoding import listed
 from apps.chain.models import Address, Deposit
 from apps.chain.networks.base import Inconsistent
 from apps.chain.networks.evm import block_roots
-from apps.chain.networks.evm.addresses import checksummed
 from apps.chain.networks.evm.block_headers import EMPTY_ROOT
+from apps.chain.networks.evm.spelling import checksummed
 from tests.chain.conftest import Reader, make_address
 from tests.chain.local import SEPOLIA_ID, LocalChain, program
 from tests.chain.proxy import Proxy

@@ -19,7 +19,7 @@ import requests
 from django_otp.oath import totp
 from eth_abi.abi import encode
 
-from apps.chain.networks.evm.addresses import checksummed
+from apps.chain.networks.evm.spelling import checksummed
 from apps.core import local_chain
 from apps.core.process.published_secrets import CHAIN_KEYS
 from dev import anvil

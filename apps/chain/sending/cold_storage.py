@@ -15,7 +15,7 @@ from apps.chain.keys.secp256k1 import address_of
 from apps.chain.models import OutgoingTransaction
 from apps.chain.networks.bitcoin.accounts import UnusableKey, read_account
 from apps.chain.networks.bitcoin.parameters import ScriptKind, parameters_of
-from apps.chain.networks.evm.addresses import is_address
+from apps.chain.networks.evm.spelling import is_address
 from apps.chain.networks.families import addresses_of, has_coins, read_any
 from apps.chain.reasons import Reason
 from apps.core.money import atomic_from_decimal

@@ -2,16 +2,13 @@
 in their capitals."""
 
 import re
-from functools import lru_cache
 
-from apps.chain.encoding.keccak import keccak
 from apps.chain.networks.base import AddressProblem
+from apps.chain.networks.evm.spelling import FORM, PREFIX, checksummed, is_address
 
-PREFIX = "0x"
 NOBODY = PREFIX + "0" * 40
 # As many characters at each end as people compare.
 COMPARED = 4
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _STORED = re.compile(r"0x[0-9a-f]{40}", re.ASCII)
 _HASH = re.compile(r"0x[0-9a-f]{64}", re.ASCII)
 _PASTED_HASH = re.compile(r"(?<![0-9a-f])(0x[0-9a-f]{64})(?![0-9a-f])", re.ASCII)
@@ -27,24 +24,6 @@ _BURN = {
 }
 
 
-@lru_cache(maxsize=10_000)
-def checksummed(address: str) -> str:
-    """The display form of an address, by EIP-55."""
-    letters = address[2:].lower()
-    digest = keccak(letters.encode()).hex()
-    marked = zip(letters, letters.upper(), digest, strict=False)
-    return PREFIX + "".join([upper if mark > "7" else lower for lower, upper, mark in marked])
-
-
-def is_address(text: str) -> bool:
-    """Tells whether this is an address after 0x; one in mixed case has to carry the right
-    checksum."""
-    letters = text[2:]
-    return bool(_ADDRESS.fullmatch(text)) and (
-        letters in (letters.lower(), letters.upper()) or checksummed(text) == text
-    )
-
-
 class EvmAddresses:
     """Addresses, spelled alike on every network of the family."""
 
@@ -58,7 +37,7 @@ class EvmAddresses:
     def problem(self, text: str) -> AddressProblem | None:
         if is_address(text):
             return None
-        return AddressProblem.CHECKSUM if _ADDRESS.fullmatch(text) else AddressProblem.NOT_ONE
+        return AddressProblem.CHECKSUM if FORM.fullmatch(text) else AddressProblem.NOT_ONE
 
     def spelled(self, text: str) -> str:
         return text.lower() if _STORED.fullmatch(text.lower()) else ""

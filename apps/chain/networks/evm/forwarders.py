@@ -11,7 +11,8 @@ from pathlib import Path
 
 from apps.chain.encoding import abi
 from apps.chain.encoding.keccak import keccak
-from apps.chain.networks.evm.addresses import NOBODY, PREFIX
+from apps.chain.networks.evm.addresses import NOBODY
+from apps.chain.networks.evm.spelling import PREFIX
 
 # A contract without an owner that many networks have at this address: it makes what it is sent.
 DEPLOYER = "0x4e59b44847b379578588920ca78fbf26c0b4956c"

@@ -2,7 +2,7 @@
 (EIP-1193, EIP-3085)."""
 
 from apps.assets.models import Asset
-from apps.chain.networks.evm.addresses import checksummed
+from apps.chain.networks.evm.spelling import checksummed
 from apps.chain.networks.evm.transfers import transfer
 
 _COIN_DECIMALS = 18
