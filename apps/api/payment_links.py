@@ -83,14 +83,18 @@ class PaymentLinks(LinkView):
 
     def post(self, request: Request) -> Response:
         key = self.idempotency_key(request)
+        form_key = None if key is None else self._form_key(key)
+        earlier = selectors.link_of_form(self.access, form_key)
+        if earlier is not None:
+            replay = self.answer(earlier, 201)
+            replay.headers["Idempotent-Replayed"] = "true"
+            return replay
         asked = self.read(request, PaymentLinkRequest).link()
-        link = links.create_link(self.access, asked, form_key=key and self._form_key(key))
-        return self.answer(link, 201)
+        return self.answer(links.create_link(self.access, asked, form_key=form_key), 201)
 
     def _form_key(self, key: str) -> str:
         """One for each key of each caller."""
-        text = f"{self.access.kind}:{self.access.credential_id}:{key}"
-        return hashlib.sha256(text.encode()).hexdigest()[:32]
+        return hashlib.sha256(f"{self.access.caller}:{key}".encode()).hexdigest()[:32]
 
 
 class PaymentLinkById(LinkView):

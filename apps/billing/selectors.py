@@ -342,7 +342,7 @@ def by_token(token: str) -> Invoice | None:
 
 
 def read_parts(invoice: Invoice) -> Invoice:
-    """The same row, which now has its lines and taxes."""
+    """Reads lines and taxes of the row, which is returned."""
     prefetch_related_objects([invoice], "lines", "taxes")
     return invoice
 

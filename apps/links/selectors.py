@@ -23,6 +23,11 @@ def links_visible_to(viewer: Viewer) -> "QuerySet[PaymentLink]":
     )
 
 
+def link_of_form(viewer: Viewer, form_key: str | None) -> PaymentLink | None:
+    """The link that a form has made; none without a form."""
+    return None if form_key is None else links_visible_to(viewer).filter(form_key=form_key).first()
+
+
 def by_token(token: str) -> PaymentLink | None:
     """The link behind a public page."""
     rows = PaymentLink.objects.filter(token=token).select_related("store")

@@ -99,7 +99,7 @@ class LatestPlatformAccessRequest(Document, frozen=True, kw_only=True):
 
 
 class LinkFields(Document, frozen=True, kw_only=True):
-    """What of a link is always told."""
+    """Fields of a link that every answer has."""
 
     id: Id
     account_id: Id

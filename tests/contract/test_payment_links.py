@@ -53,6 +53,20 @@ def test_a_key_makes_a_link_once_and_for_each_caller(cast: Cast) -> None:
     assert made(bakery)["id"] != made(bakery)["id"]
 
 
+def test_a_key_that_is_sent_again_is_answered_with_its_link_by_whichever_secret(
+    bakery: Shop,
+) -> None:
+    key = uuid.uuid4().hex
+    first = made(bakery, key=key)
+    other = bakery.with_scopes("payments:write")
+    for caller, body in ((bakery.test, {}), (other, {"payment_link": MUG})):
+        again = caller.post("/payment_links", body, key=key)
+        assert (again.status_code, again.json()["id"]) == (201, first["id"])
+        assert again.headers["Idempotent-Replayed"] == "true"
+    new = bakery.test.post("/payment_links", {"payment_link": MUG}, key=uuid.uuid4().hex)
+    assert "Idempotent-Replayed" not in new.headers
+
+
 def test_a_customer_chooses_between_the_limits(bakery: Shop) -> None:
     link = made(bakery, TIPS)
 

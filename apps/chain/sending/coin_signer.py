@@ -106,8 +106,8 @@ class CoinSigner:
     def _gathered(
         self, requests: list[OutgoingTransaction], at: datetime
     ) -> list[OutgoingTransaction]:
-        """What may leave now: while others are still being asked for, new orders wait for them, so
-        that one transaction pays all (decision 896)."""
+        """Orders that may leave now: new ones wait while others are still being asked for, so that
+        one transaction pays all (decision 896)."""
         new = [row for row in requests if row.purpose in _GATHERED and not row.waits_for]
         seconds = settings.SIGNER_GATHER_SECONDS.get(self.chain.pk, GATHER_SECONDS)
         quiet = timedelta(seconds=seconds)

@@ -80,7 +80,7 @@ class NoRate(Failure):
 
 
 class CoinsTooLow(Failure):
-    """What could be priced is worth less than the store's lowest price of it."""
+    """Every coin that could be priced is worth less than the store’s lowest price of it."""
 
     kind = RefusalKind.UNAVAILABLE
     code = "coins_below_lowest_price"
