@@ -25,7 +25,7 @@ Credential = ApiKey | AgentCredential
 
 
 @dataclass(frozen=True)
-class Shrunk:
+class ReducedCredential:
     """A credential, as its owners know it, and what it may no more."""
 
     name: str
@@ -73,7 +73,9 @@ def tell_owners(store: Store, user: User, before: str | None, after: str | None)
         person_mail.send(owner.user, key=key, template="credentials_shrunk", context=context)
 
 
-def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> list[Shrunk]:
+def _shrunk(
+    store: Store, user: User, before: str | None, after: str | None
+) -> list[ReducedCredential]:
     """Scopes that the person's credentials lost by a change of role."""
 
     def between(scopes: Iterable[str]) -> list[str]:
@@ -81,12 +83,12 @@ def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> 
 
     is_own = Q(store=store, user=user)
     credentials = [
-        Shrunk(Worded("API key {name}", name=_name(row)), row.mode, between(row.scopes))
+        ReducedCredential(Worded("API key {name}", name=_name(row)), row.mode, between(row.scopes))
         for row in ApiKey.objects.filter(is_own, revoked_at=None)
     ]
     agents = AgentCredential.objects.filter(is_own, application=None, revoked_at=None)
     credentials += [
-        Shrunk(Worded("Agent {name}", name=_name(row)), row.mode, between(row.scopes))
+        ReducedCredential(Worded("Agent {name}", name=_name(row)), row.mode, between(row.scopes))
         for row in agents
     ]
     now = clock.real_now()
@@ -102,7 +104,7 @@ def _shrunk(store: Store, user: User, before: str | None, after: str | None) -> 
     )
     apps = {token.token_family: token for token in tokens}
     credentials += [
-        Shrunk(
+        ReducedCredential(
             Worded("App {name}", name=token.application.name),
             token.mode,
             between(token.scope.split()),

@@ -44,7 +44,7 @@ DONE = {
 
 
 @dataclass(frozen=True)
-class Stop:
+class StopLink:
     """The link of an email: its token, and until when what it stops hasn't taken effect. A new
     credential works already, and `is_revoked` by it; until then it sends coins only to addresses
     that the store knows, None being anywhere."""
@@ -61,7 +61,7 @@ def tell(
     *,
     mode: str | None = None,
     to: Iterable[User] = (),
-    stop: Stop | None = None,
+    stop: StopLink | None = None,
     done: str = "",
 ) -> None:
     """Write to the store's owners, and to those it was done to. `mode` is that of what is changed,
@@ -83,7 +83,7 @@ def tell(
 
 
 def tell_later(
-    store: Store, person: User, operation: Operation, details: str, stop: Stop | None
+    store: Store, person: User, operation: Operation, details: str, stop: StopLink | None
 ) -> None:
     """Write to the owners of what somebody asked for, when a worker has it take its course."""
     _write(store, person, DONE[operation], details, stop=stop, is_live=operation.has_mode)
@@ -108,7 +108,7 @@ def _write(
     *,
     to: Iterable[User] = (),
     but: User | None = None,
-    stop: Stop | None = None,
+    stop: StopLink | None = None,
     is_live: bool = False,
 ) -> None:
     owners = Member.objects.filter(

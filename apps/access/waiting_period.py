@@ -127,10 +127,10 @@ def tell(
     operation_emails.tell(access, operation, subject, stop=stop, done=done)
 
 
-def stop_of(operation: Operation, target: Any, until: datetime) -> operation_emails.Stop:
+def stop_of(operation: Operation, target: Any, until: datetime) -> operation_emails.StopLink:
     """The link of a letter that stops what waits till then."""
     token = signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
-    return operation_emails.Stop(until, token)
+    return operation_emails.StopLink(until, token)
 
 
 def credential_waits(
@@ -158,7 +158,7 @@ def tell_credential(
         return
     over = clock.real_now() + timedelta(hours=HOURS_MAX)
     token = signing.dumps([operation.name, str(target), over.isoformat()], salt=_SALT)
-    stop = operation_emails.Stop(until, token, is_revoked=True)
+    stop = operation_emails.StopLink(until, token, is_revoked=True)
     details = Worded("{name}, with the scopes {scopes}", name=name, scopes=", ".join(scopes))
     operation_emails.tell(access, operation, details, mode=mode, stop=stop)
 

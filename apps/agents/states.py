@@ -5,7 +5,7 @@ is unknown when nobody waits for it any more: only the chain says what became of
 """
 
 from apps.agents.models import Mandate, Settlement, SignedPayment
-from apps.core.machine import Machine, Noted, Step
+from apps.core.machine import Machine, Step, StepWithNote
 
 _Mandate = Mandate.Status
 _Settlement = Settlement.Status
@@ -18,7 +18,7 @@ MANDATE = Machine[Mandate, Step](
         _Mandate.EXPIRED: (),
     }
 )
-SETTLEMENT = Machine[Settlement, Noted](
+SETTLEMENT = Machine[Settlement, StepWithNote](
     {
         _Settlement.PENDING: {_Settlement.SUBMITTED, _Settlement.FAILED},
         _Settlement.SUBMITTED: {_Settlement.CONFIRMED, _Settlement.FAILED},
@@ -26,7 +26,7 @@ SETTLEMENT = Machine[Settlement, Noted](
         _Settlement.FAILED: (),
     }
 )
-SIGNED = Machine[SignedPayment, Noted](
+SIGNED = Machine[SignedPayment, StepWithNote](
     {
         _Signed.VERIFIED: {_Signed.SUBMITTED, _Signed.FAILED},
         _Signed.SUBMITTED: {_Signed.UNKNOWN, _Signed.SETTLED, _Signed.FAILED},

@@ -5,7 +5,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Fed
+from apps.api.plumbing.queries import FeedQuery
 from apps.api.plumbing.views import ApiView
 from apps.core.messages.documents import Feed
 from apps.webhooks import selectors
@@ -22,9 +22,9 @@ class Events(ApiView):
     """
 
     is_logged = False
-    query = Fed
+    query = FeedQuery
     answers = {"GET": Feed[WebhookEventDocument]}
 
     def get(self, request: Request) -> Response:
-        query = Fed.read(request.query_params)
+        query = FeedQuery.read(request.query_params)
         return Response(lists.feed(query, selectors.events(self.access), event_document))

@@ -32,7 +32,7 @@ _SENTENCES: Mapping[type[Failure], ErrorShape] = dict.fromkeys(
 )
 
 
-class Place(Query, frozen=True, kw_only=True):
+class OnrampLocationQuery(Query, frozen=True, kw_only=True):
     """Where the customer is, and which network alone is asked."""
 
     country: (
@@ -52,14 +52,14 @@ class CallbackRead(Document, frozen=True, kw_only=True):
 class PaymentMethods(ApiView):
     """The ways to pay by card at this place, each priced by a real quote; best first."""
 
-    query = Place
+    query = OnrampLocationQuery
     answers = {"GET": CardMethodsDocument}
     missing = CheckoutNotFound()
     shapes = _SENTENCES
 
     def get(self, request: Request, reference: str) -> Response:
         payment = checkout_payment(reference)
-        query = Place.read(request.query_params)
+        query = OnrampLocationQuery.read(request.query_params)
         try:
             check_storable(dict(request.query_params.items()))
         except Invalid as refusal:

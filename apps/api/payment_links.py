@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged, Query, choice
+from apps.api.plumbing.queries import PagedQuery, Query, choice
 from apps.api.plumbing.refusals import ErrorShape, ErrorText, ErrorTexts
 from apps.api.plumbing.views import ApiView
 from apps.core.errors import Failure, NotFound
@@ -34,7 +34,7 @@ class LinkNotFound(NotFound):
     message = "Payment link not found"
 
 
-class LinkFilters(Paged, frozen=True, kw_only=True):
+class LinkFilters(PagedQuery, frozen=True, kw_only=True):
     status: Annotated[str, choice([OPEN, PAUSED, ARCHIVED])] | None = None
 
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.api import composites
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import DayRange, Paged, PerPage, choice, described
+from apps.api.plumbing.queries import DayRange, PagedQuery, PerPage, choice, described
 from apps.api.plumbing.refusals import ErrorDocument, ErrorShape
 from apps.api.plumbing.views import ApiView
 from apps.core.errors import Failure
@@ -35,7 +35,7 @@ from apps.payments.services.prices import UnsupportedCurrency
 from apps.payments.snapshot import find_snapshot, snapshot_of
 
 
-class PaymentFilters(Paged, frozen=True, kw_only=True):
+class PaymentFilters(PagedQuery, frozen=True, kw_only=True):
     status: Annotated[str, choice(Payment.Status.values)] | None = None
     reference: Annotated[str, described("A part of it, in either case")] | None = None
     q: Annotated[str, described("Another name of `reference`")] | None = None

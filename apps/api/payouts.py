@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged, choice
+from apps.api.plumbing.queries import PagedQuery, choice
 from apps.api.plumbing.refusals import Refused
 from apps.api.plumbing.views import ApiView
 from apps.core import clock
@@ -27,7 +27,7 @@ from apps.payouts.services.quote import quote_payout
 from apps.payouts.services.retry import retry_payout
 
 
-class PayoutFilters(Paged, frozen=True, kw_only=True):
+class PayoutFilters(PagedQuery, frozen=True, kw_only=True):
     status: Annotated[str, choice(Payout.Status.values)] | None = None
     payout_rail: Annotated[str, choice(Payout.Rail.values)] | None = None
     payout_schedule_id: Id | None = None

@@ -9,14 +9,14 @@ from rest_framework.response import Response
 from apps.access import request_log
 from apps.access.documents import RequestEntryDocument, entry_document
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Fed, choice
+from apps.api.plumbing.queries import FeedQuery, choice
 from apps.api.plumbing.views import ApiView
 from apps.core.messages.documents import Feed
 
 _METHODS = ("GET", "POST", "PATCH", "DELETE")
 
 
-class RequestLogFilters(Fed, frozen=True, kw_only=True):
+class RequestLogFilters(FeedQuery, frozen=True, kw_only=True):
     status: Annotated[str, choice(["2", "3", "4", "5"])] | None = None
     method: Annotated[str, choice(_METHODS)] | None = None
 

@@ -6,7 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged, choice
+from apps.api.plumbing.queries import PagedQuery, choice
 from apps.api.plumbing.views import ApiView
 from apps.core.errors import NotFound
 from apps.core.messages.documents import Paginated
@@ -19,7 +19,7 @@ from apps.swaps.services.create import answer_unread, order_swap
 from apps.swaps.services.quote import quote_swap
 
 
-class SwapFilters(Paged, frozen=True, kw_only=True):
+class SwapFilters(PagedQuery, frozen=True, kw_only=True):
     status: Annotated[str, choice(Swap.Status.values)] | None = None
 
 

@@ -34,7 +34,7 @@ WHERE k.store_id = %(store_id)s AND k.mode = %(mode)s AND NOT {IS_WORTH_ENOUGH}
 """)  # noqa: S608  # no input in it
 
 
-class NoPar(Failure):
+class NotPegged(Failure):
     field = "lowest_price"
 
     def __init__(self, asset: Asset) -> None:
@@ -104,12 +104,12 @@ def lowest_prices(access: Access) -> dict[str, LowestPrice]:
 
 def set_lowest_price(access: Access, asset_id: str, price: str | None) -> None:
     """Refuse a coin while one of it is worth less than this in its currency; None takes it at
-    whatever it is worth. Raises NotFound, NotAccepted, NoPar or NotBetween."""
+    whatever it is worth. Raises NotFound, NotAccepted, NotPegged or NotBetween."""
     asset = Asset.objects.filter(pk=asset_id).select_related("chain").first()
     if asset is None:
         raise NotFound("Asset not found")
     if asset.coin_symbol not in PAR_CURRENCIES:
-        raise NoPar(asset)
+        raise NotPegged(asset)
     bps = None if price is None else bps_of(price)
     with transaction.atomic():
         Store.objects.select_for_update(no_key=True).get(pk=access.store_id)

@@ -12,7 +12,7 @@ from apps.chain.networks.base import CoinPlace
 from apps.chain.networks.coins import carrier_of
 from apps.chain.networks.families import has_coins
 from apps.chain.providers.base import Call, Nodes, RpcError
-from apps.chain.rpc.state import At, each_at
+from apps.chain.rpc.state import BlockReference, each_at
 
 # A node counts all coins of its network for one question.
 COUNTING_SECONDS = 900.0
@@ -44,13 +44,13 @@ class _Balances:
     at_once = 100
 
     def __init__(self, asset: Asset, number: int, nodes: Nodes) -> None:
-        """At the block of this number as the nodes have it."""
+        """The block of this number as the nodes have it."""
         self._asset = asset
         self._nodes = nodes
         block = nodes.call("eth_getBlockByNumber", [hex(number), False])
         if not isinstance(block, dict) or not isinstance(block.get("hash"), str):
             raise RpcError(f"no block {number}")
-        self._at = At(number, block["hash"])
+        self._at = BlockReference(number, block["hash"])
 
     def held(self, holders: Sequence[str]) -> dict[str, int]:
         calls = [self._call(holder) for holder in holders]

@@ -27,7 +27,7 @@ from apps.core.machine import Change
 from apps.core.money import Fiat
 from apps.core.text.regions import in_english
 from apps.stores.notices.kinds import INVOICE_PAID, SUBSCRIPTION_PAST_DUE
-from apps.stores.notices.notifications import News, record
+from apps.stores.notices.notifications import NewNotification, record
 from apps.webhooks import events as webhooks
 
 _UNPAID = "Its invoice wasn’t paid in time."
@@ -65,7 +65,7 @@ def _tell_paid(invoice: Invoice) -> None:
     title = f"Invoice {formatted_number(invoice)} of {total} was paid"
     path = f"/dashboard/invoices/{invoice.pk}"
     place = invoice.store_id, invoice.mode, INVOICE_PAID
-    record(News(*place, invoice.pk, title, path, amount=total))
+    record(NewNotification(*place, invoice.pk, title, path, amount=total))
 
 
 def credit_note_created(note: CreditNote) -> None:
@@ -134,4 +134,4 @@ def subscription_changed(
 def _notify(subscription: Subscription, part: str, title: str, text: str) -> None:
     news = (subscription.store_id, subscription.mode, SUBSCRIPTION_PAST_DUE)
     path = f"/dashboard/subscriptions/{subscription.pk}"
-    record(News(*news, f"{subscription.pk}:{part}", title, path, text))
+    record(NewNotification(*news, f"{subscription.pk}:{part}", title, path, text))

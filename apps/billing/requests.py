@@ -49,7 +49,7 @@ TRIAL_DAYS_MAX = 3650
 GRACE_CYCLES_MAX = 1000
 
 
-class Free(Field):
+class FreeObjectField(Field):
     """An object of any form, at most so many bytes of JSON."""
 
     def __init__(self, bytes_max: int, **options: Any) -> None:
@@ -104,7 +104,7 @@ class InvoiceTime(Field):
         return {"type": "string", "format": "date-time"}
 
 
-class Day(Field):
+class DayField(Field):
     """A day of the store's time zone."""
 
     def check(self, value: Any, name: str) -> date:
@@ -123,7 +123,7 @@ Cents = Annotated[int, by(Integer(0, AMOUNT_CENTS_MAX))]
 CurrencyCode = Annotated[str, by(Text(3, choices=Currency.values))]
 Quantity = Annotated[int, by(Integer(1, QUANTITY_MAX))]
 RecordId = Annotated[str, by(Text(100))]
-Metadata = Annotated[FreeForm, by(Free(METADATA_BYTES_MAX, default=dict))]
+Metadata = Annotated[FreeForm, by(FreeObjectField(METADATA_BYTES_MAX, default=dict))]
 
 
 SupplyTypeName = Annotated[str, by(Text(10, choices=SupplyType.values))]
@@ -215,7 +215,7 @@ class PriceRequest(Request, frozen=True, kw_only=True):
 PostalEmail = Annotated[str, by(CustomerEmail(254))]
 PersonName = Annotated[str, by(Text(255, trim=True))]
 Phone = Annotated[str, by(Text(50))]
-Address = Annotated[FreeForm, by(Free(ADDRESS_BYTES_MAX))]
+Address = Annotated[FreeForm, by(FreeObjectField(ADDRESS_BYTES_MAX))]
 Reference = Annotated[str, by(Text(100, trim=True))]
 ElectronicAddress = Annotated[str, by(Pattern(r"([0-9]{4}|EM):[!-~]{1,90}", "electronic_address"))]
 
@@ -308,7 +308,7 @@ class CancelRequest(Request, frozen=True, kw_only=True):
 Number = Annotated[str, by(Text(100, shortest=1))]
 OrderNumber = Annotated[str, by(Text(100))]
 DueAt = Annotated[datetime, by(InvoiceTime())]
-SupplyDay = Annotated[date, by(Day())]
+SupplyDay = Annotated[date, by(DayField())]
 TaxRate = Annotated[int, by(Integer(0, BASIS_POINTS))]
 
 

@@ -9,14 +9,14 @@ from apps.billing.models import Customer, Invoice, InvoicePayment, Price, Produc
 from apps.billing.numbers import series_of
 from apps.billing.selectors import payments_of
 from apps.core.models import Viewer
-from apps.core.searching import Term, beginning, found_by_any
+from apps.core.searching import SearchTerm, beginning, found_by_any
 
 _NEWEST = ("-created_at", "-id")
 _NAMES = ("email", "name")
 _NUMBER_MAX = 2**31 - 1
 
 
-def find_customers(viewer: Viewer, term: Term, limit: int) -> list[Customer]:
+def find_customers(viewer: Viewer, term: SearchTerm, limit: int) -> list[Customer]:
     """By id, or how the email address or the name begins, newest first; deleted ones are not
     found."""
     rows = Customer.objects.visible_to(viewer).filter(deleted_at=None)
@@ -28,7 +28,7 @@ def find_customers(viewer: Viewer, term: Term, limit: int) -> list[Customer]:
     return list(matches.order_by(*_NEWEST)[:limit])
 
 
-def find_invoices(viewer: Viewer, term: Term, limit: int) -> list[Invoice]:
+def find_invoices(viewer: Viewer, term: SearchTerm, limit: int) -> list[Invoice]:
     """By id, number or customer, newest first."""
     condition = (
         Q(pk=term.id)
@@ -48,7 +48,7 @@ def find_invoices(viewer: Viewer, term: Term, limit: int) -> list[Invoice]:
     )
 
 
-def find_subscriptions(viewer: Viewer, term: Term, limit: int) -> list[Subscription]:
+def find_subscriptions(viewer: Viewer, term: SearchTerm, limit: int) -> list[Subscription]:
     """By id or customer, newest first."""
     condition = (
         Q(pk=term.id) if term.id is not None else Q(customer__in=_customers(viewer, term, limit))
@@ -61,13 +61,13 @@ def find_subscriptions(viewer: Viewer, term: Term, limit: int) -> list[Subscript
     return list(rows.order_by(*_NEWEST)[:limit])
 
 
-def find_products(viewer: Viewer, term: Term, limit: int) -> list[Product]:
+def find_products(viewer: Viewer, term: SearchTerm, limit: int) -> list[Product]:
     """By id, or how the name begins, newest first."""
     condition = Q(pk=term.id) if term.id is not None else term.begins("name")
     return list(Product.objects.visible_to(viewer).filter(condition).order_by(*_NEWEST)[:limit])
 
 
-def find_prices(viewer: Viewer, term: Term, limit: int) -> list[Price]:
+def find_prices(viewer: Viewer, term: SearchTerm, limit: int) -> list[Price]:
     """By id, each with its product."""
     if term.id is None:
         return []
@@ -79,11 +79,11 @@ def products_beginning(rows: "QuerySet[Product]", text: str) -> "QuerySet[Produc
     """Those with this id, or whose name begins with it; all of them without a text."""
     if not text:
         return rows
-    term = Term.of(text)
+    term = SearchTerm.of(text)
     return rows.filter(pk=term.id) if term.id is not None else rows.filter(term.begins("name"))
 
 
-def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[InvoicePayment, Any] | None":
+def payments_of_email(viewer: Viewer, term: SearchTerm) -> "QuerySet[InvoicePayment, Any] | None":
     """The ids of the payments made for invoices of the customer with this address, whatever its
     case."""
     if not term.email:
@@ -91,7 +91,7 @@ def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[InvoicePayment, A
     return payments_of(viewer, term.email)
 
 
-def _customers(viewer: Viewer, term: Term, limit: int) -> list[Any]:
+def _customers(viewer: Viewer, term: SearchTerm, limit: int) -> list[Any]:
     """Ids."""
     queries = beginning(Customer.objects.visible_to(viewer), term, _NAMES)
     if not queries:

@@ -37,7 +37,7 @@ from apps.core.clock import iso
 from apps.core.db import tenancy
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
-from apps.core.searching import Term, found_by_any
+from apps.core.searching import SearchTerm, found_by_any
 from apps.payments.models import Payment
 from apps.payments.states import PENDING_CONFIRMATIONS, PROCESSING
 
@@ -116,7 +116,7 @@ def search_customers(viewer: Viewer, text: str) -> "QuerySet[Customer]":
     parts = Q(email__icontains=text) | Q(name__icontains=text)
     return found_by_any(
         rows,
-        begins=(Term.of(text), ("email", "name")),
+        begins=(SearchTerm.of(text), ("email", "name")),
         in_newest=parts,
         most=searching.LOOKED_THROUGH_MAX,
     )
@@ -205,7 +205,7 @@ def search_invoices(viewer: Viewer, rows: "QuerySet[Invoice]", text: str) -> "Qu
     those that hold it there or in their order number as well."""
     if not text or "\x00" in text:
         return rows if not text else rows.none()
-    term = Term.of(text)
+    term = SearchTerm.of(text)
     customers = Customer.objects.visible_to(viewer).filter(term.begins("email", "name"))
     lookups = [Q(customer__in=customers.values("pk")[:FOUND_MAX])]
     digits = text.upper().removeprefix("INV-")
@@ -240,7 +240,7 @@ def past_due_invoices(rows: "QuerySet[Invoice]", now: datetime) -> "QuerySet[Inv
 
 
 @dataclass(frozen=True)
-class Owed:
+class OpenInvoiceSum:
     """The rest of the open invoices of one currency, and the part of it that is past due and isn't
     being paid."""
 
@@ -251,7 +251,7 @@ class Owed:
     late_cents: int
 
 
-def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> list[Owed]:
+def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> list[OpenInvoiceSum]:
     """By currency, the largest first."""
     rows = Invoice.objects.visible_to(viewer).filter(status=Invoice.Status.OPEN)
     if customer is not None:
@@ -266,7 +266,10 @@ def owed(viewer: Viewer, now: datetime, customer: Customer | None = None) -> lis
         late_cents=Sum(F("total_cents") - F("amount_paid_cents"), filter=late),
     )
     paying = _late_and_paid(viewer, now, customer) if any(row["late_count"] for row in sums) else {}
-    totals = [_less(Owed(**{**row, "late_cents": row["late_cents"] or 0}), paying) for row in sums]
+    totals = [
+        _less(OpenInvoiceSum(**{**row, "late_cents": row["late_cents"] or 0}), paying)
+        for row in sums
+    ]
     return sorted(totals, key=lambda total: (-total.left_cents, total.currency))
 
 
@@ -285,7 +288,7 @@ def _late_and_paid(
     return {currency: (count, cents) for currency, count, cents in sums}
 
 
-def _less(total: Owed, paying: Mapping[str, tuple[int, int]]) -> Owed:
+def _less(total: OpenInvoiceSum, paying: Mapping[str, tuple[int, int]]) -> OpenInvoiceSum:
     count, cents = paying.get(total.currency, (0, 0))
     return replace(total, late_count=total.late_count - count, late_cents=total.late_cents - cents)
 

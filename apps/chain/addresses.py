@@ -64,7 +64,7 @@ def derive(mode: str, index: int) -> str:
 
 
 def derive_on(chain: Chain, index: int) -> str:
-    """The address, as it is stored, of a network's account at 0/index. Raises NoKey where the
+    """The stored address of a network's account at 0/index. Raises PublicKeyMissing where the
     network has no account, and ValueError as `derive`."""
     if chain.family == NetworkFamily.EVM:
         return derive(chain.mode, index)
@@ -78,7 +78,7 @@ def has_key(chain: Chain) -> bool:
     return bool(settings.COIN_XPUBS[parameters_of(chain.chain_id).coin][chain.mode])
 
 
-class NoKey(Failure):
+class PublicKeyMissing(Failure):
     """The account's public key was never configured."""
 
     def __init__(self, coin: str, mode: str) -> None:
@@ -91,7 +91,7 @@ def _branch(network_number: int, mode: str) -> Branch:
     parameters = parameters_of(network_number)
     xpub = settings.COIN_XPUBS[parameters.coin][mode]
     if not xpub:
-        raise NoKey(parameters.coin, mode)
+        raise PublicKeyMissing(parameters.coin, mode)
     return Branch(parameters, bip32.Public.parse(xpub).child(EXTERNAL_CHAIN))
 
 
@@ -105,7 +105,7 @@ def is_derived(address: str, mode: str, index: int) -> bool:
         if parameters is not None:
             return _branch(parameters.network_number, mode).address(index) == address
         return derive(mode, index) == address
-    except (ValueError, NoKey):
+    except (ValueError, PublicKeyMissing):
         return False
 
 

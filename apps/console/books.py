@@ -58,7 +58,7 @@ CSV_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExportScope:
     """Scope of an export: one store or all, one mode or both, from the first to the last day, both
     included."""
 
@@ -153,20 +153,20 @@ WHERE {_SCOPE} AND m.at < %(starts)s GROUP BY 1, 2, 3, 4, 5 HAVING sum(e.amount_
 """  # noqa: S608  # put together of our own text
 
 
-def rows(query: Asked) -> Iterator[BookRow]:
+def rows(query: ExportScope) -> Iterator[BookRow]:
     """Every entry of the movements asked for, whole movements together; of one store's movements
     the service's side too."""
     for row in rows_of(_ROWS, query.arguments(), query.ends):
         yield BookRow._make([*row[:-1], int(row[-1])])
 
 
-def write_csv(query: Asked, file: IO[str]) -> ExportTally:
+def write_csv(query: ExportScope, file: IO[str]) -> ExportTally:
     tally = ExportTally()
     file.writelines(spreadsheet.lines(CSV_COLUMNS, _cells(query, tally)))
     return tally
 
 
-def _cells(query: Asked, tally: ExportTally) -> Iterator[list[object]]:
+def _cells(query: ExportScope, tally: ExportTally) -> Iterator[list[object]]:
     last = None
     for row in rows(query):
         tally.movements += row.movement_id != last
@@ -200,7 +200,7 @@ def _cells(query: Asked, tally: ExportTally) -> Iterator[list[object]]:
         yield [*of_movement, *of_entry]
 
 
-def write_beancount(query: Asked, file: IO[str]) -> ExportTally:
+def write_beancount(query: ExportScope, file: IO[str]) -> ExportTally:
     """Opening balances, every movement, and an assertion per account that bean-check verifies
     without a tolerance."""
     tally = ExportTally()
@@ -221,7 +221,7 @@ def write_beancount(query: Asked, file: IO[str]) -> ExportTally:
     return tally
 
 
-def _write_opening(query: Asked, file: IO[str], tally: ExportTally, opened: set[str]) -> None:
+def _write_opening(query: ExportScope, file: IO[str], tally: ExportTally, opened: set[str]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_OPENING, query.arguments())
         balances = cursor.fetchall()

@@ -75,7 +75,7 @@ class Fallback:
 
     def _hold(self) -> bool:
         if self._lease is None or not locks.is_held(self._lease):
-            self._lease = locks.take(locks.Turn.FALLBACK_JOBS, "")
+            self._lease = locks.take(locks.LockKind.FALLBACK_JOBS, "")
             if self._lease is not None:
                 self._next_runs = {}
                 log.warning("fallback_began", hint="Redis or every worker is away")

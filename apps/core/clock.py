@@ -150,7 +150,7 @@ def ask(store: Any, target_offset_seconds: int) -> bool:
 def finish(store: Any) -> None:
     """Move the store's test clock to where it was asked to be, unless another job does. One that
     fails stays where it came to."""
-    with locks.try_hold(locks.Turn.TEST_CLOCK, store.pk) as is_mine:
+    with locks.try_hold(locks.LockKind.TEST_CLOCK, store.pk) as is_mine:
         if not is_mine:
             return
         store.refresh_from_db(fields=["test_clock_target_seconds", "test_offset_seconds"])
@@ -165,7 +165,7 @@ def finish(store: Any) -> None:
 
 def advance(store: Any, target_offset_seconds: int) -> None:
     """Move it here and now, for a command. Waits for whoever else moves it."""
-    with locks.hold(locks.Turn.TEST_CLOCK, store.pk):
+    with locks.hold(locks.LockKind.TEST_CLOCK, store.pk):
         _advance(store, target_offset_seconds)
 
 

@@ -27,7 +27,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Noted(Step):
+class StepWithNote(Step):
     """With what its line of history says about it."""
 
     note: str = ""

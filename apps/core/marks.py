@@ -42,7 +42,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Mark:
+class ReadingMark:
     """By its name among the turns of jobs."""
 
     name: str

@@ -105,7 +105,7 @@ class Owned(models.Model):
         return self.mode == Mode.LIVE
 
 
-class Formed(Owned):
+class RowWithFormKey(Owned):
     """A row that a page's form may have made. The form's own key makes it once, however often the
     form is sent."""
 
@@ -116,7 +116,7 @@ class Formed(Owned):
 
 
 def once_per_form(name: str) -> models.UniqueConstraint:
-    """The rule of a Formed row, which each model has under a name of its own."""
+    """The rule of a RowWithFormKey, which each model has under a name of its own."""
     fields = ["store", "mode", "form_key"]
     return models.UniqueConstraint(
         fields=fields, condition=models.Q(form_key__isnull=False), name=f"{name}_once_per_form"

@@ -48,13 +48,13 @@ def _form(kind: str) -> Callable[[str], str]:
 
 
 @dataclass(frozen=True)
-class Term:
+class SearchTerm:
     """`text` has no control characters and at most LENGTH_MAX characters."""
 
     text: str
 
     @classmethod
-    def of(cls, typed: str) -> "Term":
+    def of(cls, typed: str) -> "SearchTerm":
         return cls(
             "".join(letter for letter in " ".join(typed.split()) if letter.isprintable())[
                 :LENGTH_MAX
@@ -138,7 +138,7 @@ class Term:
 
 
 def beginning(
-    rows: "QuerySet[Row]", term: Term, columns: Sequence[str], most: int | None = None
+    rows: "QuerySet[Row]", term: SearchTerm, columns: Sequence[str], most: int | None = None
 ) -> "list[QuerySet[Row]]":
     """The rows of which a column begins with the term, `most` or NEWEST_MAX of each column and
     spelling, as the column's index has them: the text alone comes first, its newest rows before
@@ -175,7 +175,7 @@ def _oldest_of(rows: "QuerySet[Row]", most: int) -> datetime | None:
 def found_by_any(
     rows: "QuerySet[Row]",
     *lookups: Q,
-    begins: tuple[Term, Sequence[str]] | None = None,
+    begins: tuple[SearchTerm, Sequence[str]] | None = None,
     in_newest: Q | None = None,
     most: int | None = None,
 ) -> "QuerySet[Row]":
@@ -198,7 +198,7 @@ def newest_found(
     rows: "QuerySet[Row]",
     limit: int,
     *lookups: Q,
-    begins: tuple[Term, Sequence[str]] | None = None,
+    begins: tuple[SearchTerm, Sequence[str]] | None = None,
     most: int | None = None,
 ) -> list[Row]:
     """The newest rows that a look-up finds, or of which one of the columns begins with the term, as

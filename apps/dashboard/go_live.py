@@ -15,10 +15,10 @@ from django.utils.translation import gettext
 from apps.access.access import Access
 from apps.access.models import ApiKey
 from apps.core.db import tenancy
-from apps.core.db.sql import Blank, Statement, statement_of_names
+from apps.core.db.sql import BlankParameter, Statement, statement_of_names
 from apps.core.models import Mode
 from apps.dashboard import go_live_steps as steps
-from apps.dashboard.go_live_steps import Asking, Fact, GoLiveStep, StepOf
+from apps.dashboard.go_live_steps import Asking, GoLiveStep, StepOf, StoreFact
 from apps.links.models import PaymentLink, Till
 from apps.payments.models import Payment
 from apps.payouts.models import Destination
@@ -126,31 +126,31 @@ def _way_seen(store: Store, facts: set[str]) -> str:
     """Of a store whose people haven't said: what they have done tells."""
     if store.is_platform:
         return WayOfSelling.PLATFORM
-    return WayOfSelling.WEBSITE if facts & {Fact.USED_KEY, Fact.ENDPOINT} else ""
+    return WayOfSelling.WEBSITE if facts & {StoreFact.USED_KEY, StoreFact.ENDPOINT} else ""
 
 
 @cache
 def _asking() -> Statement:
     """Says the name of each that the store has."""
-    store_id = Blank("store_id", UUIDField())
+    store_id = BlankParameter("store_id", UUIDField())
     is_paid = {"status__in": [Payment.Status.COMPLETED, Payment.Status.REFUNDED]}
     paid = Payment.objects.filter(store_id=store_id, **is_paid)
     keys = ApiKey.objects.filter(store_id=store_id, revoked_at=None)
     of_accounts = Payment.objects.filter(platform_id=store_id, mode=Mode.LIVE, **is_paid)
     kinds: dict[str, QuerySet[Any]] = {
-        Fact.TEST_PAYMENT: paid.filter(mode=Mode.TEST),
-        Fact.LIVE_PAYMENT: paid.filter(mode=Mode.LIVE),
-        Fact.KEY: keys,
-        Fact.USED_KEY: keys.exclude(last_used_at=None),
-        Fact.ENDPOINT: Endpoint.objects.filter(store_id=store_id, deleted_at=None),
-        Fact.DESTINATION: Destination.objects.filter(
+        StoreFact.TEST_PAYMENT: paid.filter(mode=Mode.TEST),
+        StoreFact.LIVE_PAYMENT: paid.filter(mode=Mode.LIVE),
+        StoreFact.KEY: keys,
+        StoreFact.USED_KEY: keys.exclude(last_used_at=None),
+        StoreFact.ENDPOINT: Endpoint.objects.filter(store_id=store_id, deleted_at=None),
+        StoreFact.DESTINATION: Destination.objects.filter(
             store_id=store_id, mode=Mode.LIVE, removed_at=None
         ),
-        Fact.PAYMENT_LINK: PaymentLink.objects.filter(store_id=store_id),
-        Fact.TILL: Till.objects.filter(store_id=store_id),
-        Fact.SUB_MERCHANT: Store.objects.filter(platform_id=store_id),
-        Fact.ONBOARDING_LINK: OnboardingLink.objects.filter(store_id=store_id),
-        Fact.LIVE_PAYMENT_OF_ACCOUNT: of_accounts,
+        StoreFact.PAYMENT_LINK: PaymentLink.objects.filter(store_id=store_id),
+        StoreFact.TILL: Till.objects.filter(store_id=store_id),
+        StoreFact.SUB_MERCHANT: Store.objects.filter(platform_id=store_id),
+        StoreFact.ONBOARDING_LINK: OnboardingLink.objects.filter(store_id=store_id),
+        StoreFact.LIVE_PAYMENT_OF_ACCOUNT: of_accounts,
     }
     return statement_of_names(kinds, limit=1)
 

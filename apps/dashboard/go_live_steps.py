@@ -21,7 +21,7 @@ from apps.stores.selectors import latest_verification
 _SWITCH = gettext_noop("Switch to live mode")
 
 
-class Fact:
+class StoreFact:
     """Facts about a store that steps depend on."""
 
     TEST_PAYMENT = "test payment"
@@ -79,7 +79,7 @@ def test_payment_step(asking: Asking) -> GoLiveStep:
         gettext("Create one-time link"),
         reverse("dashboard:payment_create"),
         roles.PAY,
-        bool({Fact.TEST_PAYMENT, Fact.LIVE_PAYMENT} & set(asking.facts)),
+        bool({StoreFact.TEST_PAYMENT, StoreFact.LIVE_PAYMENT} & set(asking.facts)),
     )
 
 
@@ -94,7 +94,7 @@ def payment_link_step(asking: Asking) -> GoLiveStep:
         gettext("Create payment link"),
         reverse("dashboard:link_create"),
         roles.PAY,
-        bool({Fact.PAYMENT_LINK, Fact.TILL} & set(asking.facts)),
+        bool({StoreFact.PAYMENT_LINK, StoreFact.TILL} & set(asking.facts)),
     )
 
 
@@ -129,7 +129,7 @@ def _call_step(
     """Done with the first call that a key made; `with_call` shows one."""
     keys = ApiKey.objects.filter(store_id=asking.access.store_id, revoked_at=None)
     secret = keys.filter(mode=Mode.TEST, key_type=KeyType.SECRET)
-    has_key = Fact.KEY in asking.facts
+    has_key = StoreFact.KEY in asking.facts
     key = secret.order_by("-created_at", "-id").first() if has_key else None
     hidden = f"{key.prefix}…{key.last_four}" if key else "YOUR_TEST_KEY"
     return GoLiveStep(
@@ -139,7 +139,7 @@ def _call_step(
         gettext("View API keys") if has_key else gettext("Create an API key"),
         reverse("dashboard:keys" if has_key else "dashboard:key_create"),
         roles.DEVELOP,
-        Fact.USED_KEY in asking.facts,
+        StoreFact.USED_KEY in asking.facts,
         curl=curl(hidden) if with_call else "",
         hint=(
             gettext(
@@ -176,7 +176,7 @@ def endpoint_step(asking: Asking) -> GoLiveStep:
         gettext("Add endpoint"),
         reverse("dashboard:webhook_endpoint_create"),
         roles.DEVELOP,
-        Fact.ENDPOINT in asking.facts,
+        StoreFact.ENDPOINT in asking.facts,
     )
 
 
@@ -232,7 +232,7 @@ def payout_destination_step(asking: Asking) -> GoLiveStep:
         gettext("Add destination") if is_live else gettext(_SWITCH),
         reverse("dashboard:payout_destinations"),
         roles.MOVE_MONEY,
-        Fact.DESTINATION in asking.facts,
+        StoreFact.DESTINATION in asking.facts,
         switches_to="" if is_live else Mode.LIVE,
     )
 
@@ -246,7 +246,7 @@ def live_payment_step(asking: Asking) -> GoLiveStep:
         gettext("Create one-time link") if is_live else gettext(_SWITCH),
         reverse("dashboard:payment_create" if is_live else "dashboard:home"),
         roles.PAY,
-        Fact.LIVE_PAYMENT in asking.facts,
+        StoreFact.LIVE_PAYMENT in asking.facts,
         switches_to="" if is_live else Mode.LIVE,
     )
 
@@ -279,7 +279,7 @@ def sub_merchant_step(asking: Asking) -> GoLiveStep:
         gettext("Add sub-merchant"),
         reverse(f"dashboard:{'platform_account_create' if is_platform else 'platform'}"),
         roles.MANAGE,
-        Fact.SUB_MERCHANT in asking.facts,
+        StoreFact.SUB_MERCHANT in asking.facts,
     )
 
 
@@ -295,7 +295,7 @@ def onboarding_link_step(asking: Asking) -> GoLiveStep:
         gettext("View sub-merchants"),
         reverse(f"dashboard:{'platform_accounts' if is_platform else 'platform'}"),
         roles.MANAGE,
-        Fact.ONBOARDING_LINK in asking.facts,
+        StoreFact.ONBOARDING_LINK in asking.facts,
     )
 
 
@@ -310,6 +310,6 @@ def platform_live_payment_step(asking: Asking) -> GoLiveStep:
         gettext("View platform payments") if is_live else gettext(_SWITCH),
         reverse(f"dashboard:{page}" if is_live else "dashboard:home"),
         roles.VIEW,
-        bool({Fact.LIVE_PAYMENT_OF_ACCOUNT, Fact.LIVE_PAYMENT} & set(asking.facts)),
+        bool({StoreFact.LIVE_PAYMENT_OF_ACCOUNT, StoreFact.LIVE_PAYMENT} & set(asking.facts)),
         switches_to="" if is_live else Mode.LIVE,
     )

@@ -56,13 +56,13 @@ class Site(Struct, frozen=True, kw_only=True):
     hits: tuple[DocsHit, ...]
 
 
-class Kept(Struct, frozen=True, kw_only=True):
+class DrawnSite(Struct, frozen=True, kw_only=True):
     menu: tuple[DocsMenu, ...]
     pages: dict[str, bytes]
     index: bytes
 
 
-def site() -> Kept:
+def site() -> DrawnSite:
     """The drawn site: the first caller draws it, the others wait."""
     with _one_at_a_time:
         return _kept()
@@ -80,7 +80,7 @@ def index_file() -> bytes:
 
 
 @cache
-def _kept() -> Kept:
+def _kept() -> DrawnSite:
     """By a process that ends: the Markdown library and the API's description stay out of this
     one."""
     command = [sys.executable, str(settings.BASE_DIR / "manage.py"), "docs"]
@@ -88,7 +88,7 @@ def _kept() -> Kept:
         command, cwd=settings.BASE_DIR, stdout=subprocess.PIPE, check=True, timeout=SECONDS
     )
     drawn = msgspec.json.decode(run.stdout, type=Site)
-    return Kept(
+    return DrawnSite(
         menu=drawn.menu,
         pages={page.slug: zlib.compress(msgspec.json.encode(page), 9) for page in drawn.pages},
         index=zlib.compress(msgspec.json.encode(drawn.hits), 9),

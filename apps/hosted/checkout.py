@@ -43,7 +43,7 @@ from apps.payments.documents.order import order_of
 from apps.payments.documents.progress import progress_of
 from apps.payments.documents.receipt import coins_paid, refunded_of
 from apps.payments.documents.sightings import seen_for, shows_what_waits, sighting_counts
-from apps.payments.documents.ways import Way, grouped, ways_of
+from apps.payments.documents.ways import WayToPay, grouped, ways_of
 from apps.payments.lost_coins import lost_coins_of
 from apps.payments.models import Payment
 from apps.payments.requests import SCENARIOS, SimulationRequest
@@ -320,7 +320,9 @@ def _named(payment: Payment, document: CheckoutFacts, query: QueryDict) -> Conte
     }
 
 
-def _coins(offered: list[Way], query: QueryDict) -> list[tuple[bool, list[tuple[Way, str]]]]:
+def _coins(
+    offered: list[WayToPay], query: QueryDict
+) -> list[tuple[bool, list[tuple[WayToPay, str]]]]:
     """The coins to choose from, each with where it leads."""
     return [
         (is_stable, [(item, plumbing.query_with(query, asset=item.asset_id)) for item in ways])
@@ -418,7 +420,7 @@ def stage_of(document: CheckoutFacts) -> str:
     return document.status
 
 
-def _chosen(offered: list[Way], asset_id: str | None) -> Way | None:
+def _chosen(offered: list[WayToPay], asset_id: str | None) -> WayToPay | None:
     """The coin asked for, else the one that money has come in, else the first."""
     requested = [address for address in offered if address.asset_id == asset_id]
     paid = [address for address in offered if address.address.received_atomic != "0"]

@@ -31,14 +31,14 @@ _ORIGIN = re.compile(r"https?://[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?(:[0-9]{1,5}
 LOCAL_HOSTS = ("localhost", "127.0.0.1")
 
 
-class OfStore(Protocol):
+class RowOfStore(Protocol):
     """A row that a public link names."""
 
     store_id: uuid.UUID
 
 
 def public_page(
-    policy: str, *, renders: str = "", find: Callable[[str], OfStore | None] = by_reference
+    policy: str, *, renders: str = "", find: Callable[[str], RowOfStore | None] = by_reference
 ) -> Callable[[Page], Page]:
     """A page behind an unguessable link, limited per link and, far higher, per address of the
     client.
@@ -92,7 +92,7 @@ def missing_in_frame(view: Page) -> Page:
 
 
 def _check_domain(
-    request: HttpRequest, reference: str, find: Callable[[str], OfStore | None]
+    request: HttpRequest, reference: str, find: Callable[[str], RowOfStore | None]
 ) -> None:
     """At a store's own domain there is nothing of another store."""
     store_id = store_of(request)

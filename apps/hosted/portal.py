@@ -27,7 +27,7 @@ from apps.billing.services import emails
 from apps.billing.services.portal import LinkExpired, customer_behind
 from apps.billing.states import ACTIVE, CANCELED, DRAFT, TRIALING
 from apps.billing.subscriptions.changes import cancel_subscription, uncancel_subscription
-from apps.billing.subscriptions.upcoming import Coming, upcoming_cycles, upcoming_of_all
+from apps.billing.subscriptions.upcoming import UpcomingCycle, upcoming_cycles, upcoming_of_all
 from apps.core import acting
 from apps.core.errors import Failure
 from apps.core.web.forms import sentences
@@ -198,12 +198,12 @@ class ShownSubscription(SubscriptionDocument, frozen=True, kw_only=True):
     """Its document with what time does to it next."""
 
     name: str
-    coming: list[Coming]
+    coming: list[UpcomingCycle]
     zone: tzinfo
     can_cancel: bool
 
 
-def _subscription(row: Subscription, coming: list[Coming]) -> ShownSubscription:
+def _subscription(row: Subscription, coming: list[UpcomingCycle]) -> ShownSubscription:
     document = asdict(subscription_document(row))
     return ShownSubscription(
         **document,

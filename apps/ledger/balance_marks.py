@@ -4,7 +4,7 @@ the few entries since the mark before it. Marks never change."""
 from django.db import connection
 
 from apps.core.db.sql import Arguments
-from apps.core.marks import Mark
+from apps.core.marks import ReadingMark
 from apps.core.rows import Job
 from apps.ledger.long_tails import ENTRIES_AT_ONCE, TAIL_MAX, LongTails
 
@@ -19,7 +19,7 @@ LEFT JOIN LATERAL (
 """
 TAILS = LongTails(
     JOB,
-    Mark(f"{JOB.name}:read"),
+    ReadingMark(f"{JOB.name}:read"),
     accounts=f"ledger_account a {_LAST.format(before='')} WHERE true",
     tail="e.account_id = a.id AND e.id > coalesce(mark.entry_id, 0)",
 )

@@ -3,14 +3,14 @@ one figure."""
 
 from django.db import connection
 
-from apps.core.marks import Mark
+from apps.core.marks import ReadingMark
 from apps.core.rows import Job
 from apps.ledger.long_tails import TAIL_MAX, LongTails
 
 JOB = Job("ledger.checkpoint", limit=500)
 TAILS = LongTails(
     JOB,
-    Mark(f"{JOB.name}:read"),
+    ReadingMark(f"{JOB.name}:read"),
     accounts="ledger_account a WHERE true",
     tail="e.account_id = a.id AND e.id > a.checkpoint_id",
 )

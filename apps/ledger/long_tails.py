@@ -11,7 +11,7 @@ from django.db import connection
 
 from apps.core import clock
 from apps.core.db.sql import Arguments
-from apps.core.marks import Mark
+from apps.core.marks import ReadingMark
 from apps.core.rows import PAUSED_SQL, Job
 
 TAIL_MAX = 1_000
@@ -37,7 +37,7 @@ class LongTails:
     `tail` for which entries `e` are in the tail of one."""
 
     job: Job
-    mark: Mark
+    mark: ReadingMark
     accounts: str
     tail: str
 

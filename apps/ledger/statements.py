@@ -60,7 +60,7 @@ class StatementPage(NamedTuple):
     older: str | None
 
 
-class _Place(NamedTuple):
+class _PageBoundary(NamedTuple):
     """Just after an entry, with the balance before what follows; the balance is None at the very
     end."""
 
@@ -143,14 +143,14 @@ def _line(row: tuple[Any, ...]) -> StatementLine:
     return StatementLine(entry_id, at, kind, role, reference, int(amount), int(balance), cursor)
 
 
-def _place(cursor: str) -> _Place:
+def _place(cursor: str) -> _PageBoundary:
     parts = _CURSOR.fullmatch(cursor)
     if parts is None:
         raise ValueError("no cursor of a statement")
     entry_id, balance = parts.groups()
     if int(entry_id) > _LAST_ID:
         raise ValueError("no cursor of a statement")
-    return _Place(int(entry_id), int(balance))
+    return _PageBoundary(int(entry_id), int(balance))
 
 
 _ENDS = "SELECT min(id), max(id) FROM ledger_entry WHERE account_id = %s"
@@ -161,16 +161,16 @@ WHERE e.account_id = %s AND e.id >= %s ORDER BY e.id LIMIT 1
 _BALANCE_BEFORE = f"SELECT {BALANCE_BEFORE.format(account='%(account)s')}"
 
 
-def _newest(account_id: int, until: datetime | None) -> _Place:
+def _newest(account_id: int, until: datetime | None) -> _PageBoundary:
     """Start of a statement: the newest entry or, by bisection over IDs, the last before a
     moment."""
     if until is None:
-        return _Place(_LAST_ID, None)
+        return _PageBoundary(_LAST_ID, None)
     with connection.cursor() as cursor:
         cursor.execute(_ENDS, [account_id])
         first, last = cursor.fetchone()
         if first is None:
-            return _Place(_LAST_ID, None)
+            return _PageBoundary(_LAST_ID, None)
         low, high = first, last + 1
         while low < high:
             middle = (low + high) // 2
@@ -180,7 +180,7 @@ def _newest(account_id: int, until: datetime | None) -> _Place:
                 (low, middle) if row is None or row[0] >= until + DISORDER else (middle + 1, high)
             )
         cursor.execute(_BALANCE_BEFORE, {"account": account_id, "id": low})
-        return _Place(low, int(cursor.fetchone()[0]))
+        return _PageBoundary(low, int(cursor.fetchone()[0]))
 
 
 # Every account's own newest entries before a place, each with the balance it left, as one list.

@@ -9,14 +9,14 @@ from django.db import models
 from django.db.models.functions import Lower
 
 from apps.core.ids import IdField
-from apps.core.models import Formed, once_per_form
+from apps.core.models import RowWithFormKey, once_per_form
 from apps.payments.models import Payment
 from apps.stores.models import Currency
 
 TOKEN_LENGTH = 12
 
 
-class PaymentLink(Formed):
+class PaymentLink(RowWithFormKey):
     """A page that any number of customers can pay at, each by a payment of their own."""
 
     class Ask(models.TextChoices):
@@ -139,7 +139,7 @@ class TillItem(models.Model):
         indexes = [models.Index(fields=["store", "name"], name="till_item_by_name")]
 
 
-class Sale(Formed):
+class Sale(RowWithFormKey):
     """Something sold in person: its lines, the tip that the customer adds, and the payment made of
     both, once.
 

@@ -6,12 +6,12 @@ from typing import Any
 from django.db.models import Q, QuerySet
 
 from apps.core.models import Viewer
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.links.models import LinkPayment, PaymentLink
 from apps.links.selectors import links_visible_to, payments_by_email
 
 
-def find_links(viewer: Viewer, term: Term, limit: int) -> list[PaymentLink]:
+def find_links(viewer: Viewer, term: SearchTerm, limit: int) -> list[PaymentLink]:
     """By id, the end of the address, or how the title begins, newest first; archived ones are not
     found."""
     condition = (
@@ -22,7 +22,7 @@ def find_links(viewer: Viewer, term: Term, limit: int) -> list[PaymentLink]:
     return list(links_visible_to(viewer).filter(condition, archived_at=None)[:limit])
 
 
-def payments_of_email(viewer: Viewer, term: Term) -> "QuerySet[LinkPayment, Any] | None":
+def payments_of_email(viewer: Viewer, term: SearchTerm) -> "QuerySet[LinkPayment, Any] | None":
     """The ids of the payments by customers who gave exactly this address at a link."""
     if not term.email:
         return None

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from django.db import connection
 
 from apps.core.db.sql import Arguments, array
-from apps.core.marks import Mark
+from apps.core.marks import ReadingMark
 from apps.core.rows import Job
 from apps.ledger.long_tails import TAIL_MAX, LongTails
 from apps.payments.models import DailySum, DailySumPlace
@@ -16,7 +16,7 @@ from apps.payments.models import DailySum, DailySumPlace
 ENTRIES_AT_ONCE = 50_000
 DAY = timedelta(days=1)
 JOB = Job("payments.sum_days", limit=500)
-MARK = Mark("payments.sum_days:read")
+MARK = ReadingMark("payments.sum_days:read")
 
 # Of an account `a`: the entry up to which its sums go. Without one, all entries follow it.
 PLACE = """

@@ -106,7 +106,7 @@ def _horizon() -> int | None:
 
 def _seal_once(horizon: int, at: datetime) -> bool:
     with transaction.atomic(), connection.cursor() as cursor:
-        locks.hold_in_transaction(locks.Turn.PAYMENT_SEALS, "")
+        locks.hold_in_transaction(locks.LockKind.PAYMENT_SEALS, "")
         last = newest()
         of_audit = audit_seals.newest()
         after = last.upto if last else 0

@@ -10,7 +10,7 @@ from django.db.models import Q
 from apps.assets.models import Chain
 from apps.chain.models import UnmatchedTransfer
 from apps.core.models import Viewer
-from apps.core.searching import NEWEST_MAX, Term, newest_found
+from apps.core.searching import NEWEST_MAX, SearchTerm, newest_found
 from apps.payments.models import Payment, Refund
 from apps.payments.selectors import named_email, paid_at
 
@@ -18,7 +18,7 @@ _NEWEST = ("-created_at", "-id")
 
 
 def find_payments(
-    viewer: Viewer, term: Term, limit: int, *, of: "Sequence[models.QuerySet[Any]]" = ()
+    viewer: Viewer, term: SearchTerm, limit: int, *, of: "Sequence[models.QuerySet[Any]]" = ()
 ) -> list[Payment]:
     """By id, reference, order id, title, amount, the email in its metadata, deposit address, payer
     or a transaction that paid it, newest first.
@@ -34,7 +34,7 @@ def find_payments(
     return newest_found(rows, limit, *lookups, begins=(term, ("order_id", "title")))
 
 
-def _lookups(term: Term) -> list[Q]:
+def _lookups(term: SearchTerm) -> list[Q]:
     """Conditions by which a text may be found, each by an index of its own."""
     if term.tx_hash or term.address:
         return paid_at(term.tx_hash or term.address)
@@ -44,7 +44,7 @@ def _lookups(term: Term) -> list[Q]:
     return lookups + [Q(settlement_amount_cents=cents) for cents in term.amounts]
 
 
-def find_refunds(viewer: Viewer, term: Term, limit: int) -> list[Refund]:
+def find_refunds(viewer: Viewer, term: SearchTerm, limit: int) -> list[Refund]:
     """By id, transaction or the address that it went to, newest first."""
     if term.address:
         condition = Q(destination_address=term.address)
@@ -56,7 +56,7 @@ def find_refunds(viewer: Viewer, term: Term, limit: int) -> list[Refund]:
     return list(rows.order_by(*_NEWEST)[:limit])
 
 
-def find_transfers(viewer: Viewer, term: Term, limit: int) -> list[UnmatchedTransfer]:
+def find_transfers(viewer: Viewer, term: SearchTerm, limit: int) -> list[UnmatchedTransfer]:
     """Transfers that no payment expected, by transaction, or the address that they came to or from,
     newest first."""
     rows = UnmatchedTransfer.objects.filter(store_id=viewer.store_id, chain__mode=viewer.mode)

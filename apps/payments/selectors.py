@@ -22,7 +22,7 @@ from apps.core.db.prepared_reads import Rows
 from apps.core.db.sql import Statement, array
 from apps.core.messages.fields import is_uuid
 from apps.core.models import Viewer
-from apps.core.searching import NEWEST_MAX, Term, found_by_any, newest
+from apps.core.searching import NEWEST_MAX, SearchTerm, found_by_any, newest
 from apps.payments import states
 from apps.payments.models import (
     CheckoutView,
@@ -356,12 +356,12 @@ def search(rows: "models.QuerySet[Payment]", text: str) -> "models.QuerySet[Paym
     lookups = [models.Q(reference=text.upper())]
     if is_uuid(text):
         lookups.append(models.Q(pk=text))
-    lookups += [models.Q(settlement_amount_cents=cents) for cents in Term.of(text).amounts]
+    lookups += [models.Q(settlement_amount_cents=cents) for cents in SearchTerm.of(text).amounts]
     parts = models.Q(order_id__istartswith=text) | models.Q(title__icontains=text)
     return found_by_any(
         rows,
         *lookups,
-        begins=(Term.of(text), ("order_id", "title")),
+        begins=(SearchTerm.of(text), ("order_id", "title")),
         in_newest=models.Q(reference__contains=text.upper()) | parts,
     )
 

@@ -36,7 +36,7 @@ NEAR_PERCENT = 10
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittingPayment:
     """`due_atomic` is what it asks for in the coin that came, None where it doesn't take that
     coin."""
 
@@ -45,15 +45,16 @@ class Fit:
     is_own: bool
 
 
-def fits_of(access: Access, transfer: UnmatchedTransfer, own: Payment) -> list[Fit]:
+def fits_of(access: Access, transfer: UnmatchedTransfer, own: Payment) -> list[FittingPayment]:
     """The payment whose address it is, then those that ask for about this amount of this coin, the
     nearest first and of equals the latest."""
     near = _near(access, transfer)
     due = next((address.required_atomic for address in near if address.payment_id == own.pk), None)
-    further = [Fit(address.payment, address.required_atomic, False) for address in near]
-    return [Fit(own, due, True), *(address for address in further if address.payment.pk != own.pk)][
-        :SHOWN
-    ]
+    further = [FittingPayment(address.payment, address.required_atomic, False) for address in near]
+    return [
+        FittingPayment(own, due, True),
+        *(address for address in further if address.payment.pk != own.pk),
+    ][:SHOWN]
 
 
 def _near(access: Access, transfer: UnmatchedTransfer) -> list[PaymentAddress]:

@@ -4,12 +4,12 @@ asked."""
 from django.db.models import Q
 
 from apps.core.models import Viewer
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.payouts.models import Destination, Payout, PayoutBatch, Schedule
 from apps.payouts.selectors import destinations_visible_to, schedules_visible_to
 
 
-def find_payouts(viewer: Viewer, term: Term, limit: int) -> list[Payout]:
+def find_payouts(viewer: Viewer, term: SearchTerm, limit: int) -> list[Payout]:
     """By id, transaction, address, or how the label of a saved destination begins, newest first."""
     if term.tx_hash:
         condition = Q(tx_hash=term.tx_hash)
@@ -35,7 +35,7 @@ def find_payouts(viewer: Viewer, term: Term, limit: int) -> list[Payout]:
     return list(rows.order_by("-created_at", "-id")[:limit])
 
 
-def find_destinations(viewer: Viewer, term: Term, limit: int) -> list[Destination]:
+def find_destinations(viewer: Viewer, term: SearchTerm, limit: int) -> list[Destination]:
     """Those that can be paid to, by id, address, or how the name begins, newest first."""
     if term.id is not None:
         condition = Q(pk=term.id)
@@ -44,14 +44,14 @@ def find_destinations(viewer: Viewer, term: Term, limit: int) -> list[Destinatio
     return list(destinations_visible_to(viewer).filter(condition)[:limit])
 
 
-def find_schedules(viewer: Viewer, term: Term, limit: int) -> list[Schedule]:
+def find_schedules(viewer: Viewer, term: SearchTerm, limit: int) -> list[Schedule]:
     """By id; deleted ones are not found."""
     if term.id is None:
         return []
     return list(schedules_visible_to(viewer).filter(pk=term.id, deleted_at=None)[:limit])
 
 
-def find_batches(viewer: Viewer, term: Term, limit: int) -> list[PayoutBatch]:
+def find_batches(viewer: Viewer, term: SearchTerm, limit: int) -> list[PayoutBatch]:
     """Mass payouts by id."""
     if term.id is None:
         return []

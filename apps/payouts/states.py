@@ -5,12 +5,12 @@ from datetime import timedelta
 
 from django.utils.translation import gettext_noop
 
-from apps.core.machine import Machine, Noted, Step
+from apps.core.machine import Machine, Step, StepWithNote
 from apps.payouts.models import Payout, PayoutApproval, PayoutBatch, PayoutBatchLine
 
 _Status = Payout.Status
 _Code = Payout.FailureCode
-MACHINE = Machine[Payout, Noted](
+MACHINE = Machine[Payout, StepWithNote](
     {
         _Status.PENDING: {
             _Status.SUBMITTED,

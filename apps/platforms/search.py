@@ -3,12 +3,12 @@
 from django.db.models import Q
 
 from apps.access.access import Access
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.platforms.selectors import accounts_of
 from apps.stores.models import Store
 
 
-def find_accounts(access: Access, term: Term, limit: int) -> list[Store]:
+def find_accounts(access: Access, term: SearchTerm, limit: int) -> list[Store]:
     """By id, external id, or how the name begins, newest first."""
     if not access.store.is_platform:
         return []

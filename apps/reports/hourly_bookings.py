@@ -11,7 +11,7 @@ from django.db import connection
 
 from apps.core import clock
 from apps.core.db.sql import Arguments
-from apps.core.marks import Mark
+from apps.core.marks import ReadingMark
 from apps.core.rows import Job
 from apps.ledger.long_tails import TAIL_MAX, LongTails
 from apps.reports.models import HourlyBooking, HourlyBookingPlace
@@ -31,7 +31,7 @@ RATES_AFTER = timedelta(days=1)
 JOB = Job("reports.sum_bookings", limit=500)
 TAILS = LongTails(
     JOB,
-    Mark(f"{JOB.name}:read"),
+    ReadingMark(f"{JOB.name}:read"),
     accounts="ledger_account a LEFT JOIN reports_hourlybookingplace p ON p.account_id = a.id"
     " WHERE a.store_id IS NOT NULL",
     tail="e.account_id = a.id AND e.id > coalesce(p.newest_id, 0)",

@@ -21,7 +21,7 @@ _SAID_ELSEWHERE = "staff_request."  # the request itself stands in the list
 
 
 @dataclass(frozen=True)
-class Deed:
+class StaffAction:
     """`details` are (what, before, after); `by` is who, `reason` why."""
 
     at: datetime
@@ -31,13 +31,13 @@ class Deed:
     details: list[tuple[str, str, str]]
 
 
-def done_to(row: Model) -> list[Deed]:
+def done_to(row: Model) -> list[StaffAction]:
     """At most SHOWN_MAX of them; the audit log has all."""
     deeds = [*_lines(row), *_requests(row)]
     return sorted(deeds, key=lambda deed: deed.at, reverse=True)[:SHOWN_MAX]
 
 
-def _lines(row: Model) -> Iterator[Deed]:
+def _lines(row: Model) -> Iterator[StaffAction]:
     by_staff = AuditEntry.objects.filter(actor_kind=ActorKind.STAFF).order_by("-id")
     about = Q(target_id=str(row.pk), target_type=row._meta.model_name or "")
     entries = {entry.pk: entry for entry in by_staff.filter(about)[:SHOWN_MAX]}
@@ -50,13 +50,13 @@ def _lines(row: Model) -> Iterator[Deed]:
             yield _of_entry(entry, row)
 
 
-def _of_entry(entry: AuditEntry, row: Model) -> Deed:
+def _of_entry(entry: AuditEntry, row: Model) -> StaffAction:
     is_own = entry.target_id == str(row.pk)
     name = "" if is_own or not entry.target_name else f": {entry.target_name}"
     message = entry.details.get("message")
     what = str(message) if isinstance(message, str) and message else f"{entry.title}{name}"
     reason = entry.reason if entry.reason and entry.reason not in what else ""
-    return Deed(entry.at, entry.actor_name, what, reason, list(_changes(entry)))
+    return StaffAction(entry.at, entry.actor_name, what, reason, list(_changes(entry)))
 
 
 def _changes(entry: AuditEntry) -> Iterator[tuple[str, str, str]]:
@@ -71,16 +71,18 @@ def _text(value: Any) -> str:
     return "None" if value in (None, "", []) else str(value)
 
 
-def _requests(row: Model) -> Iterator[Deed]:
+def _requests(row: Model) -> Iterator[StaffAction]:
     """Requests about a record: their time, their author and their outcome."""
     targets = [str(row.pk), *(suspensions.targets_of(row) if isinstance(row, Store) else ())]
     rows = StaffRequest.objects.filter(target_id__in=targets)
     newest = rows.select_related("asked_by", "decided_by").order_by("-asked_at")
     for request in islice(newest[:SHOWN_MAX], SHOWN_MAX):
         asked_by = str(request.asked_by)
-        yield Deed(request.asked_at, asked_by, f"Requested: {request.name}", request.reason, [])
+        yield StaffAction(
+            request.asked_at, asked_by, f"Requested: {request.name}", request.reason, []
+        )
         if request.decided_at is not None:
             words = status_words("staff_request", request.outcome)
             by = str(request.decided_by) if request.decided_by is not None else "Tillgate"
             what = f"{words}: {request.name}"
-            yield Deed(request.decided_at, by, what, request.decision_reason, [])
+            yield StaffAction(request.decided_at, by, what, request.decision_reason, [])

@@ -26,7 +26,7 @@ from django.utils.safestring import SafeString
 
 from apps.core import clock, emails, ids, money
 from apps.core.models import Mode
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.core.templatetags.tillgate import (
     badge,
     email_text,
@@ -415,7 +415,7 @@ def found_by(rows: "QuerySet[Any]", columns: Iterable[str], typed: str) -> "Quer
     A column is compared whole; `^name` by its beginning, `store` by the store's id or the beginning
     of its name.
     """
-    term = Term.of(typed)
+    term = SearchTerm.of(typed)
     for column in columns:
         condition = _condition(rows.model, column, term)
         if condition is None:
@@ -428,7 +428,7 @@ def found_by(rows: "QuerySet[Any]", columns: Iterable[str], typed: str) -> "Quer
     return rows.none()
 
 
-def _condition(model: type[Model], column: str, term: Term) -> Q | None:
+def _condition(model: type[Model], column: str, term: SearchTerm) -> Q | None:
     """None when the column can't hold what was typed."""
     typed = term.text
     if column.startswith("^"):
@@ -475,6 +475,6 @@ def _of_chain(model: type[Model]) -> "QuerySet[Any]":
     return cast("QuerySet[Any]", chains._base_manager.all())
 
 
-def _stores(field: Any, term: Term) -> list[Any]:
+def _stores(field: Any, term: SearchTerm) -> list[Any]:
     matches = field.related_model._base_manager.filter(term.begins("name"))
     return list(matches.values_list("pk", flat=True)[:STORES_MAX])

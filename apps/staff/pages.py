@@ -23,7 +23,7 @@ from apps.staff import history, lists
 from apps.staff.labels import column_label, in_one_order
 from apps.staff.plumbing.paging import CappedPaginator
 from apps.staff.plumbing.seen import SEEN, STALE, digest_of
-from apps.staff.plumbing.times import Dated
+from apps.staff.plumbing.times import PageWithCreationTime
 from apps.staff.plumbing.unit_fields import UnitField, unit_field_of
 from apps.staff.plumbing.values import STATUS_FIELDS, record_title, shown
 from apps.stores import staff_roles
@@ -145,7 +145,7 @@ class Permissions:
         return False
 
 
-class ReadOnly(Dated, Record, Permissions, _ModelAdmin):
+class ReadOnly(PageWithCreationTime, Record, Permissions, _ModelAdmin):
     """Rows that staff look at."""
 
     change_form_template = "staff/record.html"

@@ -122,7 +122,7 @@ def _check_changes(store: Store) -> None:
     stores together."""
     owners, stores = owned_together(store.pk)
     for key in sorted(owners):  # of two stores at once the second counts the first
-        locks.hold_in_transaction(locks.Turn.DOMAINS_OF_AN_OWNER, key)
+        locks.hold_in_transaction(locks.LockKind.DOMAINS_OF_AN_OWNER, key)
     changes = AuditEntry.objects.filter(
         action="store.domain_changed", store_id__in=stores, at__gt=real_now() - CHANGES_COUNTED
     )

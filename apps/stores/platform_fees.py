@@ -95,7 +95,7 @@ def tell_raise(account: Store, platform: Store) -> None:
     after = money.points_text(chosen_fee(account, platform) or _NOTHING)
     key = f"platform_fee:{account.pk}:{after}:{iso(since)}"
     notifications.record(
-        notifications.News(
+        notifications.NewNotification(
             account.pk,
             Mode.LIVE,
             notification_kinds.PLATFORM_FEE,

@@ -3,11 +3,11 @@
 from django.db.models import Q
 
 from apps.core.models import Viewer
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.stores.models import Member
 
 
-def find_members(viewer: Viewer, term: Term, limit: int) -> list[Member]:
+def find_members(viewer: Viewer, term: SearchTerm, limit: int) -> list[Member]:
     """By a part of the name or the email address: a team is small, and walked by its store's
     index."""
     if not term.text or term.is_exact:

@@ -61,7 +61,7 @@ def move(store: Store, mode: str, seconds: int) -> int:
 
 
 @dataclass(frozen=True)
-class Standing:
+class TestClockState:
     """Present time of the clock, and its target; `target` is None while it isn't being moved."""
 
     now: datetime
@@ -73,11 +73,11 @@ class Standing:
         return self.now != self.real or self.target is not None
 
 
-def clock_of(store: Store) -> Standing:
+def clock_of(store: Store) -> TestClockState:
     """As the row was read: a clock that is being moved stands somewhere on its way."""
     real = clock.real_now()
     goal = store.test_clock_target_seconds
-    return Standing(
+    return TestClockState(
         now=real + timedelta(seconds=store.test_offset_seconds),
         real=real,
         target=None if goal is None else real + timedelta(seconds=goal),

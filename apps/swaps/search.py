@@ -3,11 +3,11 @@
 from django.db.models import Q
 
 from apps.core.models import Viewer
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.swaps.models import Swap
 
 
-def find_swaps(viewer: Viewer, term: Term, limit: int) -> list[Swap]:
+def find_swaps(viewer: Viewer, term: SearchTerm, limit: int) -> list[Swap]:
     """Newest first."""
     if not term.is_exact:
         return []

@@ -4,11 +4,11 @@ found by primary key."""
 from django.db.models import Q
 
 from apps.core.models import Viewer
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.webhooks.models import Delivery, Endpoint, Event
 
 
-def find_endpoints(viewer: Viewer, term: Term, limit: int) -> list[Endpoint]:
+def find_endpoints(viewer: Viewer, term: SearchTerm, limit: int) -> list[Endpoint]:
     """By id, or a part of the URL: of those that there are at once
     (services.endpoints.ENDPOINTS_MAX)."""
     condition = Q(pk=term.id) if term.id is not None else Q(url__icontains=term.text)
@@ -16,7 +16,7 @@ def find_endpoints(viewer: Viewer, term: Term, limit: int) -> list[Endpoint]:
     return list(rows.order_by("-created_at", "-id")[:limit]) if term.text else []
 
 
-def find_deliveries(viewer: Viewer, term: Term, limit: int) -> list[Delivery]:
+def find_deliveries(viewer: Viewer, term: SearchTerm, limit: int) -> list[Delivery]:
     """By its own id or that of its event, newest first."""
     if term.id is None:
         return []
@@ -28,7 +28,7 @@ def find_deliveries(viewer: Viewer, term: Term, limit: int) -> list[Delivery]:
     return list(rows.defer("endpoint__sealed_secret").order_by("-created_at", "-id")[:limit])
 
 
-def find_events(viewer: Viewer, term: Term, limit: int) -> list[Event]:
+def find_events(viewer: Viewer, term: SearchTerm, limit: int) -> list[Event]:
     """By id."""
     if term.id is None:
         return []

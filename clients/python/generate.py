@@ -218,13 +218,13 @@ def resources(
         "from __future__ import annotations\n",
         "from typing import TYPE_CHECKING, List\n",
         "from .. import async_calls, calls" if kind.is_async else "from .. import calls",
-        "from ..later import Later\n",
+        "from ..later import LazyModule\n",
         "if TYPE_CHECKING:",
         "    from typing_extensions import Unpack\n",
         *imports_of(kind),
         "    from . import inputs, models",
         "else:",
-        '    models = Later(".generated.models")',
+        '    models = LazyModule(".generated.models")',
     ]
     names = list(dict.fromkeys(one.resource for one in methods))
     for resource in names:

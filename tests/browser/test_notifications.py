@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from apps.stores.notices import notifications
-from apps.stores.notices.notifications import News
+from apps.stores.notices.notifications import NewNotification
 from tests.browser.conftest import OpenPage, shoot
 from tests.browser.test_dashboard import fine_again
 from tests.browser.test_own_settings import UGLY, VIEWS, judged
@@ -23,7 +23,7 @@ def test_what_is_new_is_seen_at_the_bell_and_on_its_page(
     titles = ("Payout of 0.5 ETH failed", "Payment of €24.90 was underpaid", UGLY)
     notifications.record(
         *(
-            News(
+            NewNotification(
                 world.bakery.store.pk,
                 "test",
                 "payout_problem",
@@ -65,7 +65,7 @@ def test_a_row_is_read_by_itself_and_the_bell_counts_the_others(
     page = open_page("/dashboard/balances", width=width, dark=dark, person=world.alice)
     notifications.record(
         *(
-            News(
+            NewNotification(
                 world.bakery.store.pk,
                 "test",
                 "payout_problem",

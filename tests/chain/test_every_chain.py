@@ -202,7 +202,7 @@ def tell_the_story(place: Place, bakery: Shop) -> None:
     assert Payment.objects.get(pk=payment["id"]).status == "completed"
 
     Address.objects.update(watch_balance_until=clock.real_now() - timedelta(seconds=1))
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1, gas_transfers=1)
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=1, gas_transfers=1)
     place.work()
     place.work()
     assert (place.held(place.hot), place.held(entry.address_id)) == (entry.required_atomic, 0)

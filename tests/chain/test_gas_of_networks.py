@@ -187,7 +187,7 @@ class TestWhatANodeRefuses:
             place.local.mint(contract, entry.address_id, entry.required_atomic)
             addresses.append(entry.address_id)
         place.arrives()
-        assert sweeper.sweep_due() == sweeper.Swept(sweeps=3, gas_transfers=3)
+        assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=3, gas_transfers=3)
         signing_rounds.sign_due()
         sender.run_due()
         place.arrives()

@@ -20,7 +20,7 @@ from apps.chain.models import (
 from apps.chain.watching import address_looks
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.db.locks import Turn
+from apps.core.db.locks import LockKind
 from apps.core.models import Lease
 from tests import make
 from tests.chain.conftest import Reader, make_address
@@ -131,7 +131,7 @@ def test_an_address_asked_for_by_another_chains_asset_stops_no_look(
 def held() -> None:
     """The turn of a network's watcher."""
     values = {"holder": uuid.uuid4(), "until": clock.real_now() + timedelta(minutes=1)}
-    Lease.objects.update_or_create(turn=Turn.CHAIN_WATCHER, key="base", defaults=values)
+    Lease.objects.update_or_create(turn=LockKind.CHAIN_WATCHER, key="base", defaults=values)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from apps.audit import custody
 from apps.chain.providers.base import Call, RpcError
 from apps.chain.providers.jsonrpc import JsonRpc
 from apps.chain.rpc import state
-from apps.chain.rpc.state import MULTICALL, At, each_at
+from apps.chain.rpc.state import MULTICALL, BlockReference, each_at
 from tests.chain.conftest import Reader
 from tests.chain.local import SEPOLIA_ID, LocalChain
 from tests.chain.multicall import CODE
@@ -29,11 +29,11 @@ def node(chain: LocalChain, proxy: Proxy) -> JsonRpc:
     return JsonRpc("sepolia", SEPOLIA_ID, [proxy.url])
 
 
-def tip(chain: LocalChain) -> At:
-    return At(chain.height, chain.block(chain.height)["hash"])
+def tip(chain: LocalChain) -> BlockReference:
+    return BlockReference(chain.height, chain.block(chain.height)["hash"])
 
 
-def held(node: JsonRpc, at: At, holders: list[str] | None = None) -> list[int]:
+def held(node: JsonRpc, at: BlockReference, holders: list[str] | None = None) -> list[int]:
     calls: list[Call] = [("eth_getBalance", [holder, at.hash]) for holder in holders or HOLDERS]
     return [int(answer, 16) for answer in each_at(node, calls, at)]
 
@@ -138,7 +138,7 @@ def test_a_node_that_knows_no_hashes_is_asked_by_number(
     chain.mine(3)
     assert held(node, at) == EXPECTED
     with pytest.raises(RpcError, match="another one now"):
-        held(node, At(at.number, "0x" + "ab" * 32))
+        held(node, BlockReference(at.number, "0x" + "ab" * 32))
 
 
 def test_a_refusal_of_every_way_is_a_refusal(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.access.scopes import ALL
-from apps.api.plumbing.queries import Paged
+from apps.api.plumbing.queries import PagedQuery
 from apps.api.urls import ROUTES
 from apps.core.redis import buckets
 from apps.stores.services import change_store
@@ -16,7 +16,7 @@ from tests.whole import usually
 PAGED = [
     route.path
     for route in ROUTES
-    if route.view.query is not None and issubclass(route.view.query, Paged)
+    if route.view.query is not None and issubclass(route.view.query, PagedQuery)
 ]
 # query -> page, per_page (0: the list's own)
 PAGES: list[tuple[str, int, int]] = [

@@ -26,7 +26,7 @@ PAGE = (
     '<!doctype html><html lang="en"><head><title>A'
     " page</title></head><body><h1>{}</h1></body></html>"
 )
-INSIDE = pdf.Inside(
+INSIDE = pdf.EmbeddedFile(
     "data.xml",
     b"<a/>",
     "What it says",

@@ -5,7 +5,7 @@ import pytest
 from apps.billing.search import find_customers
 from apps.billing.selectors import search_customers
 from apps.core import list_pages, searching
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.payments import selectors
 from tests import make
 from tests.billing import records
@@ -86,7 +86,7 @@ def test_a_customer_is_found_by_name_however_many_later_names_begin_with_it(
     viewer = bakery.access()
 
     assert whole in [str(row.pk) for row in search_customers(viewer, "ann")]
-    assert whole in [str(row.pk) for row in find_customers(viewer, Term.of("ann"), 6)]
+    assert whole in [str(row.pk) for row in find_customers(viewer, SearchTerm.of("ann"), 6)]
 
 
 def test_a_whole_reference_is_found_in_any_case_and_a_part_of_it_too(bakery: Shop) -> None:

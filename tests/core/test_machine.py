@@ -9,11 +9,11 @@ import pytest
 from django.db import connection, transaction
 
 from apps.core.clock import real_now
-from apps.core.machine import Change, IllegalMove, Machine, Noted, Step
+from apps.core.machine import Change, IllegalMove, Machine, Step, StepWithNote
 from apps.core.models import OutgoingMail
 
 _Status = OutgoingMail.Status
-Letters = Machine[OutgoingMail, Noted]
+Letters = Machine[OutgoingMail, StepWithNote]
 MOVES = {
     _Status.QUEUED: {_Status.QUEUED, _Status.SENT},
     _Status.SENT: {_Status.DROPPED},
@@ -31,7 +31,7 @@ def email() -> OutgoingMail:
     return made
 
 
-def line(change: Change[OutgoingMail, Noted]) -> tuple[str, str, str]:
+def line(change: Change[OutgoingMail, StepWithNote]) -> tuple[str, str, str]:
     return change.before, change.step.status, change.step.note
 
 
@@ -45,7 +45,7 @@ def machine(history: list[tuple[str, str, str]]) -> Letters:
     made = Letters(MOVES)
 
     @made.recorder
-    def record(changes: Sequence[Change[OutgoingMail, Noted]]) -> None:
+    def record(changes: Sequence[Change[OutgoingMail, StepWithNote]]) -> None:
         history.extend(line(change) for change in changes)
 
     return made
@@ -56,7 +56,11 @@ def test_every_step_is_recorded_and_the_row_is_written_once(
 ) -> None:
     row = email()
     assert machine.change_status(
-        row, Noted(_Status.SENT), Noted(_Status.DROPPED, "too many"), at=AT, attempts=3
+        row,
+        StepWithNote(_Status.SENT),
+        StepWithNote(_Status.DROPPED, "too many"),
+        at=AT,
+        attempts=3,
     )
     assert history == [("queued", "sent", ""), ("sent", "dropped", "too many")]
     kept = OutgoingMail.objects.get(pk=row.pk)
@@ -68,7 +72,7 @@ def test_a_step_that_the_table_does_not_have_changes_nothing(
 ) -> None:
     row = email()
     with pytest.raises(IllegalMove):
-        machine.change_status(row, Noted(_Status.SENT), Noted(_Status.QUEUED), at=AT)
+        machine.change_status(row, StepWithNote(_Status.SENT), StepWithNote(_Status.QUEUED), at=AT)
     assert history == []
     assert OutgoingMail.objects.get(pk=row.pk).status == row.status == "queued"
 
@@ -78,13 +82,13 @@ def test_whoever_comes_second_changes_nothing_and_is_told(
 ) -> None:
     row = email()
     other = OutgoingMail.objects.get(pk=row.pk)
-    machine.change_status(other, Noted(_Status.SENT), at=AT)
-    assert not machine.change_status(row, Noted(_Status.SENT), at=AT, attempts=9)
+    machine.change_status(other, StepWithNote(_Status.SENT), at=AT)
+    assert not machine.change_status(row, StepWithNote(_Status.SENT), at=AT, attempts=9)
     assert row.status == "queued"
     assert len(history) == 1
     assert OutgoingMail.objects.get(pk=row.pk).attempts == 0
     with pytest.raises(IllegalMove, match="somebody else"):
-        machine.change_locked(row, Noted(_Status.SENT), at=AT)
+        machine.change_locked(row, StepWithNote(_Status.SENT), at=AT)
 
 
 def test_a_history_that_cannot_be_written_leaves_nothing_of_the_change_to_be_committed(
@@ -94,12 +98,12 @@ def test_a_history_that_cannot_be_written_leaves_nothing_of_the_change_to_be_com
     row = email()
 
     @machine.recorder
-    def record(changes: Sequence[Change[OutgoingMail, Noted]]) -> None:
+    def record(changes: Sequence[Change[OutgoingMail, StepWithNote]]) -> None:
         raise ZeroDivisionError
 
     with transaction.atomic():
         with pytest.raises(ZeroDivisionError):
-            machine.change_status(row, Noted(_Status.SENT), at=AT)
+            machine.change_status(row, StepWithNote(_Status.SENT), at=AT)
         assert connection.needs_rollback  # even if the caller went on
     assert OutgoingMail.objects.get(pk=row.pk).status == "queued"
 
@@ -107,7 +111,7 @@ def test_a_history_that_cannot_be_written_leaves_nothing_of_the_change_to_be_com
 def test_a_machine_whose_history_nobody_writes_changes_nothing(db: None) -> None:
     row = email()
     with pytest.raises(IllegalMove, match="Nobody records"), transaction.atomic():
-        Letters(MOVES).change_status(row, Noted(_Status.SENT), at=AT)
+        Letters(MOVES).change_status(row, StepWithNote(_Status.SENT), at=AT)
     assert OutgoingMail.objects.get(pk=row.pk).status == "queued"
     assert Machine[OutgoingMail, Step](MOVES, has_history=False).change_status(
         email(), Step(_Status.SENT), at=AT
@@ -122,7 +126,7 @@ def test_many_rows_change_in_one_statement_each_with_its_own_columns(
     ats = [AT + timedelta(minutes=number) for number in range(3)]
     with django_assert_num_queries(1):  # type: ignore[operator]  # pytest-django has no type for it
         moved = machine.change_many(
-            rows, Noted(_Status.SENT), ats=ats, each={"attempts": [1, 2, 3]}, error="none"
+            rows, StepWithNote(_Status.SENT), ats=ats, each={"attempts": [1, 2, 3]}, error="none"
         )
     assert moved == [rows[0], rows[2]]
     assert [(row.status, row.attempts, row.error) for row in rows] == [
@@ -131,14 +135,14 @@ def test_many_rows_change_in_one_statement_each_with_its_own_columns(
         ("sent", 3, "none"),
     ]
     assert history == [("queued", "sent", "")] * 2
-    assert machine.change_many([], Noted(_Status.SENT), ats=[], each={}) == []
+    assert machine.change_many([], StepWithNote(_Status.SENT), ats=[], each={}) == []
 
 
 def test_rows_are_changed_unread_only_where_no_history_is_lost(db: None, machine: Letters) -> None:
     row = email()
     rows = OutgoingMail.objects.all()
     with pytest.raises(IllegalMove):
-        machine.change_all(rows, _Status.QUEUED, Noted(_Status.SENT))
+        machine.change_all(rows, _Status.QUEUED, StepWithNote(_Status.SENT))
     silent = Machine[OutgoingMail, Step](MOVES, has_history=False)
     with pytest.raises(IllegalMove):
         silent.change_all(rows, _Status.SENT, Step(_Status.QUEUED))

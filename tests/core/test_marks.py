@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.db import connection, connections, transaction
 
-from apps.core.marks import Mark
+from apps.core.marks import ReadingMark
 from apps.core.models import RowTurn
 
-MARK = Mark("test:read")
+MARK = ReadingMark("test:read")
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from pypdf import PdfReader
 
 from apps.core.documents import process
 from apps.core.documents.metadata import Vocabulary
-from apps.core.documents.pdf import Inside
+from apps.core.documents.pdf import EmbeddedFile
 from apps.core.documents.process import NotRendered, Process, render_apart
 from dev import bootstrap
 
 PAGE = '<!doctype html><html lang="en"><head><title>A page</title></head><body>{}</body></html>'
-INSIDE = Inside(
+INSIDE = EmbeddedFile(
     "data.xml",
     b"<a/>",
     "What it says",

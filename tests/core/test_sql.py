@@ -10,7 +10,7 @@ from django.db.utils import DatabaseError
 
 from apps.core import clock
 from apps.core.db.prepared_reads import Rows
-from apps.core.db.sql import Blank, Statement, array, statement_of
+from apps.core.db.sql import BlankParameter, Statement, array, statement_of
 from apps.payments.models import Payment, PaymentAddress, PaymentEvent
 from config.databases import PREPARED_FROM_USE
 from tests import make
@@ -105,9 +105,9 @@ def test_a_statement_finds_what_its_query_would_whatever_its_values_are(
     make.payment(cast.bakery.test, title="Cake")
     make.payment(cast.strangers.test, title=title)
     rows = Payment.objects.filter(
-        store_id=Blank("store_id", UUIDField()),
-        mode=Blank("mode", CharField()),
-        created_at__gte=Blank("now", DateTimeField()) - timedelta(days=1),
+        store_id=BlankParameter("store_id", UUIDField()),
+        mode=BlankParameter("mode", CharField()),
+        created_at__gte=BlankParameter("now", DateTimeField()) - timedelta(days=1),
         title=title,
     )
     statement = statement_of(rows.values_list("id"))

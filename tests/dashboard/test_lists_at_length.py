@@ -15,7 +15,7 @@ from apps.billing.models import Customer
 from apps.billing.selectors import owed
 from apps.core import clock, searching
 from apps.core.db import tenancy
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.dashboard.notices.inbox import Inbox
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.search import find_payments
@@ -157,7 +157,7 @@ def test_a_month_of_payments_is_searched_by_indexes_in_no_time(month: Month) -> 
     for typed in texts:
         with acting_as(WEB), tenancy.within(tenancy.of([month.cast.bakery.store], ["test"])):
             with CaptureQueriesContext(connection) as seen:
-                find_payments(viewer, Term.of(typed), 6)
+                find_payments(viewer, SearchTerm.of(typed), 6)
             statements = [item["sql"] for item in seen if "payments_payment" in item["sql"]]
             plan = "\n".join(explained(statement) for statement in statements)
         for table in ("payments_payment", "chain_deposit", "payments_paymentaddress"):

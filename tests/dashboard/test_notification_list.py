@@ -13,17 +13,21 @@ from apps.dashboard.notices import notification_lines
 from apps.stores.models import Member, Notification
 from apps.stores.notices import notifications
 from apps.stores.notices.kinds import KINDS
-from apps.stores.notices.notifications import News
+from apps.stores.notices.notifications import NewNotification
 from tests import make
 from tests.cast import Cast
 from tests.dashboard.browse import Browser, text
 from tests.taken_out import committed_cast
 
 
-def news(cast: Cast, subject: str, title: str, *, amount: str = "", kind: str = "") -> News:
+def news(
+    cast: Cast, subject: str, title: str, *, amount: str = "", kind: str = ""
+) -> NewNotification:
     store = cast.bakery.store.pk
     path = "/dashboard/payouts/01a2267b-4ade-7c60-b91c-6d2aa50bcf25"
-    return News(store, "test", kind or "payout_problem", subject, title, path, "Why", amount)
+    return NewNotification(
+        store, "test", kind or "payout_problem", subject, title, path, "Why", amount
+    )
 
 
 def shown(browser: Browser) -> list[tuple[str, list[notification_lines.NotificationItem]]]:

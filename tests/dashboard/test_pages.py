@@ -24,7 +24,7 @@ from apps.stores import roles
 from apps.stores.emailing import customer_mail
 from apps.stores.models import Notification, Role, User
 from apps.stores.models.mail import TestLetter
-from apps.stores.notices.notifications import News, record
+from apps.stores.notices.notifications import NewNotification, record
 from apps.stores.services import change_store
 from apps.webhooks.models import Delivery
 from apps.webhooks.requests import EndpointRequest
@@ -99,7 +99,9 @@ def shown_email(cast: Cast) -> dict[str, str]:
 
 def notification(cast: Cast) -> dict[str, str]:
     store = cast.bakery.store.pk
-    record(News(store, "test", "payout_problem", "1", "Payout failed", "/dashboard/payouts"))
+    record(
+        NewNotification(store, "test", "payout_problem", "1", "Payout failed", "/dashboard/payouts")
+    )
     row = Notification.objects.visible_to(cast.bakery.access()).first()
     assert row is not None
     return {"id": str(row.pk)}

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.dashboard.payment.timeline import Story, timeline_of
+from apps.dashboard.payment.timeline import TimelineFacts, timeline_of
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.services.receipts import email_receipt
 from apps.payments.services.refund_progress import advance_refunds
@@ -159,7 +159,7 @@ def test_a_long_timeline_is_capped_and_shown_whole_on_demand(cast: Cast) -> None
     whole = browser.get(f"payments/{made['id']}?timeline=all")
     assert len(titles(whole)) == 151 and "Show all" not in text(whole)
     assert "timeline=all" in text(whole)  # what refreshes itself stays whole
-    assert timeline_of(Story(snapshot_of(row)), 10).total == 151
+    assert timeline_of(TimelineFacts(snapshot_of(row)), 10).total == 151
 
 
 def statements(browser: Browser, id: str) -> int:

@@ -12,7 +12,7 @@ from apps.audit.grants import WEB
 from apps.billing.models import Invoice
 from apps.chain.models import Address, Deposit
 from apps.core.db import tenancy
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.dashboard.searching.search import GROUPS, PER_GROUP
 from apps.dashboard.urls import PAGES
 from apps.payments.models import Payment, PaymentAddress, Refund
@@ -52,7 +52,7 @@ def hits(shop: Shop, group: str, typed: str) -> list[str]:
     """What one group of the page shows to the owner, without the page and the other groups."""
     asked = next(item for item in GROUPS if item.title == group)
     viewer = Access.for_session(shop.owner, shop.store, "test")
-    term = Term.of(typed)
+    term = SearchTerm.of(typed)
     with acting_as(WEB), tenancy.within(tenancy.of([shop.store], ["test"])):
         return [asked.hit_of(row, term).title for row in asked.find(viewer, term, PER_GROUP)]
 

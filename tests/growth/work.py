@@ -31,14 +31,14 @@ def _claim() -> None:
 def _sweep() -> None:
     """What the job asks before it asks a node."""
     for wallet in HotWallet.objects.select_related("chain"):
-        chain = sweeper._ChainSweep(wallet.chain, [wallet], None, sweeper.Swept())  # type: ignore[arg-type]  # nothing is asked
+        chain = sweeper._ChainSweep(wallet.chain, [wallet], None, sweeper.SweepCounts())  # type: ignore[arg-type]  # nothing is asked
         chain._found(timezone.now())
 
 
 def _sweep_what_lacks() -> None:
     """What it asks when a wallet has promised more than it has."""
     for wallet in HotWallet.objects.select_related("chain"):
-        chain = sweeper._ChainSweep(wallet.chain, [wallet], None, sweeper.Swept())  # type: ignore[arg-type]  # nothing is asked
+        chain = sweeper._ChainSweep(wallet.chain, [wallet], None, sweeper.SweepCounts())  # type: ignore[arg-type]  # nothing is asked
         for asset in Asset.objects.filter(chain=wallet.chain):
             chain._fullest(asset, timezone.now())
 

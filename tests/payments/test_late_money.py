@@ -18,7 +18,7 @@ from apps.core import clock
 from apps.payments.models import HeldRefund, LateDeposit, Payment
 from apps.payments.selectors import addresses_of
 from apps.payments.services import unexpected
-from apps.payments.services.late import SentBack, accept_late_deposit
+from apps.payments.services.late import DepositSentBack, accept_late_deposit
 from apps.payments.services.reconcile import FINAL, reconcile
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.settle import settle_payment
@@ -350,7 +350,7 @@ def test_late_coins_are_accepted_beside_coins_that_are_held_for_another_payment(
     (back,) = make.detail(api, again["id"])["transactions"]
     answer = booked_transaction(Payment.objects.get(pk=again["id"]), back["tx_hash"])
     assert answer is not None and answer.result == LookupResult.RETURNED
-    with pytest.raises(SentBack):  # though as much is held for the other one
+    with pytest.raises(DepositSentBack):  # though as much is held for the other one
         accept_late(again["id"])
     assert auditing.breaches() == []
 

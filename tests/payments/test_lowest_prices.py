@@ -8,9 +8,9 @@ import pytest
 
 from apps.access.access import Access
 from apps.assets.lowest_prices import (
-    NoPar,
     NotAccepted,
     NotBetween,
+    NotPegged,
     lowest_prices,
     price_text,
     set_lowest_price,
@@ -107,7 +107,7 @@ def test_checkout_lists_no_coin_that_is_refused(bakery: Shop, access: Access, cl
 
 
 def test_only_an_accepted_coin_with_a_par_has_a_lowest_price(access: Access) -> None:
-    with pytest.raises(NoPar):
+    with pytest.raises(NotPegged):
         set_lowest_price(access, "ETH", "0.98")
     for price in ("0.4999", "1.0001", "2"):
         with pytest.raises(NotBetween):

@@ -12,7 +12,7 @@ from apps.assets.services import accept_all_active
 from apps.chain.sending.calls import transfer
 from apps.core import clock
 from apps.payments.documents.checkout import checkout_facts
-from apps.payments.documents.ways import Way, grouped, ways_of
+from apps.payments.documents.ways import WayToPay, grouped, ways_of
 from apps.payments.models import Payment
 from apps.payments.selectors import received_by
 from tests import make
@@ -21,7 +21,7 @@ from tests.cast import Shop
 pytestmark = pytest.mark.django_db
 
 
-def ways(payment_id: str) -> list[Way]:
+def ways(payment_id: str) -> list[WayToPay]:
     payment = Payment.objects.select_related("store").get(pk=payment_id)
     received = received_by(payment)
     return ways_of(

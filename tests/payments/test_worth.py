@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from apps.assets.models import Asset
 from apps.core.messages.fields import Invalid
 from apps.core.money import Amount, Bps, CoinPrice, Fiat
-from apps.payments.services.worth import Most, fiat_text, fiat_typed, part_of
+from apps.payments.services.worth import MaximumAmount, fiat_text, fiat_typed, part_of
 
 
-def most(atomic: int, rate: str, currency: str = "EUR", places: int = 18) -> Most:
+def most(atomic: int, rate: str, currency: str = "EUR", places: int = 18) -> MaximumAmount:
     asset = Asset(id="X", coin_symbol="X", atomic_decimals=places, display_decimals=min(places, 8))
-    return Most(Amount(asset, atomic), CoinPrice(asset, Decimal(rate), currency))
+    return MaximumAmount(Amount(asset, atomic), CoinPrice(asset, Decimal(rate), currency))
 
 
 def test_who_names_the_whole_worth_gets_all_of_it() -> None:

@@ -149,7 +149,7 @@ def test_native_coins_are_fetched_too_and_what_a_contract_sends_meanwhile_is_fou
     Address.objects.filter(pk=address).update(
         watch_balance_until=clock.real_now() + timedelta(days=1)
     )
-    assert sweeper.sweep_due() == sweeper.Swept(), "nobody needs it yet"
+    assert sweeper.sweep_due() == sweeper.SweepCounts(), "nobody needs it yet"
     whole = balances(bakery.store.pk, "test")["SETH"].available_atomic
     assert whole > 2 * ETHER
     payout = make.payout(bakery.test, whole)

@@ -55,7 +55,7 @@ def test_a_hold_of_one_asset_holds_no_other(world: World, token: str) -> None:
     other = world.ask(10**6, token, TOKEN)
     world.work()
     assert status(native) == "requested" and status(other) != "requested"
-    assert holds.held_on(asset.chain) == holds.Held(False, frozenset({"SETH"}))
+    assert holds.held_on(asset.chain) == holds.ChainHolds(False, frozenset({"SETH"}))
     SendingHold.objects.filter(pk=hold.pk).update(lifted_at=clock.real_now())
     world.finish()
     assert status(native) == "confirmed"

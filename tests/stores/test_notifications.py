@@ -27,7 +27,7 @@ from apps.platforms.services.verifications import reject_verification, submit_ve
 from apps.stores.models import Member, Notification, NotificationChoice, Role, User
 from apps.stores.notices import notifications
 from apps.stores.notices.kinds import KINDS
-from apps.stores.notices.notifications import News
+from apps.stores.notices.notifications import NewNotification
 from tests import make
 from tests.billing import records as billing
 from tests.cast import Cast, join, person
@@ -42,13 +42,15 @@ def kinds(cast: Cast, mode: str = "test") -> list[str]:
 
 def news(
     cast: Cast, kind: str = "payout_problem", subject: object = "1", mode: str = "live"
-) -> News:
+) -> NewNotification:
     title = "Payout of 0.5 ETH failed"
     path = "/dashboard/payouts"
-    return News(cast.bakery.store.pk, mode, kind, subject, title, path, "The network refused it")
+    return NewNotification(
+        cast.bakery.store.pk, mode, kind, subject, title, path, "The network refused it"
+    )
 
 
-def told(cast: Cast, *made: News) -> list[Any]:
+def told(cast: Cast, *made: NewNotification) -> list[Any]:
     """The emails of what is recorded, in their order."""
     notifications.record(*made)
     notifications.tell_due()

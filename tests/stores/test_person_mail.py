@@ -19,7 +19,7 @@ from apps.stores.emailing import account_emails, settings_emails
 from apps.stores.emailing.account_emails import StaffDecision
 from apps.stores.models import Role, User
 from apps.stores.notices import notifications
-from apps.stores.notices.notifications import News
+from apps.stores.notices.notifications import NewNotification
 from apps.stores.services import change_password, create_user
 from dev import messages
 from tests.cast import PASSWORD, Cast, join, person
@@ -106,7 +106,9 @@ def test_a_notification_is_emailed_in_the_readers_language_with_its_amount(cast:
     for language in ("de", ""):
         reads(cast.alice, language)
         notifications.record(
-            News(store.pk, "live", "payment_attention", language, words, path, reason, "€1.00")
+            NewNotification(
+                store.pk, "live", "payment_attention", language, words, path, reason, "€1.00"
+            )
         )
         notifications.tell_due()
     german, english = sent()

@@ -66,7 +66,7 @@ def test_a_sweep_goes_to_the_wallet_with_the_least(two: Venue, bakery: Shop) -> 
     two.fund_hot(2)
     fund_second(two, ETHER)
     paid_in(two, bakery, "SETH")
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=1)
     two.work()
     row = OutgoingTransaction.objects.get(purpose="sweep")
     assert (row.status, row.handled_status, row.to_address) == ("confirmed", "confirmed", SECOND)
@@ -87,7 +87,7 @@ def test_a_sweep_to_a_wallet_that_is_halted_waits_and_the_next_goes_to_the_other
     assert (row.status, row.to_address) == ("requested", SECOND)
 
     paid_in(two, bakery, "USDC_SETH")
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1, gas_transfers=1)
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=1, gas_transfers=1)
     two.work(2)
     other = OutgoingTransaction.objects.get(purpose="sweep", asset="USDC_SETH")
     assert (other.status, other.to_address) == ("confirmed", two.hot)

@@ -79,7 +79,7 @@ def test_a_sweep_that_costs_too_much_of_what_it_brings_waits_and_staff_see_why(
 ) -> None:
     address = paid_in(place, bakery, "USDC_SETH", "50.00")
     gas_costs(place, 140)
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     row = Obstacle.objects.get()
     amount = amount_at(address)
     assert (row.kind, row.asset_id, row.ended_at) == ("gas", "USDC_SETH", None)
@@ -124,17 +124,17 @@ def test_what_is_left_at_old_addresses_is_collected_once_gas_is_cheap(
     left = place.native(address)
     assert place.tokens(address) == 0 and left > 0
     gas_costs(place, 140)
-    assert sweeper.sweep_due() == sweeper.Swept(), "more than it brings"
+    assert sweeper.sweep_due() == sweeper.SweepCounts(), "more than it brings"
 
     place.chain.call("anvil_setNextBlockBaseFeePerGas", hex(GWEI // 10))
     place.chain.call("anvil_mine", "0x40")
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=1)
     place.work()
     row = rows("sweep")[-1]
     assert (row.asset_id, row.from_address, row.status) == ("SETH", address, "confirmed")
     assert place.native(address) < left // 10
     assert account_balance(None, "test", "SETH", "custody_deposits") == -place.native(address)
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     assert is_exact()
 
 
@@ -199,9 +199,9 @@ def test_nothing_of_a_paused_token_is_swept_and_no_gas_is_sent_for_it(
 ) -> None:
     address = paid_in(place, bakery, "USDC_SETH")
     issuer.pause()
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     obstacles.look_at_tokens()
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     assert not Obstacle.objects.filter(kind="address").exists()
     issuer.pause(False)
     obstacles.look_at_tokens()
@@ -244,11 +244,11 @@ class TestASignedSweepThatTheBaseFeeOutran:
         gas_costs(place, 2)
         row = self.signed(place)
         assert signing_rounds.sign_due() == 0, "what is there isn't enough"
-        assert sweeper.sweep_due() == sweeper.Swept(), "it has waited for too short"
+        assert sweeper.sweep_due() == sweeper.SweepCounts(), "it has waited for too short"
         self.minutes_pass()
         gas_costs(place, 40)
-        assert sweeper.sweep_due() == sweeper.Swept(gas_transfers=1)
-        assert sweeper.sweep_due() == sweeper.Swept(), "once, while it is on its way"
+        assert sweeper.sweep_due() == sweeper.SweepCounts(gas_transfers=1)
+        assert sweeper.sweep_due() == sweeper.SweepCounts(), "once, while it is on its way"
         for _ in ("the gas", "the sweep"):
             signing_rounds.sign_due()
             sender.run_due()
@@ -280,5 +280,5 @@ class TestASignedSweepThatTheBaseFeeOutran:
         if why == "bounded":
             monkeypatch.setattr(sweep_top_ups, "TOP_UPS_MAX", 0)
         gas_costs(place, 140 if why == "worth" else 40)
-        assert sweeper.sweep_due() == sweeper.Swept()
+        assert sweeper.sweep_due() == sweeper.SweepCounts()
         assert len(rows("sweep_gas")) == 1

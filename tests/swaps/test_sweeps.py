@@ -81,8 +81,8 @@ def test_coins_go_to_the_hot_wallet_but_for_what_gas_may_cost_and_again_when_mor
     place: Venue,
 ) -> None:
     address = due()
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=1)
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     place.work()
     row = OutgoingTransaction.objects.get(purpose="sweep")
     assert (row.status, row.handled_status, row.from_address, row.to_address, row.nonce) == (
@@ -116,8 +116,8 @@ def test_tokens_get_their_gas_from_the_hot_wallet_first_and_it_is_nobodys_paymen
     place: Venue, bakery: Shop
 ) -> None:
     address = paid_in(place, bakery, "USDC_SETH")
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1, gas_transfers=1)
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=1, gas_transfers=1)
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     place.work()
     assert place.native(address) > 0 and is_exact()
     place.work()
@@ -138,12 +138,14 @@ def test_what_is_small_simulated_watched_or_not_yet_booked_stays(
     watched = paid_in(place, bakery, "SETH")
     watched_until(watched, hours=1)
     Deposit.objects.filter(address=unbooked).update(handled_status="confirming")
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     Deposit.objects.filter(address=unbooked).update(handled_status="confirmed")
     settings.SWEEP_MINIMUMS = ["SETH=0.0001"]
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=2 if place.native(small) > 10**15 else 1)
+    assert sweeper.sweep_due() == sweeper.SweepCounts(
+        sweeps=2 if place.native(small) > 10**15 else 1
+    )
     settings.SWEEP_MINIMUMS = ["SETH=0.000001"]
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
 
 
 def test_an_address_is_asked_about_again_once_more_arrives_there(
@@ -151,13 +153,13 @@ def test_an_address_is_asked_about_again_once_more_arrives_there(
 ) -> None:
     settings.SWEEP_MINIMUMS = ["SETH=0.03"]
     address = paid_in(place, bakery, "SETH", "50.00")
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     assert not Deposit.objects.get(address=address).is_unswept
 
     place.chain.pay(address, 2 * 10**16)
     place.arrives()
 
-    assert sweeper.sweep_due() == sweeper.Swept(sweeps=1)
+    assert sweeper.sweep_due() == sweeper.SweepCounts(sweeps=1)
     assert OutgoingTransaction.objects.get(purpose="sweep").amount_atomic > 3 * 10**16
 
 
@@ -249,7 +251,7 @@ def test_a_key_used_by_somebody_else_asks_a_person_and_halts_no_wallet(place: Ve
     place.work()
     row = OutgoingTransaction.objects.get(purpose="sweep")
     assert (row.status, row.reason) == ("review", "The chain is at nonce 3, our records end at 0")
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
 
 
 def test_a_stuck_sweep_offers_more_at_the_same_nonce(place: Venue, settings: Any) -> None:
@@ -280,13 +282,13 @@ def test_what_was_fetched_from_an_address_isnt_looked_for_there_again(
     settings.SWEEP_MINIMUMS = ["SETH=10000", "USDC_SETH=10000"]
     address = paid_in(place, bakery, "USDC_SETH")
     deposits = Deposit.objects.filter(address=address)
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     assert deposits.get().left_atomic == amount_at(address)
     chain = Chain.objects.get(pk="sepolia")
     wallets = list(HotWallet.objects.filter(chain=chain))
     coin = Asset.objects.get(pk="USDC_SETH")
     with closing(nodes_of(chain)) as nodes:
-        sweep = sweeper._ChainSweep(chain, wallets, nodes, sweeper.Swept())
+        sweep = sweeper._ChainSweep(chain, wallets, nodes, sweeper.SweepCounts())
         assert sweep._fullest(coin, clock.real_now()) == [(address, amount_at(address))]
         price = sweep_costs.price_on(chain, nodes)
         assert price is not None
@@ -310,7 +312,7 @@ def test_a_lower_minimum_looks_at_what_was_set_aside_before_amounts_were_kept(
 ) -> None:
     settings.SWEEP_MINIMUMS = ["SETH=10000", "USDC_SETH=10000"]
     address = due()
-    assert sweeper.sweep_due() == sweeper.Swept()
+    assert sweeper.sweep_due() == sweeper.SweepCounts()
     Deposit.objects.filter(address=address).update(left_atomic=None)
     settings.SWEEP_MINIMUMS = ["SETH=0.000001"]
     assert sweeper.sweep_due().sweeps == 1

@@ -82,7 +82,7 @@ def test_a_clock_that_another_job_moves_is_left_to_it(worker_is_away: None, shop
     done = threading.Event()
 
     def hold() -> None:
-        with locks.hold(locks.Turn.TEST_CLOCK, shop.store.pk):
+        with locks.hold(locks.LockKind.TEST_CLOCK, shop.store.pk):
             held.set()
             done.wait(20)
 

@@ -96,7 +96,7 @@ def prove_by_header(
         raise CodeInvalid from None
     except sign_in.TooManyAttempts as refusal:
         raise TooManyCodes(retry_after=refusal.retry_after) from None
-    except (sign_in.Closed, OperationalError, InterfaceError):
+    except (sign_in.SignInUnavailable, OperationalError, InterfaceError):
         raise CodeCheckUnavailable(retry_after=RETRY_SECONDS) from None
 
 

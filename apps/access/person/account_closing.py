@@ -27,7 +27,7 @@ class OwnsStores(Failure):
     message = "Close these stores or hand them over first"
 
 
-class StaffStay(Failure):
+class StaffAccountClosing(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "Accounts of staff are closed by the operator"
 
@@ -41,12 +41,13 @@ def owned_alone(user: User) -> list[Store]:
 
 
 def close_account(user: User, password: str, address: str) -> None:
-    """Raises sign_in.Refused, TooManyAttempts, Closed, OwnsStores or StaffStay."""
+    """Raises sign_in.Refused, TooManyAttempts, SignInUnavailable, OwnsStores or
+    StaffAccountClosing."""
     sign_in.by_password(user.email, password, address)
     with transaction.atomic():
         fresh = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if fresh.is_staff:
-            raise StaffStay
+            raise StaffAccountClosing
         if owned_alone(fresh):
             raise OwnsStores
         account_emails.tell(fresh, gettext_noop("Your account was closed"))

@@ -34,7 +34,7 @@ _tokens = _ResetTokens()
 
 
 def ask(email: str, address: str) -> None:
-    """Send the link if someone has this address. Raises TooManyAttempts or Closed."""
+    """Send the link if someone has this address. Raises TooManyAttempts or SignInUnavailable."""
     email = email.strip()[: sign_in.EMAIL_LENGTH_MAX]
     sign_in.count_attempt(f"reset:{emails.canonical(email)}", address)
     try:

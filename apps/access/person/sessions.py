@@ -23,7 +23,7 @@ from apps.access.person.entering import SIGN_IN_KEY as SIGN_IN_KEY
 from apps.access.person.entering import STORE_KEY as STORE_KEY
 from apps.core import clock
 from apps.core.db import tenancy
-from apps.core.db.sql import Blank, Statement, statement_of
+from apps.core.db.sql import BlankParameter, Statement, statement_of
 from apps.core.models import Mode
 from apps.stores import roles
 from apps.stores.auditing import audit
@@ -154,14 +154,14 @@ def stores_of(user: User) -> list[ChoosableStore]:
 @cache
 def _finding_stores() -> Statement:
     """Every page of the dashboard offers them, so it's drawn up once."""
-    rows = memberships(Blank("user_id", UUIDField())).select_related(None)
+    rows = memberships(BlankParameter("user_id", UUIDField())).select_related(None)
     is_closed = ExpressionWrapper(Q(store__deleted_at__isnull=False), BooleanField())
     in_order = rows.annotate(is_closed=is_closed).order_by("store__name", "store_id")
     columns = ("store_id", "store__name", "is_closed")
     return statement_of(in_order.values_list(*columns)[:STORES_SHOWN_MAX])
 
 
-def memberships(user: User | Blank) -> "QuerySet[Member]":
+def memberships(user: User | BlankParameter) -> "QuerySet[Member]":
     """Memberships whose stores a person can open: open stores, and closed ones of their own, of
     which nobody sees more than they saw while they were open."""
     is_there = Q(store__deleted_at=None) | Q(

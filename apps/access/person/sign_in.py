@@ -37,7 +37,7 @@ class TooManyAttempts(Failure):
     message = "Too many attempts. Wait a moment and try again."
 
 
-class Closed(Failure):
+class SignInUnavailable(Failure):
     """Without the counter nobody may guess, so nobody signs in."""
 
     kind = RefusalKind.UNAVAILABLE
@@ -60,7 +60,7 @@ def place_of(token: str, user: User | None, address: str) -> str:
 
 
 def count_attempt(account: str, place: str) -> None:
-    """Counts an attempt on an account from a place. Raises TooManyAttempts or Closed.
+    """Counts an attempt on an account from a place. Raises TooManyAttempts or SignInUnavailable.
 
     The place is counted first: who has tried too often from there takes nothing from the account
     any more. A device that the account knows is counted by itself, so strangers don't shut it out.
@@ -70,7 +70,7 @@ def count_attempt(account: str, place: str) -> None:
         try:
             allowance = buckets.take(POLICY, "live", bucket)
         except buckets.Unavailable:
-            raise Closed(retry_after=5) from None
+            raise SignInUnavailable(retry_after=5) from None
         if allowance.is_limited:
             raise TooManyAttempts(retry_after=allowance.retry_after_seconds)
 
@@ -80,7 +80,7 @@ def by_password(
 ) -> tuple[User, SecondFactor | None]:
     """The person, and the factor that must be shown next; `device` is the token of the browser.
 
-    Raises SignInRefused, TooManyAttempts or Closed.
+    Raises SignInRefused, TooManyAttempts or SignInUnavailable.
     """
     email = email.strip()
     try:
@@ -98,7 +98,7 @@ def by_password(
 
 
 def by_code(user: User, code: str, place: str) -> SecondFactor:
-    """The factor that took the code. Raises WrongCode, TooManyAttempts or Closed."""
+    """The factor that took the code. Raises WrongCode, TooManyAttempts or SignInUnavailable."""
     count_attempt(f"code:{user.pk}", place)
     factor = second_factor.confirmed(user)
     if factor is None:

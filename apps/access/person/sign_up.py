@@ -164,7 +164,7 @@ def invited(token: str) -> str:
 
 
 def count_account_attempt(email: str, address: str) -> None:
-    """Before a password is hashed for a proved address. Raises TooManyAttempts or Closed."""
+    """Raises TooManyAttempts or SignInUnavailable, before a password is hashed for an address."""
     sign_in.count_attempt(f"sign-up-store:{emails.canonical(email)}", address)
 
 

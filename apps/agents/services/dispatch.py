@@ -14,7 +14,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.networks.families import stored
 from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.sending.limits import is_refused_destination
-from apps.core.machine import Change, Noted
+from apps.core.machine import Change, StepWithNote
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.payments.services.refund_progress import book_gas
@@ -121,11 +121,13 @@ def _is_asked_for(settlement: Settlement) -> bool:
 def _move(
     settlement: Settlement, to: str, at: datetime, *, note: str = "", **changes: object
 ) -> None:
-    states.SETTLEMENT.change_locked(settlement, Noted(to, note), at=at, updated_at=at, **changes)
+    states.SETTLEMENT.change_locked(
+        settlement, StepWithNote(to, note), at=at, updated_at=at, **changes
+    )
 
 
 @states.SETTLEMENT.recorder
-def _record(changes: Sequence[Change[Settlement, Noted]]) -> None:
+def _record(changes: Sequence[Change[Settlement, StepWithNote]]) -> None:
     for change in changes:
         SettlementStep.objects.create(
             settlement=change.row,

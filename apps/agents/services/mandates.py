@@ -134,7 +134,7 @@ def _issue(mandate: Mandate, provider: Authorizer, question: Question) -> Mandat
     mandate.save(force_insert=True)
     if provider.is_local:
         locks.hold_in_transaction(
-            locks.Turn.MANDATES, f"{mandate.store_id}:{mandate.mode}:{mandate.asset_id}"
+            locks.LockKind.MANDATES, f"{mandate.store_id}:{mandate.mode}:{mandate.asset_id}"
         )
         authorize.ask(provider, replace(question, issued_today_atomic=_issued_today(mandate)))
     MandateStep.objects.create(mandate=mandate, to_status=mandate.status, at=mandate.created_at)

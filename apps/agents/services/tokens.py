@@ -18,9 +18,9 @@ from apps.agents.providers.base import Envelope, TokenDetails
 from apps.agents.requests.payments import TokenChange
 from apps.agents.services import authorize
 from apps.assets.lowest_prices import (
-    NoPar,
     NotAccepted,
     NotBetween,
+    NotPegged,
     lowest_prices,
     set_lowest_price,
 )
@@ -99,7 +99,7 @@ def change_token(
             set_accepted(access, asset.pk, change.active)
             if change.lowest_price is not UNSET:
                 set_lowest_price(access, asset.pk, change.lowest_price)
-    except (LastAsset, NoPar, NotBetween, NotAccepted) as refusal:
+    except (LastAsset, NotPegged, NotBetween, NotAccepted) as refusal:
         raise AssetChangeRejected(str(refusal)) from None
     return AgentTokenChangeDocument(
         asset_id=asset.pk,

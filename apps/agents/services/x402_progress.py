@@ -22,7 +22,7 @@ from apps.chain.sending import carried_out, sender
 from apps.chain.sending.authorizations import Authorization, call_data
 from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.watching import address_looks
-from apps.core.machine import Change, Noted
+from apps.core.machine import Change, StepWithNote
 from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
 from apps.ledger import movements
@@ -209,7 +209,7 @@ def move(
 ) -> bool:
     """Moves the status and adds a line of history, inside the caller's transaction; False when
     somebody was faster."""
-    return SIGNED.change_status(signed, Noted(to, note), at=at, updated_at=at, **changes)
+    return SIGNED.change_status(signed, StepWithNote(to, note), at=at, updated_at=at, **changes)
 
 
 FOLLOWER = SignedFollower()
@@ -218,7 +218,7 @@ advance_signed_payments = FOLLOWER.advance
 
 
 @SIGNED.recorder
-def _record(changes: Sequence[Change[SignedPayment, Noted]]) -> None:
+def _record(changes: Sequence[Change[SignedPayment, StepWithNote]]) -> None:
     for change in changes:
         SignedPaymentStep.objects.create(
             signed=change.row,

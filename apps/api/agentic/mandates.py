@@ -19,7 +19,7 @@ from apps.agents.services.mandates import LIST_MAX, create_mandate, status_at
 from apps.agents.services.settle import create_settlement
 from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged
+from apps.api.plumbing.queries import PagedQuery
 from apps.core.messages.documents import Data, Paginated
 from apps.core.messages.fields import Invalid
 
@@ -95,7 +95,7 @@ class Settlements(SettlementView):
 
     refuses_unknown = True
     codes = {**NO_REF, "amount_atomic": "invalid_amount"}
-    query = Paged
+    query = PagedQuery
     bodies = {"POST": SettlementBody}
     answers = {"GET": Paginated[SettlementDocument], "POST": SettlementDocument}
     statuses = {"POST": 201}
@@ -119,7 +119,7 @@ class Settlements(SettlementView):
 
     def get(self, request: Request) -> Response:
         return Response(
-            lists.paginated(Paged.read(request.query_params), self.own(), settlement_document)
+            lists.paginated(PagedQuery.read(request.query_params), self.own(), settlement_document)
         )
 
 

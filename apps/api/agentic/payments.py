@@ -9,7 +9,7 @@ from apps.agents.services.payments import answer_unread, create_payment, refund_
 from apps.api.agentic.plumbing import AgentView
 from apps.api.composites import PaymentIntentDetail, payment_detail
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged, PerPage
+from apps.api.plumbing.queries import PagedQuery, PerPage
 from apps.core.messages.documents import Data, ListPage
 from apps.core.messages.fields import Invalid
 from apps.payments.documents import parts
@@ -33,7 +33,7 @@ class AgentPaymentView(AgentView):
         return self.find(self.own(), id)
 
 
-class AgentPaymentFilters(Paged, frozen=True, kw_only=True):
+class AgentPaymentFilters(PagedQuery, frozen=True, kw_only=True):
     reference: str | None = None
     per_page: PerPage = 10
 

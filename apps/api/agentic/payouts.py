@@ -11,7 +11,7 @@ from apps.agents.requests.payments import AgentPayout
 from apps.agents.services.payouts import answer_unread, limits_of, send_payout
 from apps.api.agentic.plumbing import AgentView
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged, Query, described
+from apps.api.plumbing.queries import PagedQuery, Query, described
 from apps.core.messages.documents import Paginated
 from apps.core.messages.fields import Invalid
 from apps.payouts.documents import PayoutDocument, payout_document
@@ -34,7 +34,7 @@ class AgentPayouts(AgentPayoutView):
         "amount_atomic": "invalid_amount",
         ("destination_address", "required"): "destination_required",
     }
-    query = Paged
+    query = PagedQuery
     bodies = {"POST": AgentPayout}
     answers = {"GET": Paginated[PayoutDocument], "POST": PayoutDocument}
     statuses = {"POST": 201}
@@ -60,7 +60,7 @@ class AgentPayouts(AgentPayoutView):
 
     def get(self, request: Request) -> Response:
         return Response(
-            lists.paginated(Paged.read(request.query_params), self.own(), payout_document)
+            lists.paginated(PagedQuery.read(request.query_params), self.own(), payout_document)
         )
 
 

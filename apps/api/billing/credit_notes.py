@@ -8,7 +8,7 @@ from apps.api.billing.customers import CustomerView
 from apps.api.billing.invoices import InvoiceView, file_answer
 from apps.api.billing.plumbing import BillingView, NounNotFound
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged
+from apps.api.plumbing.queries import PagedQuery
 from apps.billing.documents.credit_notes import (
     CreditNoteDocument,
     CustomerCreditDocument,
@@ -25,7 +25,7 @@ class CreditNoteNotFound(NounNotFound):
     message = "Credit note not found"
 
 
-class CreditNoteFilters(Paged, frozen=True, kw_only=True):
+class CreditNoteFilters(PagedQuery, frozen=True, kw_only=True):
     invoice_id: Id | None = None
     customer_id: Id | None = None
 

@@ -7,7 +7,7 @@ from rest_framework.response import Response
 
 from apps.api.billing.plumbing import BillingView, CustomerNotFound
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged, described
+from apps.api.plumbing.queries import PagedQuery, described
 from apps.billing import selectors
 from apps.billing.documents.customers import CustomerDocument, customer_document
 from apps.billing.models import Customer
@@ -16,7 +16,7 @@ from apps.billing.services import customers
 from apps.core.messages.documents import ListPage
 
 
-class CustomerFilters(Paged, frozen=True, kw_only=True):
+class CustomerFilters(PagedQuery, frozen=True, kw_only=True):
     q: Annotated[str, described("A part of the name or email address")] | None = None
 
 

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from apps.api.billing.plumbing import BillingView
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import Paged, choice
+from apps.api.plumbing.queries import PagedQuery, choice
 from apps.billing import selectors
 from apps.billing.documents.invoices import (
     EInvoiceFormatDocument,
@@ -24,7 +24,7 @@ from apps.billing.requests import InvoiceChanges, InvoiceRequest
 from apps.core.messages.documents import Id, ListPage, Pdf, XmlFile
 
 
-class InvoiceFilters(Paged, frozen=True, kw_only=True):
+class InvoiceFilters(PagedQuery, frozen=True, kw_only=True):
     status: Annotated[str, choice(Invoice.Status.values)] | None = None
     customer_id: Id | None = None
     subscription_id: Id | None = None

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from apps.api.platforms.plumbing import PlatformView
 from apps.api.plumbing import lists
-from apps.api.plumbing.queries import DayRange, Paged, choice
+from apps.api.plumbing.queries import DayRange, PagedQuery, choice
 from apps.core.messages.documents import Id, ListPage
 from apps.payments.models import Payment
 from apps.platforms.documents import PlatformOverviewDocument, PlatformPayment, payment_row
@@ -16,7 +16,7 @@ from apps.platforms.selectors import filtered_payments, payments_of_platform
 from apps.platforms.services.overview import days_of, overview
 
 
-class PlatformPaymentFilters(Paged, frozen=True, kw_only=True):
+class PlatformPaymentFilters(PagedQuery, frozen=True, kw_only=True):
     account_id: Id | None = None
     status: Annotated[str, choice(Payment.Status.values)] | None = None
 

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from apps.access.on_behalf import NotItsAccount
 from apps.access.services import InvalidApiKey
-from apps.api.plumbing.refusals import OfHttp, body_of, broken_shape, error_shape
+from apps.api.plumbing.refusals import ProtocolRefusal, body_of, broken_shape, error_shape
 from apps.core.db.outage import RETRY_SECONDS, is_outage
 from apps.core.errors import (
     Failure,
@@ -46,21 +46,21 @@ class TooManyFailures(Failure):
     message = "Too many failed authentication attempts"
 
 
-class Broken(OfHttp):
+class Broken(ProtocolRefusal):
     status = 500
 
 
-class Forbidden(OfHttp):
+class Forbidden(ProtocolRefusal):
     status = 403
     message = "Forbidden"
 
 
-class WrongContentType(OfHttp):
+class WrongContentType(ProtocolRefusal):
     status = 415
     message = "Content-Type must be application/json"
 
 
-class WrongMethod(OfHttp):
+class WrongMethod(ProtocolRefusal):
     status = 405
     message = "Method not allowed"
 
@@ -83,7 +83,7 @@ def respond(error: Exception, context: Mapping[str, object]) -> Response:
 
 def answer(failure: Failure, body: Mapping[str, object]) -> Response:
     """A failure told in this body, with its status and headers."""
-    status = failure.status if isinstance(failure, OfHttp) else status_of(failure)
+    status = failure.status if isinstance(failure, ProtocolRefusal) else status_of(failure)
     allow = {"Allow": ", ".join(failure.allowed)} if isinstance(failure, WrongMethod) else {}
     return Response(body, status=status, headers={**headers_of(failure), **allow})
 

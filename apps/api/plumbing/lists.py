@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from django.db import models
 
-from apps.api.plumbing.queries import Fed, Paged
+from apps.api.plumbing.queries import FeedQuery, PagedQuery
 from apps.core import list_pages
 from apps.core.messages.documents import Feed, ListPage, PageFigures, Paginated
 from apps.core.messages.fields import is_uuid
@@ -22,24 +22,28 @@ Read = Callable[[int, int], tuple[list[Row], int]]
 
 
 def page(
-    query: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
+    query: PagedQuery, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
 ) -> ListPage[Item]:
     return page_by(query, _reader(rows), document)
 
 
-def page_by(query: Paged, read: "Read[Row]", document: Callable[[Row], Item]) -> ListPage[Item]:
+def page_by(
+    query: PagedQuery, read: "Read[Row]", document: Callable[[Row], Item]
+) -> ListPage[Item]:
     items, figures = _read(query, read, document)
     return ListPage(data=items, meta=figures)
 
 
 def paginated(
-    query: Paged, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
+    query: PagedQuery, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
 ) -> Paginated[Item]:
     items, figures = _read(query, _reader(rows), document)
     return Paginated(data=items, pagination=figures)
 
 
-def feed(query: Fed, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]) -> Feed[Item]:
+def feed(
+    query: FeedQuery, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
+) -> Feed[Item]:
     """Newest first. What is older than an unknown record is nothing: whoever asks again and again
     would begin anew for ever."""
     page = rows.order_by("-created_at", "-pk")
@@ -69,7 +73,7 @@ def _reader(rows: "models.QuerySet[Row]") -> "Read[Row]":
 
 
 def _read(
-    query: Paged, read: "Read[Row]", document: Callable[[Row], Item]
+    query: PagedQuery, read: "Read[Row]", document: Callable[[Row], Item]
 ) -> tuple[list[Item], PageFigures]:
     first = (query.page - 1) * query.per_page
     is_beyond = first + query.per_page > list_pages.COUNTED_MAX

@@ -41,7 +41,7 @@ class Query(Struct, frozen=True, kw_only=True):
         return 1
 
 
-class Paged(Query, frozen=True, kw_only=True):
+class PagedQuery(Query, frozen=True, kw_only=True):
     """Of a list: an unreadable or too small page is the first, `per_page` stays within 1 to 100."""
 
     page: Annotated[int, Meta(ge=1)] = 1
@@ -62,7 +62,7 @@ class Paged(Query, frozen=True, kw_only=True):
         return min(1 + rows + skipped, settings.READ_TOKENS_MAX)
 
 
-class Fed(Query, frozen=True, kw_only=True):
+class FeedQuery(Query, frozen=True, kw_only=True):
     """Of a feed: what is older than the record named `before`. An unreadable size is the usual
     one."""
 
@@ -100,7 +100,7 @@ def _names(cls: type[Struct]) -> tuple[tuple[str, str], ...]:
 
 
 @cache
-def _per_page(cls: type[Paged]) -> int:
+def _per_page(cls: type[PagedQuery]) -> int:
     return next(int(field.default) for field in fields(cls) if field.name == "per_page")
 
 

@@ -44,7 +44,7 @@ class ErrorTexts(Document, frozen=True, kw_only=True):
 ErrorShape = type[ErrorText] | type[ErrorDocument] | type[ErrorTexts]
 
 
-class OfHttp(Failure):
+class ProtocolRefusal(Failure):
     """A refusal of the protocol itself, which no kind of refusal in the domain is: its status is
     its own."""
 
@@ -53,7 +53,10 @@ class OfHttp(Failure):
 
 
 # Whatever the route: of single failures, and of kinds that have no code of their own.
-SHAPES: Final[Mapping[type[Failure], ErrorShape]] = {OfHttp: ErrorDocument, KeyRefused: ErrorText}
+SHAPES: Final[Mapping[type[Failure], ErrorShape]] = {
+    ProtocolRefusal: ErrorDocument,
+    KeyRefused: ErrorText,
+}
 CODED_KINDS: Final = frozenset(
     {
         RefusalKind.MALFORMED,

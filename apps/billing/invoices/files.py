@@ -75,12 +75,12 @@ def _prepare(invoice: Invoice) -> None:
         drawings.prepare(_page(invoice, is_receipt=True), owner=invoice.store_id)
 
 
-def _data(invoice: Invoice) -> pdf.Inside | None:
+def _data(invoice: Invoice) -> pdf.EmbeddedFile | None:
     with translation.override(settings.LANGUAGE_CODE):  # data, the same for every reader
         xml = e_invoice.e_invoice_xml(invoice)
     if xml is None or invoice.finalized_at is None:
         return None
-    return pdf.Inside(
+    return pdf.EmbeddedFile(
         e_invoice.FILE_NAME,
         xml,
         f"Invoice {formatted_number(invoice)} as data",
@@ -134,12 +134,12 @@ def _credited_taxes(note: CreditNote) -> list[InvoiceTax]:
     return credited
 
 
-def _credit_note_data(note: CreditNote) -> pdf.Inside | None:
+def _credit_note_data(note: CreditNote) -> pdf.EmbeddedFile | None:
     with translation.override(settings.LANGUAGE_CODE):
         xml = e_invoice.credit_note_xml(note)
     if xml is None:
         return None
-    return pdf.Inside(
+    return pdf.EmbeddedFile(
         e_invoice.FILE_NAME,
         xml,
         f"Credit note {credit_note_number(note)} as data",

@@ -23,7 +23,7 @@ from apps.billing.states import OPEN
 from apps.billing.taxes.counting import smallest_cents
 from apps.core import clock
 from apps.core.errors import Failure, RefusalKind
-from apps.core.marks import Mark
+from apps.core.marks import ReadingMark
 from apps.core.money import text_from_cents
 from apps.core.rows import Job
 from apps.ledger.selectors import moved_since
@@ -35,7 +35,7 @@ from apps.payments.services.expire import expire_if_due
 from apps.payments.services.looks import look_until
 
 JOB = Job("billing.update_paid_amounts", limit=500)
-MARK = Mark(f"{JOB.name}:read")
+MARK = ReadingMark(f"{JOB.name}:read")
 # Movements after which an intent that has been counted brings more, or less.
 _CHANGING = ("late_deposit_accepted", "refund_confirmed")
 PAYABLE = (states.PENDING, states.PROCESSING)

@@ -9,14 +9,14 @@ from django.utils.translation import gettext_noop
 
 from apps.billing.models.tax import SupplyType, rate_column
 from apps.core.ids import IdField
-from apps.core.models import Formed, once_per_form
+from apps.core.models import RowWithFormKey, once_per_form
 from apps.core.money import Fiat
 from apps.core.text.days import zone_named
 from apps.core.text.regions import in_english
 from apps.stores.models import Currency
 
 
-class Product(Formed):
+class Product(RowWithFormKey):
     """The thing sold."""
 
     name = models.CharField(max_length=255)
@@ -47,7 +47,7 @@ class Interval(models.TextChoices):
     YEARLY = "yearly"
 
 
-class Price(Formed):
+class Price(RowWithFormKey):
     """A product's price per interval. Only `active` ever changes."""
 
     # No other index begins with it.
@@ -86,7 +86,7 @@ class Price(Formed):
         return self.interval, self.interval_count, self.currency
 
 
-class Customer(Formed):
+class Customer(RowWithFormKey):
     """A billed customer. A deleted one keeps its row, its invoices and its email address."""
 
     email = models.EmailField(max_length=254)
@@ -147,7 +147,7 @@ class Customer(Formed):
         ]
 
 
-class Subscription(Formed):
+class Subscription(RowWithFormKey):
     """A customer on one or more prices. `price` and `quantity` are the anchor; add-ons are items.
 
     Periods follow one another; months are counted on `anchor_day`. `next_step_at` is never later

@@ -9,11 +9,11 @@ from apps.billing.models.billing import Customer
 from apps.billing.models.invoices import Invoice
 from apps.billing.models.tax import TaxCategory
 from apps.core.ids import IdField
-from apps.core.models import Formed, Owned, once_per_form
+from apps.core.models import Owned, RowWithFormKey, once_per_form
 from apps.stores.models import Currency
 
 
-class CreditNote(Formed):
+class CreditNote(RowWithFormKey):
     """The part of a finalized invoice, or the whole, that is taken back: final from the start, in a
     series of its own. Its day is in the zone of its invoice."""
 

@@ -18,12 +18,12 @@ from apps.billing.models.tax import (
     reason_goes_with_category,
 )
 from apps.core.ids import IdField
-from apps.core.models import Formed, once_per_form
+from apps.core.models import RowWithFormKey, once_per_form
 from apps.core.text.days import zone_named
 from apps.stores.models import Currency
 
 
-class Invoice(Formed):
+class Invoice(RowWithFormKey):
     """A customer's debt. A draft can be changed; afterwards its totals, lines and number stand for
     good."""
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from django.db import models
 
-from apps.core.models import Formed, Owned, once_per_form
+from apps.core.models import Owned, RowWithFormKey, once_per_form
 from apps.core.money import BASIS_POINTS
 
 
@@ -73,7 +73,7 @@ def reason_goes_with_category(category: str) -> models.Q:
     )
 
 
-class TaxRate(Formed):
+class TaxRate(RowWithFormKey):
     """A rate of a store. Only `name` and `active` ever change."""
 
     name = models.CharField(max_length=100)

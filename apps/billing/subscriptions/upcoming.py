@@ -11,7 +11,7 @@ from apps.billing.subscriptions.locking import facts_for_people
 
 
 @dataclass(frozen=True)
-class Coming:
+class UpcomingCycle:
     """`is_last`: a failure that would end the subscription."""
 
     at: datetime
@@ -20,21 +20,21 @@ class Coming:
     is_last: bool
 
 
-def upcoming_cycles(subscription: Subscription) -> list[Coming]:
+def upcoming_cycles(subscription: Subscription) -> list[UpcomingCycle]:
     """The row comes with its price and add-ons."""
     return upcoming_of_all([subscription])[subscription.pk]
 
 
-def upcoming_of_all(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, list[Coming]]:
+def upcoming_of_all(subscriptions: Sequence[Subscription]) -> dict[uuid.UUID, list[UpcomingCycle]]:
     """Coming events of several subscriptions, by ID."""
     facts = facts_for_people(subscriptions)
     return {row.pk: _coming(row, facts[row.pk]) for row in subscriptions}
 
 
-def _coming(subscription: Subscription, facts: SubscriptionFacts) -> list[Coming]:
+def _coming(subscription: Subscription, facts: SubscriptionFacts) -> list[UpcomingCycle]:
     is_last = is_beyond_grace(subscription.failed_cycle_count + 1, subscription.grace_cycles)
     amount = cycle_cents(subscription)
-    return [Coming(at, step, amount, is_last) for at, step in ahead(facts)]
+    return [UpcomingCycle(at, step, amount, is_last) for at, step in ahead(facts)]
 
 
 def cycle_cents(subscription: Subscription) -> int:

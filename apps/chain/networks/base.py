@@ -396,7 +396,7 @@ class Builder(Protocol):
 
 
 @dataclass(frozen=True)
-class Look:
+class SpendStatus:
     """State of a spend, by its candidates. `tx_hash` and block are of the one that was mined, empty
     and 0 while none is; `is_waiting` while a node has one of them. `taken_by` is a transaction that
     isn't a candidate and took the first coin, as far as nodes can tell; `is_taken` where they only
@@ -411,11 +411,11 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Found:
+class MinedTransaction:
     """A transaction that a block has, whoever made it: the coins that it takes, and what it pays to
     whom."""
 
-    look: Look
+    look: SpendStatus
     raw: str
     places: tuple[CoinPlace, ...]
     outputs: tuple[tuple[str, int], ...]
@@ -432,13 +432,13 @@ class Carrier(Protocol):
     def send(self, raw: str) -> str:
         """Why a node doesn't take the bytes; empty where it has them, also from before."""
 
-    def look(self, tx_hashes: Sequence[str], first: CoinPlace) -> Look:
+    def look(self, tx_hashes: Sequence[str], first: CoinPlace) -> SpendStatus:
         """Of a spend with these candidates, whose first coin is `first`."""
 
-    def found(self, tx_hash: str) -> Found | None:
+    def found(self, tx_hash: str) -> MinedTransaction | None:
         """A transaction, once a block has it."""
 
-    def sources(self, found: Found) -> tuple[tuple[str, int], ...]:
+    def sources(self, found: MinedTransaction) -> tuple[tuple[str, int], ...]:
         """The coins that it took: of which address, empty for one that has none, and how much."""
 
     def unspent(self, places: Sequence[CoinPlace]) -> list[Coin | None]:

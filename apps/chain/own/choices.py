@@ -69,7 +69,9 @@ class WalletRequest:
     script: str = ""
 
 
-def read_request(access: Access, request: WalletRequest) -> tuple[Asset, wallets.Named | None]:
+def read_request(
+    access: Access, request: WalletRequest
+) -> tuple[Asset, wallets.NamedWallet | None]:
     """Raises a Failure; none holds what was pasted."""
     wallets.refuse_secrets(request.content)
     if access.store.platform_id is not None:
@@ -124,7 +126,7 @@ def ask_for_wallet(access: Access, request: WalletRequest) -> WalletChoice:
     return choice
 
 
-def _wallet_of(access: Access, named: wallets.Named, at: datetime) -> OwnWallet:
+def _wallet_of(access: Access, named: wallets.NamedWallet, at: datetime) -> OwnWallet:
     """The row of what was named: the one that there is goes on where it stands."""
     fingerprint = named.fingerprint(access.store_id, access.mode)
     known: OwnWallet | None = (

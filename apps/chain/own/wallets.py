@@ -48,7 +48,7 @@ class NoForwarders(Failure):
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedWallet:
     """A wallet that a merchant has named, read: `content` is its one spelling. `key` is what no two
     wallets share, empty for a forwarder's destination."""
 
@@ -84,7 +84,7 @@ def refuse_secrets(text: str) -> None:
         raise NotUsable(AccountProblem.PRIVATE)
 
 
-def read(kind: str, text: str, asset: Asset, script: ScriptKind | None = None) -> Named:
+def read(kind: str, text: str, asset: Asset, script: ScriptKind | None = None) -> NamedWallet:
     """Wallet that somebody has pasted for an asset. Raises NotUsable, NoForwarders, NotValidOn or
     BelongsToService; none of them holds what was pasted."""
     typed = text.strip()
@@ -98,20 +98,22 @@ def read(kind: str, text: str, asset: Asset, script: ScriptKind | None = None) -
         destination = check_recipient(typed, asset)
         if is_burn(destination):
             raise NotValidOn(asset.chain)
-        return Named(family, None, kind, destination)
+        return NamedWallet(family, None, kind, destination)
     try:
         if family == NetworkFamily.BITCOIN:
             account = bitcoin_accounts.read_account(
                 typed, parameters_of(asset.chain.chain_id), script
             )
             content = f"{account.kind}:{typed}"
-            return Named(family, asset.chain, kind, content, _key_of(account.key, account.kind))
+            return NamedWallet(
+                family, asset.chain, kind, content, _key_of(account.key, account.kind)
+            )
         key = evm_accounts.read_account(typed)
     except UnusableKey as refusal:
         raise NotUsable(refusal.problem) from None
     if key.compressed in _of_the_service():
         raise NotUsable("This is a key of this service, not of your wallet")
-    return Named(family, None, kind, typed, _key_of(key, family))
+    return NamedWallet(family, None, kind, typed, _key_of(key, family))
 
 
 def _key_of(key: bip32.Public, form: str) -> bytes:

@@ -21,14 +21,14 @@ _WORD = 64
 
 
 @dataclass(frozen=True)
-class At:
+class BlockReference:
     """A block that is to be asked about."""
 
     number: int
     hash: str
 
 
-def each_at(nodes: Nodes, calls: Sequence[Call], at: At) -> list[Any]:
+def each_at(nodes: Nodes, calls: Sequence[Call], at: BlockReference) -> list[Any]:
     """The answers to calls of `eth_getBalance`, `eth_getTransactionCount` and `eth_call`, with a
     refusal (RpcError) in its place. The block takes the place of their last parameter. Raises
     RpcError."""

@@ -14,7 +14,7 @@ from apps.core.models import AtomicField
 
 
 @dataclass(frozen=True)
-class Promised:
+class CommittedAmounts:
     """`native_atomic` holds native amounts and the most that gas can cost; `tokens_atomic` is by
     asset, and `count` of transactions."""
 
@@ -23,7 +23,7 @@ class Promised:
     count: int = 0
 
 
-def promised(chain_id: str, holder: str, nonce: int) -> Promised:
+def promised(chain_id: str, holder: str, nonce: int) -> CommittedAmounts:
     """Amounts that a holder's transactions from `nonce` on (the chain's count of mined ones) will
     take."""
     ahead = OutgoingTransaction.objects.filter(
@@ -46,7 +46,7 @@ def promised(chain_id: str, holder: str, nonce: int) -> Promised:
             "pk", flat=True
         )
     )
-    return Promised(
+    return CommittedAmounts(
         int(gas["wei"] or 0) + sum(amount for asset, amount in by_asset.items() if asset in native),
         {asset: amount for asset, amount in by_asset.items() if asset not in native},
         gas["count"],

@@ -159,7 +159,7 @@ def received(row: OutgoingTransaction, receipt: Any, wallet: str) -> int:
 
 
 @dataclass(frozen=True)
-class Move:
+class TokenTransfer:
     """A transfer of tokens that a receipt has to tell of. Nobody in particular gets what the
     exchange takes."""
 
@@ -173,19 +173,19 @@ class Move:
         return [TRANSFERRED, *(_topic(end) for end in ends)]
 
 
-def move_of(row: OutgoingTransaction) -> Move | None:
+def move_of(row: OutgoingTransaction) -> TokenTransfer | None:
     """The transfer of tokens by which a transaction does what it is for; None when it moves native
     coins, or nothing."""
     contract = str(row.asset.contract_address)
     if row.asset.is_native or row.purpose == _Purpose.APPROVAL:
         return None
     if row.purpose == _Purpose.X402:
-        return Move(contract, *authorizations.parties(row), row.amount_atomic)
+        return TokenTransfer(contract, *authorizations.parties(row), row.amount_atomic)
     to = None if row.call_data else row.to_address
-    return Move(contract, row.from_address, to, row.amount_atomic)
+    return TokenTransfer(contract, row.from_address, to, row.amount_atomic)
 
 
-def arrived(move: Move, receipt: Any) -> int:
+def arrived(move: TokenTransfer, receipt: Any) -> int:
     """The coins that reached its recipient by the receipt's logs: the amount when one says exactly
     that, else their sum."""
     amounts = [
@@ -196,7 +196,7 @@ def arrived(move: Move, receipt: Any) -> int:
     return move.amount_atomic if move.amount_atomic in amounts else sum(amounts)
 
 
-def taken(move: Move, receipt: Any) -> int:
+def taken(move: TokenTransfer, receipt: Any) -> int:
     """The coins that left its sender by the receipt's logs, whoever got them."""
     return sum(
         amount
@@ -205,7 +205,7 @@ def taken(move: Move, receipt: Any) -> int:
     )
 
 
-def hides(move: Move, receipt: Any) -> bool:
+def hides(move: TokenTransfer, receipt: Any) -> bool:
     """Tell whether the receipt's own filter has logs like the one that is missing: then the node
     has left them out."""
     bloom = blooms.read(receipt)

@@ -10,7 +10,7 @@ from apps.assets.models import Asset
 from apps.chain.models import Deposit, Head
 from apps.chain.networks.evm.block_receipts import Blocks, committed
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.rpc.state import At, each_at
+from apps.chain.rpc.state import BlockReference, each_at
 from apps.chain.sending import authorizations
 from apps.chain.sending.authorizations import Authorization
 
@@ -71,7 +71,7 @@ def _check_read(asset: Asset, authorization: Authorization, head: Head, nodes: N
     """Without a log nobody knows who used it, unless it was used in what has been read. Raises
     RpcError."""
     call = authorizations.state_call(asset, authorization)
-    [state] = each_at(nodes, [call], At(head.number, head.hash))
+    [state] = each_at(nodes, [call], BlockReference(head.number, head.hash))
     if isinstance(state, RpcError):
         raise state
     if not authorizations.says_used(state):

@@ -21,7 +21,7 @@ from apps.chain.models import (
     SpendCandidate,
     SpendRecord,
 )
-from apps.chain.networks.base import Carrier, CoinPlace, Look
+from apps.chain.networks.base import Carrier, CoinPlace, SpendStatus
 from apps.chain.networks.coins import carrier_of
 from apps.chain.networks.finality import final_number
 from apps.chain.providers.base import Nodes
@@ -43,7 +43,7 @@ _Purpose = OutgoingTransaction.Purpose
 
 def run(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """Sends and follows a wallet's spends, in one run at a time. Raises RpcError."""
-    with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.pk) as is_mine:
+    with locks.try_hold(locks.LockKind.CHAIN_SENDER, wallet.pk) as is_mine:
         if is_mine:
             carrier = carrier_of(wallet.chain, nodes)
             send_due(wallet, carrier, at)
@@ -202,7 +202,7 @@ def _send_undone(spend: SpendRecord, carrier: Carrier, at: datetime) -> None:
     )
 
 
-def _finish(spend: SpendRecord, candidate: SpendCandidate, look: Look, at: datetime) -> None:
+def _finish(spend: SpendRecord, candidate: SpendCandidate, look: SpendStatus, at: datetime) -> None:
     """Each order bears its part of the fee, and each deposit's coin is a sweep that cost nothing,
     in one commit."""
     plan = unpacked(candidate.plan)
@@ -237,7 +237,7 @@ def _finish(spend: SpendRecord, candidate: SpendCandidate, look: Look, at: datet
     failpoint("send.K8")
 
 
-def note_sweeps(spend: SpendRecord, look: Look, at: datetime) -> None:
+def note_sweeps(spend: SpendRecord, look: SpendStatus, at: datetime) -> None:
     """The coins of deposit addresses came to the wallet with the spend: for the books a sweep
     each."""
     wallet = HotWallet.objects.get(chain=spend.chain_id, number=0)

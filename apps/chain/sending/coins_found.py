@@ -13,7 +13,7 @@ from apps.chain.models import (
     SpendCandidate,
     SpendRecord,
 )
-from apps.chain.networks.base import Coin, Found, Order, SpendPlan
+from apps.chain.networks.base import Coin, MinedTransaction, Order, SpendPlan
 from apps.chain.networks.coins import builder_of, carrier_of
 from apps.chain.networks.finality import final_number
 from apps.chain.providers.base import Nodes
@@ -73,7 +73,9 @@ def _fee_of(row: OutgoingTransaction, tx_hash: str, plan: SpendPlan) -> int:
     return fees[taken]
 
 
-def _spend_of(wallet: HotWallet, tx_hash: str, found: Found, at: datetime) -> SpendRecord:
+def _spend_of(
+    wallet: HotWallet, tx_hash: str, found: MinedTransaction, at: datetime
+) -> SpendRecord:
     """Its record, made once: several orders may have been paid by it."""
     known = SpendCandidate.objects.filter(tx_hash=tx_hash).select_related("spend").first()
     if known is not None:
@@ -114,7 +116,7 @@ def _spend_of(wallet: HotWallet, tx_hash: str, found: Found, at: datetime) -> Sp
     return spend
 
 
-def _plan(wallet: HotWallet, coins: tuple[Coin, ...], found: Found) -> SpendPlan:
+def _plan(wallet: HotWallet, coins: tuple[Coin, ...], found: MinedTransaction) -> SpendPlan:
     """Plan whose coins come back to the wallet as change."""
     orders = tuple(
         Order("", address, amount) for address, amount in found.outputs if address != wallet.address

@@ -27,7 +27,7 @@ _WaitsFor = OutgoingTransaction.WaitsFor
 
 
 @dataclass(frozen=True)
-class Float:
+class FloatLimits:
     """The amount that stays, and the threshold above which the rest moves. In atomic units."""
 
     kept_atomic: int
@@ -39,7 +39,7 @@ def assets() -> list[str]:
     return sorted(set(settings.COLD_FLOATS) & set(settings.COLD_ADDRESSES))
 
 
-def float_of(asset: Asset) -> Float:
+def float_of(asset: Asset) -> FloatLimits:
     """Raises ValueError for a line that can't be read."""
     kept_text, _, from_text = settings.COLD_FLOATS[asset.pk].partition(":")
     balance = atomic_from_decimal(kept_text, asset.atomic_decimals)
@@ -50,7 +50,7 @@ def float_of(asset: Asset) -> Float:
     )
     if balance is None or moved_from is None or moved_from < balance:
         raise ValueError(f"COLD_FLOATS can't be read for {asset.pk}")
-    return Float(balance, moved_from)
+    return FloatLimits(balance, moved_from)
 
 
 def address(asset_id: str, number: int) -> str:

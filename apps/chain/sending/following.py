@@ -28,7 +28,7 @@ from apps.core import clock
 from apps.core.money import amount_text
 from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
-from apps.stores.notices.notifications import News, record
+from apps.stores.notices.notifications import NewNotification, record
 
 log = structlog.get_logger(__name__)
 RowT = TypeVar("RowT")
@@ -243,7 +243,7 @@ class TransferFollower(Generic[RowT]):
             subject = f"{attempts.subject_of(transfer.reference)}:{outcome}"
             page = self.path(transfer.reference)
             place = transfer.store_id, transfer.mode, self.notification
-            record(News(*place, subject, title, page, text, coins))
+            record(NewNotification(*place, subject, title, page, text, coins))
         elif outcome == "failed":
             of = {"outgoing": str(transfer.pk), "purpose": transfer.purpose}
             log.error("own_transfer_failed", **of, reason=transfer.reason_code)

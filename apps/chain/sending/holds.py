@@ -31,19 +31,19 @@ class AlreadyHeld(HoldRefused):
 
 
 @dataclass(frozen=True)
-class Held:
+class ChainHolds:
     """Holds on signing on a chain."""
 
     is_everything: bool
     asset_ids: frozenset[str]
 
 
-def held_on(chain: Chain) -> Held:
+def held_on(chain: Chain) -> ChainHolds:
     """Reads all holds in one statement."""
     of_it = Q(chain=chain) | Q(asset__chain=chain) | Q(chain=None, asset=None)
     asset_ids = SendingHold.objects.filter(of_it, lifted_at=None).values_list("asset_id", flat=True)
     names = list(asset_ids)
-    return Held(None in names, frozenset(name for name in names if name is not None))
+    return ChainHolds(None in names, frozenset(name for name in names if name is not None))
 
 
 def open_holds() -> "list[SendingHold]":

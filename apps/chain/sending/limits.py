@@ -26,7 +26,7 @@ _Status = OutgoingTransaction.Status
 _Purpose = OutgoingTransaction.Purpose
 
 
-class Whose(NamedTuple):
+class AddressOwner(NamedTuple):
     """Owner of an address: a token, a hot wallet, a deposit address of ours, one of the mode."""
 
     is_service: bool
@@ -60,7 +60,7 @@ def _refusal(
     row: OutgoingTransaction,
     chain: Chain,
     wallets: Sequence[str],
-    owner: Whose,
+    owner: AddressOwner,
     *,
     may_repeat: bool,
 ) -> Refusal | None:
@@ -103,9 +103,9 @@ def is_listed_for_withdrawal(address: str) -> bool:
     return address in {stored(entry) for entry in settings.WITHDRAWAL_ADDRESSES}
 
 
-def _whose(addresses: Collection[str], mode: str) -> dict[str, Whose]:
+def _whose(addresses: Collection[str], mode: str) -> dict[str, AddressOwner]:
     return {
-        address: Whose(*flags)
+        address: AddressOwner(*flags)
         for address, *flags in _WHOSE.rows(addresses=array(set(addresses)), mode=mode)
     }
 
@@ -116,12 +116,12 @@ def is_refused_destination(address: str, purpose: str, mode: str) -> bool:
     return is_refused(address, purpose, mode, owner_of(address, mode))
 
 
-def owner_of(address: str, mode: str) -> Whose:
+def owner_of(address: str, mode: str) -> AddressOwner:
     """Owner of an address in lower case, for `is_refused`."""
     return _whose([address], mode)[address]
 
 
-def is_refused(address: str, purpose: str, mode: str, owner: Whose) -> bool:
+def is_refused(address: str, purpose: str, mode: str, owner: AddressOwner) -> bool:
     if is_burn(address) or owner.is_service:
         return True
     if purpose == _Purpose.SWEEP_GAS:

@@ -33,7 +33,7 @@ _BY_TOKEN = frozenset(_Purpose) - {
 
 
 @dataclass(frozen=True)
-class End:
+class TransactionEnd:
     """The end of a transaction; `received_atomic` is what our wallet got, of a swap, or of a sweep
     that a token has taken a part of."""
 
@@ -60,23 +60,25 @@ def believed(row: OutgoingTransaction, receipt: Any, nodes: Nodes, by_block: Blo
         return None
 
 
-def end_of(row: OutgoingTransaction, receipt: Any, wallet: str, nodes: Nodes) -> End | None:
+def end_of(
+    row: OutgoingTransaction, receipt: Any, wallet: str, nodes: Nodes
+) -> TransactionEnd | None:
     """None while the receipt contradicts itself: another one is waited for. Raises RpcError."""
     if int(receipt["status"], 16) != 1:
-        return End(_Status.FAILED, _why_reverted(row, receipt, nodes))
+        return TransactionEnd(_Status.FAILED, _why_reverted(row, receipt, nodes))
     received = calls.received(row, receipt, wallet)
     if row.receives_asset_id and not received:
         return _ask_again(row, receipt)
     move = calls.move_of(row)
     if move is None or _is_exact(row, move, receipt):
-        return End(_Status.CONFIRMED, received_atomic=received)
+        return TransactionEnd(_Status.CONFIRMED, received_atomic=received)
     arrived = calls.arrived(move, receipt)
     if not arrived and calls.hides(move, receipt):
         return _ask_again(row, receipt)
     is_taxed = 0 < arrived < row.amount_atomic == calls.taken(move, receipt)
     if row.purpose == _Purpose.SWEEP and is_taxed:
-        return End(_Status.CONFIRMED, received_atomic=arrived)
-    return End(_Status.REVIEW, Reason.MOVED_OTHERWISE, _text(row, move, receipt))
+        return TransactionEnd(_Status.CONFIRMED, received_atomic=arrived)
+    return TransactionEnd(_Status.REVIEW, Reason.MOVED_OTHERWISE, _text(row, move, receipt))
 
 
 def _why_reverted(row: OutgoingTransaction, receipt: Any, nodes: Nodes) -> Reason:
@@ -91,7 +93,7 @@ def _why_reverted(row: OutgoingTransaction, receipt: Any, nodes: Nodes) -> Reaso
     return Reason.REVERTED
 
 
-def _ask_again(row: OutgoingTransaction, receipt: Any) -> End | None:
+def _ask_again(row: OutgoingTransaction, receipt: Any) -> TransactionEnd | None:
     """It isn't believed."""
     log.error(
         "receipt_without_what_it_brought",
@@ -101,7 +103,7 @@ def _ask_again(row: OutgoingTransaction, receipt: Any) -> End | None:
     return None
 
 
-def _is_exact(row: OutgoingTransaction, move: calls.Move, receipt: Any) -> bool:
+def _is_exact(row: OutgoingTransaction, move: calls.TokenTransfer, receipt: Any) -> bool:
     """Tell whether exactly the amount left and arrived. Of a payer's coins only what arrives
     concerns us, of what the exchange takes only what leaves."""
     has_arrived = move.to is None or calls.arrived(move, receipt) == move.amount_atomic
@@ -109,7 +111,7 @@ def _is_exact(row: OutgoingTransaction, move: calls.Move, receipt: Any) -> bool:
     return has_arrived and has_left
 
 
-def _text(row: OutgoingTransaction, move: calls.Move, receipt: Any) -> str:
+def _text(row: OutgoingTransaction, move: calls.TokenTransfer, receipt: Any) -> str:
     """In coins: what the recipient got, and what left when that is another amount."""
     asset = row.asset
     arrival, departure, amount = (

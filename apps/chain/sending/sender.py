@@ -162,7 +162,7 @@ def _run(wallet: HotWallet) -> None:
                 return
             _send_due(wallet, nodes, at)
             # A turn of its own: what is signed meanwhile is sent by another run.
-            with locks.try_hold(locks.Turn.CHAIN_FOLLOWER, wallet.pk) as is_mine:
+            with locks.try_hold(locks.LockKind.CHAIN_FOLLOWER, wallet.pk) as is_mine:
                 if is_mine:
                     doubts.recheck(wallet, nodes, at)
                     follow(wallet, nodes, at)
@@ -173,7 +173,7 @@ def _run(wallet: HotWallet) -> None:
 def _send_due(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
     """Sends due rows; a second run at the same time leaves them to the first and to the next
     sweep."""
-    with locks.try_hold(locks.Turn.CHAIN_SENDER, wallet.pk) as is_mine:
+    with locks.try_hold(locks.LockKind.CHAIN_SENDER, wallet.pk) as is_mine:
         if not is_mine:
             return
         failpoint("send.K5")

@@ -17,7 +17,7 @@ from apps.chain.keys.keystores import HotKey
 from apps.chain.models import HotWallet, OutgoingTransaction
 from apps.chain.providers.base import KeystoreError, Nodes
 from apps.chain.sending import balances, hot_wallets
-from apps.chain.sending.balances import Promised
+from apps.chain.sending.balances import CommittedAmounts
 from apps.chain.sending.fees import FeeOffer
 from apps.chain.sending.transfer_gas import TransferGas
 from apps.chain.states import TAKES_NO_TOKENS
@@ -44,11 +44,11 @@ class WalletState:
         return max(self.nonce, self.pending_nonce)
 
 
-class Purse:
+class WalletRest:
     """A wallet's rest after everything signed and not yet mined. Made and used under its lock."""
 
     def __init__(
-        self, state: WalletState, promised: Promised, max_fee_wei: int, gas: TransferGas
+        self, state: WalletState, promised: CommittedAmounts, max_fee_wei: int, gas: TransferGas
     ) -> None:
         self._native = (
             state.native_atomic - promised.native_atomic - promised.count * gas.beside_wei
@@ -98,9 +98,9 @@ class SigningLane:
         """As it was when the round began; asked again under its lock."""
         return self.wallet.halted_at is None
 
-    def purse(self, max_fee_wei: int, gas: TransferGas) -> Purse:
+    def purse(self, max_fee_wei: int, gas: TransferGas) -> WalletRest:
         promised = balances.promised(self.wallet.chain_id, self.wallet.address, self.state.nonce)
-        return Purse(self.state, promised, max_fee_wei, gas)
+        return WalletRest(self.state, promised, max_fee_wei, gas)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def places(
 def _in_turn(
     lanes: Sequence[SigningLane],
     row: OutgoingTransaction,
-    purses: Mapping[str, Purse],
+    purses: Mapping[str, WalletRest],
     unmined: Mapping[str, int],
 ) -> list[SigningLane]:
     """Those that may send the row, the best first."""

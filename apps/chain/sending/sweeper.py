@@ -58,17 +58,17 @@ FULLEST_MAX = 4 * JOB.limit
 
 
 @dataclass
-class Swept:
+class SweepCounts:
     """Requests of one round."""
 
     sweeps: int = 0
     gas_transfers: int = 0
 
 
-def sweep_due(mode: str = "") -> Swept:
+def sweep_due(mode: str = "") -> SweepCounts:
     """Ask for the sweeps that are worth it now, on every chain (of a mode) whose hot wallet is at
     work."""
-    counts = Swept()
+    counts = SweepCounts()
     _give_up_waiting(clock.real_now())
     wallets = HotWallet.objects.filter(halted_at=None)
     chains = Chain.objects.filter(pk__in=wallets.values("chain")).order_by("pk")
@@ -76,7 +76,7 @@ def sweep_due(mode: str = "") -> Swept:
     return counts
 
 
-def _sweep(chain: Chain, counts: Swept) -> None:
+def _sweep(chain: Chain, counts: SweepCounts) -> None:
     wallets = HotWallet.objects.filter(chain=chain, halted_at=None).order_by("number")
     if not settings.CHAIN_URLS.get(chain.pk):
         return
@@ -139,7 +139,7 @@ class _ChainSweep:
     """A round for a chain, to those of its wallets that aren't halted."""
 
     def __init__(
-        self, chain: Chain, wallets: Sequence[HotWallet], nodes: Nodes, counts: Swept
+        self, chain: Chain, wallets: Sequence[HotWallet], nodes: Nodes, counts: SweepCounts
     ) -> None:
         self.chain = chain
         self.nodes = nodes

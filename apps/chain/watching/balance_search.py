@@ -18,7 +18,7 @@ from apps.chain.networks.base import Inconsistent, Transfer
 from apps.chain.networks.evm.block_headers import TRANSFER_TOPIC, integer
 from apps.chain.networks.evm.blocks import balances
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.rpc.state import At
+from apps.chain.rpc.state import BlockReference
 from apps.chain.states import MINED
 from apps.chain.watching.watched import WatchedChain
 
@@ -72,7 +72,7 @@ class BalanceSearch:
         return candidate, is_exact
 
     def surplus(self, block: Block) -> int:
-        [balance] = balances(self._nodes, [self.address], At(block.number, block.hash))
+        [balance] = balances(self._nodes, [self.address], BlockReference(block.number, block.hash))
         return self.surplus_of(balance, block.number)
 
     def surplus_of(self, balance_atomic: int, number: int) -> int:

@@ -30,7 +30,7 @@ from apps.chain.networks.evm.blocks import sent_counts
 from apps.chain.networks.families import tells_all
 from apps.chain.networks.readers import reader_of
 from apps.chain.providers.base import Call, Nodes, RpcError
-from apps.chain.rpc.state import At, each_at
+from apps.chain.rpc.state import BlockReference, each_at
 from apps.chain.selectors import covered_until
 from apps.chain.states import IN_FLIGHT
 from apps.chain.watching import again, block_records
@@ -58,7 +58,7 @@ class HoldingsLook:
         self._reader = reader_of(facts.chain, nodes)
         self._facts = facts
         self._head = head
-        self._block = At(head.number, head.hash)
+        self._block = BlockReference(head.number, head.hash)
         self._at = at
         self._read: set[int] = set()
 

@@ -31,7 +31,7 @@ WATCHED_AGAIN_FOR = timedelta(days=1)
 
 
 @dataclass(frozen=True)
-class Reached:
+class ReachedAddress:
     """Coins that came to an address of ours; `contract` is empty for the chain's own coin."""
 
     address: str
@@ -39,14 +39,14 @@ class Reached:
 
 
 @dataclass(frozen=True)
-class Seen:
+class FoundTransaction:
     """A transaction on a chain. Without a block it isn't final at all. One with
     `has_reached_contract` sent coins to a token's own contract."""
 
     chain: Chain
     block_number: int | None
     has_failed: bool = False
-    reached: tuple[Reached, ...] = ()
+    reached: tuple[ReachedAddress, ...] = ()
     has_reached_contract: bool = False
 
 
@@ -54,7 +54,7 @@ class Seen:
 class Search:
     """`searched_chains` are the chains that could be asked, each with an answer."""
 
-    match: Seen | None
+    match: FoundTransaction | None
     searched_chains: tuple[Chain, ...]
 
 
@@ -114,7 +114,7 @@ def _look(
     addresses: frozenset[str] | None,
     native: str | None,
     contracts: frozenset[str],
-) -> Seen | None:
+) -> FoundTransaction | None:
     if chain.family != NetworkFamily.EVM:
         return _read(nodes, chain, tx_hash, addresses)
     transaction, receipt = nodes.batch(
@@ -123,51 +123,51 @@ def _look(
     if not isinstance(transaction, dict):
         return None
     if not isinstance(receipt, dict):
-        return Seen(chain, None)
+        return FoundTransaction(chain, None)
     try:
         number = int(receipt["blockNumber"], 16)
         if int(receipt["status"], 16) != 1:
-            return Seen(chain, number, has_failed=True)
+            return FoundTransaction(chain, number, has_failed=True)
         reached = tuple(_reached(transaction, receipt, addresses))
         is_lost = bool(tuple(_reached(transaction, receipt, contracts)))
         has_called = not reached and str(transaction.get("input") or "0x") != "0x"
     except (TypeError, KeyError, ValueError, AttributeError):
         raise Inconsistent("a node's answer isn't a transaction") from None
     if has_called and native is not None and _has_grown(nodes, native, number):
-        reached = (Reached(native, ""),)
-    return Seen(chain, number, reached=reached, has_reached_contract=is_lost)
+        reached = (ReachedAddress(native, ""),)
+    return FoundTransaction(chain, number, reached=reached, has_reached_contract=is_lost)
 
 
 def _read(
     nodes: Nodes, chain: Chain, tx_hash: str, addresses: frozenset[str] | None
-) -> Seen | None:
+) -> FoundTransaction | None:
     """Of a network whose blocks tell all: its reader says what the transaction paid."""
     reader = reader_of(chain, nodes)
     read = reader.transaction(tx_hash, (), 1)
     if read is None:
         waiting = reader.waiting(())
-        return Seen(chain, None) if waiting and tx_hash in waiting.hashes else None
+        return FoundTransaction(chain, None) if waiting and tx_hash in waiting.hashes else None
     number = reader.latest(0).number - read.confirmations + 1
     reached = tuple(
-        Reached(transfer.to_address, "")
+        ReachedAddress(transfer.to_address, "")
         for transfer in read.transfers
         if addresses is None or transfer.to_address in addresses
     )
-    return Seen(chain, number, reached=reached)
+    return FoundTransaction(chain, number, reached=reached)
 
 
 def _reached(
     transaction: Mapping[str, Any], receipt: Mapping[str, Any], addresses: frozenset[str] | None
-) -> Iterator[Reached]:
+) -> Iterator[ReachedAddress]:
     to = str(transaction.get("to") or "").lower()
     if to and (addresses is None or to in addresses) and int(transaction["value"], 16) > 0:
-        yield Reached(to, "")
+        yield ReachedAddress(to, "")
     for entry in receipt["logs"]:
         topics = entry["topics"]
         if len(topics) == 3 and topics[0].lower() == TRANSFER_TOPIC:
             holder = "0x" + topics[2][-40:].lower()
             if addresses is None or holder in addresses:
-                yield Reached(holder, entry["address"].lower())
+                yield ReachedAddress(holder, entry["address"].lower())
 
 
 def _has_grown(nodes: Nodes, address: str, number: int) -> bool:

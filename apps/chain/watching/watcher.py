@@ -116,7 +116,7 @@ class Watcher:
         """Takes the chain's turn: one watcher works, others wait for it to end. The head's own lock
         is what keeps the facts right."""
         if self._lease is None or not locks.is_held(self._lease):
-            self._lease = locks.take(locks.Turn.CHAIN_WATCHER, self.chain_id)
+            self._lease = locks.take(locks.LockKind.CHAIN_WATCHER, self.chain_id)
         return self._lease is not None
 
     def _begin(self, tip: BlockHeader) -> Head:

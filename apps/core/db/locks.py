@@ -36,7 +36,7 @@ _RENEW = (
 
 
 @unique
-class Turn(IntEnum):
+class LockKind(IntEnum):
     """The second half of a lock's number; the first is its key. Running processes of two versions
     must agree on them."""
 
@@ -63,7 +63,7 @@ class Turn(IntEnum):
 WEBHOOK_CLAIM = 0x7765626868
 
 
-def hold_in_transaction(turn: Turn, key: object) -> None:
+def hold_in_transaction(turn: LockKind, key: object) -> None:
     """Wait for the turn, and keep it until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -72,7 +72,7 @@ def hold_in_transaction(turn: Turn, key: object) -> None:
 
 
 @contextmanager
-def hold(turn: Turn, key: object) -> Iterator[None]:
+def hold(turn: LockKind, key: object) -> Iterator[None]:
     """Wait for the turn. Not inside a transaction."""
     while (lease := take(turn, key)) is None:
         time.sleep(LOOK_SECONDS)
@@ -83,7 +83,7 @@ def hold(turn: Turn, key: object) -> Iterator[None]:
 
 
 @contextmanager
-def try_hold(turn: Turn, key: object) -> Iterator[bool]:
+def try_hold(turn: LockKind, key: object) -> Iterator[bool]:
     """Takes the turn if it is free, at once. Not inside a transaction."""
     lease = take(turn, key)
     try:
@@ -102,7 +102,7 @@ class LockLease:
     holder: uuid.UUID
 
 
-def take(turn: Turn, key: object) -> LockLease | None:
+def take(turn: LockKind, key: object) -> LockLease | None:
     """Take the turn until `release`; None when another has it."""
     lease = LockLease(turn.value, str(key), uuid.uuid4())
     with connection.cursor() as cursor:

@@ -109,7 +109,7 @@ class Narrowing(Statement):
         connections[DEFAULT_DB_ALIAS].record_scope(tenancy.current())  # type: ignore[attr-defined]  # db.postgresql
 
 
-class Blank(models.Value):
+class BlankParameter(models.Value):
     """Stands in a query for a value that is known by its name and type alone."""
 
     def as_sql(

@@ -133,7 +133,7 @@ def _charge() -> None:
             raise TooManyDrawings(allowance)
 
 
-def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -> bytes:
+def pdf_of(html: str, inside: pdf.EmbeddedFile | None = None, *, owner: object = "") -> bytes:
     """The page as PDF. Raises NotDrawn when no worker has it in time, TooManyDrawings when
     its caller has had too many drawn."""
     values = _inside_values(inside)
@@ -160,7 +160,7 @@ def pdf_of(html: str, inside: pdf.Inside | None = None, *, owner: object = "") -
     return content
 
 
-def prepare(html: str, inside: pdf.Inside | None = None, *, owner: object) -> None:
+def prepare(html: str, inside: pdf.EmbeddedFile | None = None, *, owner: object) -> None:
     """Have a page drawn that somebody will ask for. Nobody waits for it."""
     values = _inside_values(inside)
     digest = _digest(html, values)
@@ -173,7 +173,7 @@ def prepare(html: str, inside: pdf.Inside | None = None, *, owner: object) -> No
 def draw_due() -> int:
     """Draw what waits, owners in turns, unless enough are drawing already; how many were drawn."""
     for seat in range(AT_ONCE):
-        with locks.try_hold(locks.Turn.DRAWING, seat) as is_mine:
+        with locks.try_hold(locks.LockKind.DRAWING, seat) as is_mine:
             if is_mine:
                 return _draw_all()
     return 0
@@ -249,7 +249,7 @@ def _digest(html: str, values: InsideValues | None) -> str:
     return hashlib.sha256(repr((REVISION, html, values)).encode()).hexdigest()
 
 
-def _inside_values(inside: pdf.Inside | None) -> InsideValues | None:
+def _inside_values(inside: pdf.EmbeddedFile | None) -> InsideValues | None:
     if inside is None:
         return None
     vocabulary = inside.vocabulary
@@ -267,14 +267,14 @@ def _inside_values(inside: pdf.Inside | None) -> InsideValues | None:
     }
 
 
-def _inside(values: InsideValues | None) -> pdf.Inside | None:
+def _inside(values: InsideValues | None) -> pdf.EmbeddedFile | None:
     if values is None:
         return None
     title, namespace, prefix, words = values["vocabulary"]
     terms = {
         name: (str(value), str(kind), str(text)) for name, (value, kind, text) in words.items()
     }
-    return pdf.Inside(
+    return pdf.EmbeddedFile(
         values["name"],
         base64.b64decode(values["content"]),
         values["description"],

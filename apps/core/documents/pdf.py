@@ -19,7 +19,7 @@ ALTERNATIVE = "Alternative"  # the file says what the pages say
 
 
 @dataclass(frozen=True)
-class Inside:
+class EmbeddedFile:
     """A file within the PDF, and what the PDF's metadata says of it."""
 
     name: str
@@ -47,7 +47,7 @@ def load() -> Any:
         ctypes.util.find_library = search
 
 
-def render(html: str, inside: Inside | None = None) -> bytes:
+def render(html: str, inside: EmbeddedFile | None = None) -> bytes:
     """A whole HTML document as PDF."""
     weasyprint = load()
     from weasyprint.urls import URLFetcher

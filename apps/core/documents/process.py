@@ -20,7 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-from apps.core.documents.pdf import Inside, load, render
+from apps.core.documents.pdf import EmbeddedFile, load, render
 
 _ROOT = Path(__file__).resolve().parents[3]
 # What it is told of the environment: where programs, fonts and their cache are.
@@ -84,7 +84,7 @@ class Process:
         self._process.kill()
         self._process.wait()
 
-    def page(self, html: str, inside: Inside | None) -> bytes:
+    def page(self, html: str, inside: EmbeddedFile | None) -> bytes:
         """A whole HTML document as PDF. Raises NotRendered."""
         return b"".join(self._answer(("page", html, inside, PAGE_SECONDS), ()))
 
@@ -117,7 +117,7 @@ _kept: Process | None = None
 _end: threading.Timer | None = None
 
 
-def render_apart(html: str, inside: Inside | None = None) -> bytes:
+def render_apart(html: str, inside: EmbeddedFile | None = None) -> bytes:
     """A whole HTML document as PDF, by the process that drew the last one if that was a moment ago.
     Raises NotRendered."""
     global _kept, _end

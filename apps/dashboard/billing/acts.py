@@ -15,7 +15,7 @@ RowT = TypeVar("RowT")
 
 
 @dataclass(frozen=True)
-class Act(Generic[RowT]):
+class RecordAction(Generic[RowT]):
     """Its name, the title of its page and the button that does it, whether it is offered, what is
     done (the page has one option), and what is said then; all words in English."""
 
@@ -45,14 +45,16 @@ class ActOutcome(NamedTuple):
     status: int
 
 
-def find_act(acts: Mapping[str, Act[RowT]], name: str) -> Act[RowT]:
+def find_act(acts: Mapping[str, RecordAction[RowT]], name: str) -> RecordAction[RowT]:
     act = acts.get(name)
     if act is None:
         raise Http404
     return act
 
 
-def attempt(request: PageRequest, act: Act[RowT], row: RowT, *, has_option: bool) -> ActOutcome:
+def attempt(
+    request: PageRequest, act: RecordAction[RowT], row: RowT, *, has_option: bool
+) -> ActOutcome:
     """Only a press does it: the page that asks is read first."""
     if request.method != "POST":
         return ActOutcome(False, [], 200)

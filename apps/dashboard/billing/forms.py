@@ -78,7 +78,7 @@ _WORDS = {
 }
 
 
-class InWords(Invalid):
+class LocalizedInvalid(Invalid):
     """A broken rule as people are told it, in their language."""
 
     @property
@@ -117,7 +117,7 @@ class BillingForm(Form):
 
     def refuse(self, refusal: Exception) -> Self:
         if isinstance(refusal, Invalid):
-            refusal = InWords(refusal.field, refusal.rule, **refusal.params)
+            refusal = LocalizedInvalid(refusal.field, refusal.rule, **refusal.params)
         return super().refuse(refusal)
 
     def filled(self, *names: str) -> dict[str, str | None]:

@@ -36,7 +36,7 @@ from apps.core.messages.fields import is_uuid
 from apps.core.text.wording import translated
 from apps.core.web.forms import sentences
 from apps.dashboard.billing import deliveries
-from apps.dashboard.billing.acts import Act, attempt, find_act
+from apps.dashboard.billing.acts import RecordAction, attempt, find_act
 from apps.dashboard.billing.columns import INVOICES
 from apps.dashboard.billing.forms import email_of
 from apps.dashboard.billing.tax_words import case_words
@@ -290,8 +290,8 @@ def _finalize(access: Access, invoice: Invoice, is_sent: bool) -> object:
     return states.send_invoice(access, row) if is_sent and row.status == OPEN else row
 
 
-ACTS: dict[str, Act[Invoice]] = {
-    "finalize": Act(
+ACTS: dict[str, RecordAction[Invoice]] = {
+    "finalize": RecordAction(
         gettext_noop("Finalize"),
         gettext_noop("Finalize invoice"),
         gettext_noop("Finalize invoice"),
@@ -299,7 +299,7 @@ ACTS: dict[str, Act[Invoice]] = {
         _finalize,
         gettext_noop("Invoice finalized. It can now be paid."),
     ),
-    "send": Act(
+    "send": RecordAction(
         gettext_noop("Send"),
         gettext_noop("Send invoice"),
         gettext_noop("Send email"),
@@ -307,7 +307,7 @@ ACTS: dict[str, Act[Invoice]] = {
         lambda access, row, _: states.send_invoice(access, row),
         gettext_noop("The email is on its way."),
     ),
-    "void": Act(
+    "void": RecordAction(
         gettext_noop("Void invoice"),
         gettext_noop("Void invoice"),
         gettext_noop("Void invoice"),
@@ -315,7 +315,7 @@ ACTS: dict[str, Act[Invoice]] = {
         lambda access, row, _: states.void_invoice(access, row),
         gettext_noop("Invoice voided."),
     ),
-    "write-off": Act(
+    "write-off": RecordAction(
         gettext_noop("Write off"),
         gettext_noop("Write off invoice"),
         gettext_noop("Write off invoice"),
@@ -323,7 +323,7 @@ ACTS: dict[str, Act[Invoice]] = {
         lambda access, row, _: confirming.write_off(access, row),
         gettext_noop("Invoice written off."),
     ),
-    "credit": Act(
+    "credit": RecordAction(
         gettext_noop("Create credit note"),
         gettext_noop("Create credit note"),
         gettext_noop("Create credit note"),
@@ -331,7 +331,7 @@ ACTS: dict[str, Act[Invoice]] = {
         lambda access, row, _: credit_notes.create_credit_note(access, row, CreditNoteRequest()),
         gettext_noop("Credit note created."),
     ),
-    "delete": Act(
+    "delete": RecordAction(
         gettext_noop("Delete"),
         gettext_noop("Delete invoice"),
         gettext_noop("Delete draft"),

@@ -20,7 +20,7 @@ from apps.billing.subscriptions import changes as services
 from apps.billing.subscriptions.upcoming import cycle_cents, upcoming_cycles
 from apps.core.messages.fields import is_uuid
 from apps.core.typed_amounts import whole_typed
-from apps.dashboard.billing.acts import Act, attempt, find_act
+from apps.dashboard.billing.acts import RecordAction, attempt, find_act
 from apps.dashboard.billing.columns import SUBSCRIPTIONS
 from apps.dashboard.billing.forms import (
     ADD,
@@ -320,8 +320,8 @@ def _archived(subscription: Subscription | None, ids: set[Any]) -> list[Price]:
     ]
 
 
-ACTS: dict[str, Act[Subscription]] = {
-    "pause": Act(
+ACTS: dict[str, RecordAction[Subscription]] = {
+    "pause": RecordAction(
         gettext_noop("Pause"),
         gettext_noop("Pause subscription"),
         gettext_noop("Pause subscription"),
@@ -329,7 +329,7 @@ ACTS: dict[str, Act[Subscription]] = {
         lambda access, row, _: services.pause_subscription(access, row),
         gettext_noop("Subscription paused. Nothing is billed until you resume it."),
     ),
-    "resume": Act(
+    "resume": RecordAction(
         gettext_noop("Resume"),
         gettext_noop("Resume subscription"),
         gettext_noop("Resume and bill now"),
@@ -337,7 +337,7 @@ ACTS: dict[str, Act[Subscription]] = {
         lambda access, row, _: services.resume_subscription(access, row),
         gettext_noop("Subscription resumed. The new period has been billed."),
     ),
-    "uncancel": Act(
+    "uncancel": RecordAction(
         gettext_noop("Keep"),
         gettext_noop("Keep subscription"),
         gettext_noop("Keep subscription"),
@@ -345,7 +345,7 @@ ACTS: dict[str, Act[Subscription]] = {
         lambda access, row, _: services.uncancel_subscription(access, row),
         gettext_noop("Subscription kept. It continues after this period."),
     ),
-    "cancel": Act(
+    "cancel": RecordAction(
         gettext_noop("Cancel subscription"),
         gettext_noop("Cancel subscription"),
         gettext_noop("Cancel subscription"),

@@ -31,20 +31,20 @@ class ClockForm(Form):
     labels = {"amount": gettext_noop("How far")}
 
     def seconds(self, step: str, now: datetime) -> int:
-        """Raises NotAWay."""
+        """Raises InvalidClockMove."""
         if step in STEPS:
             return _step_seconds(step, now)
         unit = UNITS.get(self.values["unit"])
         try:
             amount = whole_typed(self.values["amount"], "amount", digits_max=4)
         except Invalid:
-            raise NotAWay from None
+            raise InvalidClockMove from None
         if unit is None or not amount:
-            raise NotAWay
+            raise InvalidClockMove
         return amount * unit
 
 
-class NotAWay(Failure):
+class InvalidClockMove(Failure):
     field = "amount"
     message = gettext_noop("Enter a whole number from 1 to 9,999.")
 

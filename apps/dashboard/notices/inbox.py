@@ -20,7 +20,7 @@ from apps.assets.attention import stopped_assets
 from apps.billing import attention as billing
 from apps.chain.attention import delayed_wallets, sendings_in_review
 from apps.core import clock
-from apps.core.db.sql import Blank, Statement, statement_of_names
+from apps.core.db.sql import BlankParameter, Statement, statement_of_names
 from apps.core.redis import value_cache
 from apps.dashboard.notices import payments as inbox_payments
 from apps.dashboard.notices import rows as inbox_rows
@@ -39,7 +39,7 @@ KEPT_SECONDS = 60
 
 
 @dataclass(frozen=True)
-class Look:
+class SelectorParameters:
     """Parameters of the selectors for a person who looks now: values, or a blank for each of
     them."""
 
@@ -66,12 +66,12 @@ class Look:
     @classmethod
     def of_anybody(cls, is_verified: bool) -> Self:
         return cls(
-            store_id=Blank("store_id", UUIDField()),
-            mode=Blank("mode", CharField()),
-            user=Blank("user", UUIDField()),
-            real_now=Blank("real_now", DateTimeField()),
-            ahead=Blank("ahead", DurationField()),
-            shown_since=Blank("shown_since", DateTimeField()),
+            store_id=BlankParameter("store_id", UUIDField()),
+            mode=BlankParameter("mode", CharField()),
+            user=BlankParameter("user", UUIDField()),
+            real_now=BlankParameter("real_now", DateTimeField()),
+            ahead=BlankParameter("ahead", DurationField()),
+            shown_since=BlankParameter("shown_since", DateTimeField()),
             is_verified=is_verified,
         )
 
@@ -80,23 +80,25 @@ def _is_verified(access: Access) -> bool:
     return access.store.kyc_confirmed_at is not None
 
 
-def _since(find: Callable[[Any, datetime], "QuerySet[Any]"]) -> Callable[[Look], "QuerySet[Any]"]:
+def _since(
+    find: Callable[[Any, datetime], "QuerySet[Any]"],
+) -> Callable[[SelectorParameters], "QuerySet[Any]"]:
     return lambda look: find(look, look.shown_since)
 
 
-def _delayed(look: Look) -> "QuerySet[Any]":
+def _delayed(look: SelectorParameters) -> "QuerySet[Any]":
     return delayed_wallets(look, look.real_now, look.ahead)
 
 
-def _unmatched(look: Look) -> "QuerySet[Any]":
+def _unmatched(look: SelectorParameters) -> "QuerySet[Any]":
     return payments.unmatched_transfers(look, look.ahead)
 
 
-def _approvals(look: Look) -> "QuerySet[Any]":
+def _approvals(look: SelectorParameters) -> "QuerySet[Any]":
     return payouts.open_approvals(look, look.user)
 
 
-def _bank_accounts(look: Look) -> "QuerySet[Any]":
+def _bank_accounts(look: SelectorParameters) -> "QuerySet[Any]":
     rows = payouts.bank_accounts_waiting(look).annotate(is_in_review=is_business_in_review())
     return rows.none() if look.is_verified else rows
 
@@ -108,7 +110,7 @@ class InboxKind:
     shown."""
 
     name: str
-    rows: Callable[[Look], "QuerySet[Any]"]
+    rows: Callable[[SelectorParameters], "QuerySet[Any]"]
     notice_of: Callable[[Any], Notice]
     resolves: str
     sees: str = roles.VIEW
@@ -247,7 +249,7 @@ def _badge(counts: Counter[str]) -> str:
 @cache
 def _counting(role: str | None, is_verified: bool) -> Statement:
     """Says the name of each row that somebody of this role sees, KIND_MAX of a kind at most."""
-    look = Look.of_anybody(is_verified)
+    look = SelectorParameters.of_anybody(is_verified)
     kinds = {kind.name: kind.rows(look) for kind in KINDS if roles.may(role, kind.sees)}
     return statement_of_names(kinds, limit=KIND_MAX)
 
@@ -262,7 +264,7 @@ class Inbox:
     def counts(self) -> Counter[str]:
         """Of each kind that has any, KIND_MAX at most: one statement for all."""
         access = self.access
-        look = Look.of(access)
+        look = SelectorParameters.of(access)
         rows = _counting(access.role, look.is_verified).rows(
             store_id=look.store_id,
             mode=look.mode,
@@ -327,7 +329,7 @@ class Inbox:
 
     def _rows(self, limit: int) -> list[tuple[InboxKind, list[Any]]]:
         """Of each kind that has any; payments that have come in part with their progress."""
-        look = Look.of(self.access)
+        look = SelectorParameters.of(self.access)
         found = [
             (kind, list(kind.rows(look)[: min(limit, KIND_MAX)]))
             for kind in KINDS

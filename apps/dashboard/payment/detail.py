@@ -19,7 +19,7 @@ from apps.core.money import CoinPrice
 from apps.core.web.refusals import status_of
 from apps.dashboard.payment import refunds
 from apps.dashboard.payment.own_refunds import own_refunds
-from apps.dashboard.payment.timeline import SHOWN, SHOWN_MAX, Story, timeline_of
+from apps.dashboard.payment.timeline import SHOWN, SHOWN_MAX, TimelineFacts, timeline_of
 from apps.dashboard.site.coins import rate_words
 from apps.dashboard.site.views import (
     PageRequest,
@@ -85,7 +85,7 @@ class Amounts:
 
 
 @dataclass(frozen=True)
-class Paid:
+class ReceivedCoin:
     """A coin that came, with what it was worth at the payment's rate."""
 
     asset: Asset
@@ -95,7 +95,7 @@ class Paid:
 
 
 @dataclass(frozen=True)
-class Missing:
+class MissingAmount:
     """Amount that an underpaid payment still waits for."""
 
     asset: Asset
@@ -114,7 +114,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
     entries = entries_about(payment.store_id, payment)
     invoice = invoice_of(request.access, payment)
     is_held = payment.needs_attention == HELD_REFUND
-    story = Story(
+    story = TimelineFacts(
         whole,
         sent_back,
         deliveries_about(
@@ -179,7 +179,9 @@ def _seen(facts: PaymentFacts, received: "list[selectors.Received]") -> list[See
     return [coins for coins in seen if coins.is_waiting or not facts.terminal]
 
 
-def _paid(payment: Payment, received: "list[selectors.Received]", progress: Progress) -> list[Paid]:
+def _paid(
+    payment: Payment, received: "list[selectors.Received]", progress: Progress
+) -> list[ReceivedCoin]:
     """Received coins at the rate that was locked for each; the one of most value first."""
     result = []
     cents = coin_cents(payment, received, progress)
@@ -189,7 +191,7 @@ def _paid(payment: Payment, received: "list[selectors.Received]", progress: Prog
                 item.address.asset, item.address.exchange_rate, payment.settlement_currency
             )
             result.append(
-                Paid(
+                ReceivedCoin(
                     item.address.asset,
                     item.received_atomic,
                     cents[item.address.asset_id],
@@ -212,12 +214,12 @@ def _amounts(facts: PaymentFacts, splits: Mapping[str, Split]) -> Amounts | None
 
 def _missing(
     payment: Payment, received: "list[selectors.Received]", progress: Progress
-) -> Missing | None:
+) -> MissingAmount | None:
     """In the coin that came, as the checkout asks for it."""
     paid_in = next((item.address.asset for item in received if item.received_atomic), None)
     if payment.state_reason != states.PROCESSING_UNDERPAID or paid_in is None:
         return None
-    return Missing(paid_in, outstanding(received)[paid_in.pk], progress.left_cents)
+    return MissingAmount(paid_in, outstanding(received)[paid_in.pk], progress.left_cents)
 
 
 def _addresses(facts: PaymentFacts, received: "list[selectors.Received]") -> list[ShownAddress]:

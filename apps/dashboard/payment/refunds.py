@@ -54,7 +54,7 @@ from apps.payments.services.refund_shares import (
     Share,
     shares_to_send,
 )
-from apps.payments.services.worth import Most, fiat_text, fiat_typed, part_of
+from apps.payments.services.worth import MaximumAmount, fiat_text, fiat_typed, part_of
 from apps.stores import roles
 
 _FROM_BALANCE = gettext_noop("From your available balance. The processing fee isn’t returned.")
@@ -281,7 +281,7 @@ def _review(
         ).format(in_progress=in_progress)
         messages.error(request, text)
         return go("payment", payment.pk)
-    afterwards = Afterwards.of(form, transfers)
+    afterwards = RemainingAfterRefund.of(form, transfers)
     address = reverse("dashboard:payment", args=[payment.pk])
     review = Review(
         title=gettext("Confirm refund"),
@@ -319,13 +319,13 @@ def _about(request: PageRequest, payment: Payment) -> list[Fact]:
 
 
 @dataclass(frozen=True)
-class Afterwards:
+class RemainingAfterRefund:
     """State of a completed payment after the transfers."""
 
     remaining: list[tuple[Refundable, int]]
 
     @classmethod
-    def of(cls, form: RefundForm, transfers: list[Share]) -> "Afterwards":
+    def of(cls, form: RefundForm, transfers: list[Share]) -> "RemainingAfterRefund":
         totals = _total(transfers)
         remaining = [
             (item, item.remaining.atomic - totals.get(item.asset.pk, 0)) for item in form.refundable
@@ -441,7 +441,7 @@ def _maximums(refundable: Refundable) -> list[tuple[str, str, str]]:
     """Value of the maximum at each rate: (name, amount, rate)."""
     maximums = []
     for name, price in _prices(refundable):
-        worth = Most(refundable.remaining, price).fiat
+        worth = MaximumAmount(refundable.remaining, price).fiat
         maximums.append((name, fiat(worth.cents, worth.currency), rate_words(price)))
     return maximums
 

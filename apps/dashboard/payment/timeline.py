@@ -63,7 +63,7 @@ SHOWN_MAX = 2000
 
 
 @dataclass(frozen=True)
-class Story:
+class TimelineFacts:
     """Facts of a payment for its timeline. `entries` are the lines of the audit log about it; names
     in them are for who may see them."""
 
@@ -116,7 +116,7 @@ class Timeline:
         return self.total > len(self.steps)
 
 
-def timeline_of(story: Story, limit: int = SHOWN, kind: str = "") -> Timeline:
+def timeline_of(story: TimelineFacts, limit: int = SHOWN, kind: str = "") -> Timeline:
     every = [
         *_events(story),
         *view_steps(story.viewed_at),
@@ -178,7 +178,7 @@ _EVENT_RANKS = {
 _CANCELED = (gettext_noop("Payment canceled"), gettext_noop("Payment canceled by {name}"))
 
 
-def _events(story: Story) -> Iterator[TimelineStep]:
+def _events(story: TimelineFacts) -> Iterator[TimelineStep]:
     """Steps of the history, without those that the deposits show better."""
     accepted = iter(story.acts(ACCEPTED_EVENT))
     kinds = {
@@ -219,7 +219,7 @@ def _event(event: PaymentEvent, words: str) -> TimelineStep:
     )
 
 
-def _deposits(story: Story) -> Iterator[TimelineStep]:
+def _deposits(story: TimelineFacts) -> Iterator[TimelineStep]:
     whole = story.whole
     every = arrivals(whole.payment, whole.received, whole.others)
     heads = heads_for([arrival.deposit for arrival in every])
@@ -291,7 +291,7 @@ _REFUND_REASONS = {
 _REQUESTED = (gettext_noop("Refund requested"), gettext_noop("Refund requested by {name}"))
 
 
-def _refunds(story: Story) -> Iterator[TimelineStep]:
+def _refunds(story: TimelineFacts) -> Iterator[TimelineStep]:
     makers = {
         id: entry
         for entry in story.acts("refund.requested")
@@ -437,7 +437,7 @@ def _renewals(renewals: Renewals) -> Iterator[TimelineStep]:
         )
 
 
-def _notes(story: Story) -> Iterator[TimelineStep]:
+def _notes(story: TimelineFacts) -> Iterator[TimelineStep]:
     for entry in story.acts(NOTED):
         yield TimelineStep(
             entry.at,

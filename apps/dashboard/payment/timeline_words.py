@@ -8,7 +8,7 @@ from apps.chain.models import Deposit
 from apps.chain.networks.finality import awaits_tag
 from apps.core.badges import BAD, GOOD, QUIET, WAIT
 from apps.core.models import OutgoingMail
-from apps.payments.documents.deposits import Arrival
+from apps.payments.documents.deposits import ReceivedDeposit
 from apps.webhooks.models import Delivery
 
 
@@ -59,7 +59,7 @@ FAILED = {
 }
 
 
-def arrived_as(arrival: Arrival) -> Arrived:
+def arrived_as(arrival: ReceivedDeposit) -> Arrived:
     if arrival.is_unexpected:
         return Arrived.OTHER_COIN
     return Arrived.LATE if arrival.is_late else Arrived.DEPOSIT

@@ -22,7 +22,7 @@ from apps.payments.services.transfers import (
     send_transfer_back,
     transfer_of,
 )
-from apps.payments.transfer_fits import Fit, fits_of
+from apps.payments.transfer_fits import FittingPayment, fits_of
 from apps.stores import roles
 
 
@@ -141,7 +141,7 @@ def _page(
 
 def _fits(
     request: PageRequest, transfer: UnmatchedTransfer, claim: Claim | None, *, is_held: bool
-) -> list[Fit]:
+) -> list[FittingPayment]:
     """Payments that the transfer can join; a return that failed is kept for one payment, and can't
     join another."""
     if claim is None or transfer.resolved_at:

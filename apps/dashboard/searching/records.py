@@ -8,7 +8,7 @@ from apps.access.models import AgentCredential, RequestEntry
 from apps.agents.models import Mandate
 from apps.billing.models import Price
 from apps.chain.models import UnmatchedTransfer
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.core.templatetags.tillgate import crypto, fiat
 from apps.core.text.wording import translated
 from apps.dashboard.developers.events import ShownEvent
@@ -31,7 +31,7 @@ def _url(name: str, id: object) -> str:
     return reverse(f"dashboard:{name}", args=[str(id)])
 
 
-def of_transfer(transfer: UnmatchedTransfer, term: Term) -> SearchHit:
+def of_transfer(transfer: UnmatchedTransfer, term: SearchTerm) -> SearchHit:
     asset = transfer.asset
     return SearchHit(
         gettext("Transfer on {network}").format(network=transfer.chain.name),
@@ -43,7 +43,7 @@ def of_transfer(transfer: UnmatchedTransfer, term: Term) -> SearchHit:
     )
 
 
-def of_destination(destination: Destination, term: Term) -> SearchHit:
+def of_destination(destination: Destination, term: SearchTerm) -> SearchHit:
     """In the list."""
     name = title(destination)
     return SearchHit(
@@ -53,7 +53,7 @@ def of_destination(destination: Destination, term: Term) -> SearchHit:
     )
 
 
-def of_schedule(schedule: Schedule, term: Term) -> SearchHit:
+def of_schedule(schedule: Schedule, term: SearchTerm) -> SearchHit:
     return SearchHit(
         f"{translated(schedule.asset.full_name)}, {gettext(_FREQUENCIES[schedule.frequency])}",
         _url("payout_schedule", schedule.pk),
@@ -62,7 +62,7 @@ def of_schedule(schedule: Schedule, term: Term) -> SearchHit:
     )
 
 
-def of_batch(batch: PayoutBatch, term: Term) -> SearchHit:
+def of_batch(batch: PayoutBatch, term: SearchTerm) -> SearchHit:
     return SearchHit(
         batch.filename,
         _url("payout_batch", batch.pk),
@@ -73,14 +73,14 @@ def of_batch(batch: PayoutBatch, term: Term) -> SearchHit:
     )
 
 
-def of_agent(agent: AgentCredential, term: Term) -> SearchHit:
+def of_agent(agent: AgentCredential, term: SearchTerm) -> SearchHit:
     """In the list."""
     return SearchHit(
         agent.name or gettext("Agent"), reverse("dashboard:agents"), f"{agent.token_prefix}…"
     )
 
 
-def of_mandate(mandate: Mandate, term: Term) -> SearchHit:
+def of_mandate(mandate: Mandate, term: SearchTerm) -> SearchHit:
     asset = mandate.asset
     return SearchHit(
         mandate.mandate_ref,
@@ -94,7 +94,7 @@ def of_mandate(mandate: Mandate, term: Term) -> SearchHit:
     )
 
 
-def of_account(account: Store, term: Term) -> SearchHit:
+def of_account(account: Store, term: SearchTerm) -> SearchHit:
     return SearchHit(
         account.name,
         _url("platform_account", account.pk),
@@ -103,7 +103,7 @@ def of_account(account: Store, term: Term) -> SearchHit:
     )
 
 
-def of_report(report: Report, term: Term) -> SearchHit:
+def of_report(report: Report, term: SearchTerm) -> SearchHit:
     """In the list."""
     return SearchHit(
         report.get_report_type_display(),
@@ -115,7 +115,7 @@ def of_report(report: Report, term: Term) -> SearchHit:
     )
 
 
-def of_price(price: Price, term: Term) -> SearchHit:
+def of_price(price: Price, term: SearchTerm) -> SearchHit:
     """On the page of its product."""
     return SearchHit(
         price.product.name,
@@ -126,7 +126,7 @@ def of_price(price: Price, term: Term) -> SearchHit:
     )
 
 
-def of_event(event: Event, term: Term) -> SearchHit:
+def of_event(event: Event, term: SearchTerm) -> SearchHit:
     return SearchHit(
         ShownEvent(event).words,
         _url("event", event.pk),
@@ -136,7 +136,7 @@ def of_event(event: Event, term: Term) -> SearchHit:
     )
 
 
-def of_request(entry: RequestEntry, term: Term) -> SearchHit:
+def of_request(entry: RequestEntry, term: SearchTerm) -> SearchHit:
     return SearchHit(
         f"{entry.method} {entry.path}",
         _url("request_entry", entry.pk),

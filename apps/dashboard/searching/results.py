@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from apps.access.models import ApiKey
 from apps.billing.models import Customer, Invoice, Product, Subscription
 from apps.billing.numbers import formatted_number
-from apps.core.searching import Term
+from apps.core.searching import SearchTerm
 from apps.core.templatetags.tillgate import crypto, fiat
 from apps.dashboard.tables.cells import ends_of
 from apps.links.documents import link_url
@@ -41,7 +41,7 @@ def _url(name: str, id: object) -> str:
     return reverse(f"dashboard:{name}", args=[str(id)])
 
 
-def of_payment(payment: Payment, term: Term) -> SearchHit:
+def of_payment(payment: Payment, term: SearchTerm) -> SearchHit:
     parts = [
         payment.reference if payment.title else "",
         gettext("Order {order_id}").format(order_id=payment.order_id) if payment.order_id else "",
@@ -58,7 +58,7 @@ def of_payment(payment: Payment, term: Term) -> SearchHit:
     )
 
 
-def of_link(link: PaymentLink, term: Term) -> SearchHit:
+def of_link(link: PaymentLink, term: SearchTerm) -> SearchHit:
     price = fiat(link.amount_cents, link.currency) if link.amount_cents is not None else ""
     return SearchHit(
         link.title,
@@ -69,7 +69,7 @@ def of_link(link: PaymentLink, term: Term) -> SearchHit:
     )
 
 
-def of_refund(refund: Refund, term: Term) -> SearchHit:
+def of_refund(refund: Refund, term: SearchTerm) -> SearchHit:
     """On the page of its payment."""
     asset = refund.asset
     amount = crypto(refund.amount_atomic, asset.atomic_decimals, asset.coin_symbol)
@@ -86,7 +86,7 @@ def of_refund(refund: Refund, term: Term) -> SearchHit:
     )
 
 
-def of_payout(payout: Payout, term: Term) -> SearchHit:
+def of_payout(payout: Payout, term: SearchTerm) -> SearchHit:
     saved = payout.destination
     to = (
         (saved.label or saved.holder or ends_of(saved.address))
@@ -106,7 +106,7 @@ def of_payout(payout: Payout, term: Term) -> SearchHit:
     )
 
 
-def of_swap(swap: Swap, term: Term) -> SearchHit:
+def of_swap(swap: Swap, term: SearchTerm) -> SearchHit:
     source = swap.source_asset
     bought = swap.buy_asset
     title = gettext("{sold} to {bought}").format(sold=source.coin_symbol, bought=bought.coin_symbol)
@@ -123,7 +123,7 @@ def of_swap(swap: Swap, term: Term) -> SearchHit:
     )
 
 
-def of_customer(customer: Customer, term: Term) -> SearchHit:
+def of_customer(customer: Customer, term: SearchTerm) -> SearchHit:
     return SearchHit(
         customer.name or customer.email,
         _url("customer", customer.pk),
@@ -132,7 +132,7 @@ def of_customer(customer: Customer, term: Term) -> SearchHit:
     )
 
 
-def of_invoice(invoice: Invoice, term: Term) -> SearchHit:
+def of_invoice(invoice: Invoice, term: SearchTerm) -> SearchHit:
     number = formatted_number(invoice)
     return SearchHit(
         number or gettext("Draft invoice"),
@@ -146,7 +146,7 @@ def of_invoice(invoice: Invoice, term: Term) -> SearchHit:
     )
 
 
-def of_subscription(subscription: Subscription, term: Term) -> SearchHit:
+def of_subscription(subscription: Subscription, term: SearchTerm) -> SearchHit:
     title = subscription.price.product.name
     customer = subscription.customer.name or subscription.customer.email
     return SearchHit(
@@ -161,7 +161,7 @@ def of_subscription(subscription: Subscription, term: Term) -> SearchHit:
     )
 
 
-def of_product(product: Product, term: Term) -> SearchHit:
+def of_product(product: Product, term: SearchTerm) -> SearchHit:
     return SearchHit(
         product.name,
         _url("product", product.pk),
@@ -170,7 +170,7 @@ def of_product(product: Product, term: Term) -> SearchHit:
     )
 
 
-def of_member(member: Member, term: Term) -> SearchHit:
+def of_member(member: Member, term: SearchTerm) -> SearchHit:
     return SearchHit(
         member.user.name or member.user.email,
         reverse("dashboard:members"),
@@ -178,7 +178,7 @@ def of_member(member: Member, term: Term) -> SearchHit:
     )
 
 
-def of_endpoint(endpoint: Endpoint, term: Term) -> SearchHit:
+def of_endpoint(endpoint: Endpoint, term: SearchTerm) -> SearchHit:
     return SearchHit(
         endpoint.url,
         _url("webhook_endpoint", endpoint.pk),
@@ -190,7 +190,7 @@ def of_endpoint(endpoint: Endpoint, term: Term) -> SearchHit:
     )
 
 
-def of_delivery(delivery: Delivery, term: Term) -> SearchHit:
+def of_delivery(delivery: Delivery, term: SearchTerm) -> SearchHit:
     """On the page of its endpoint."""
     return SearchHit(
         delivery.event.type,
@@ -203,7 +203,7 @@ def of_delivery(delivery: Delivery, term: Term) -> SearchHit:
     )
 
 
-def of_key(key: ApiKey, term: Term) -> SearchHit:
+def of_key(key: ApiKey, term: SearchTerm) -> SearchHit:
     return SearchHit(
         key.name or gettext("API key"), reverse("dashboard:keys"), f"{key.prefix}…{key.last_four}"
     )

@@ -16,7 +16,7 @@ from apps.agents.search import find_mandates
 from apps.billing import search as billing
 from apps.core.db import tenancy
 from apps.core.models import Mode
-from apps.core.searching import LENGTH_MAX, Term
+from apps.core.searching import LENGTH_MAX, SearchTerm
 from apps.dashboard.searching import records as search_records
 from apps.dashboard.searching import results as search_results
 from apps.dashboard.searching.results import SearchHit
@@ -36,7 +36,7 @@ from apps.webhooks.search import find_deliveries, find_endpoints, find_events
 PER_GROUP = 5
 
 
-def _payments(viewer: Access, term: Term, limit: int) -> list[Payment]:
+def _payments(viewer: Access, term: SearchTerm, limit: int) -> list[Payment]:
     candidates = [
         ids
         for ids in (billing.payments_of_email(viewer, term), links.payments_of_email(viewer, term))
@@ -52,8 +52,8 @@ class SearchGroup:
 
     title: str
     icon: str
-    find: Callable[[Access, Term, int], Sequence[Any]]
-    hit_of: Callable[[Any, Term], SearchHit]
+    find: Callable[[Access, SearchTerm, int], Sequence[Any]]
+    hit_of: Callable[[Any, SearchTerm], SearchHit]
     permission: str = roles.VIEW
     all_in: str = ""
 
@@ -181,7 +181,7 @@ class SearchResults:
 def index(request: PageRequest) -> HttpResponse:
     """A record that is named by its id, reference or hash is opened; while somebody types, nothing
     is."""
-    term = Term.of(request.GET.get("q", ""))
+    term = SearchTerm.of(request.GET.get("q", ""))
     is_part = is_htmx(request) and not request.headers.get("HX-History-Restore-Request")
     groups = _found(request.access, term)
     every = [hit for group in groups for hit in group.hits]
@@ -204,14 +204,14 @@ def index(request: PageRequest) -> HttpResponse:
     )
 
 
-def _pages(request: PageRequest, term: Term) -> list[SearchResults]:
+def _pages(request: PageRequest, term: SearchTerm) -> list[SearchResults]:
     """Pages of the navigation that the role may see."""
     pages = [page for page in pages_of(request.member.role) if term.names(page.label)]
     hits = [SearchHit(page.label, page.url, icon=page.icon) for page in pages[:PER_GROUP]]
     return [SearchResults(gettext("Pages"), "queue-list", hits)] if hits else []
 
 
-def _found(access: Access, term: Term) -> list[SearchResults]:
+def _found(access: Access, term: SearchTerm) -> list[SearchResults]:
     if not term.text:
         return []
     groups = [
@@ -220,7 +220,7 @@ def _found(access: Access, term: Term) -> list[SearchResults]:
     return [item for item in groups if item.hits]
 
 
-def _group(access: Access, group: SearchGroup, term: Term) -> SearchResults:
+def _group(access: Access, group: SearchGroup, term: SearchTerm) -> SearchResults:
     rows = group.find(access, term, PER_GROUP + 1)
     url = (
         f"{reverse(f'dashboard:{group.all_in}')}?{urlencode({'q': term.text})}"
@@ -236,7 +236,7 @@ def _other_mode(access: Access) -> Mode:
     return Mode.TEST if access.is_live else Mode.LIVE
 
 
-def _in_other_mode(access: Access, term: Term) -> SearchHit | None:
+def _in_other_mode(access: Access, term: SearchTerm) -> SearchHit | None:
     """A record that is named exactly and is of the same store in the other mode."""
     if not term.names_one:
         return None

@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from apps.access.access import Access
 from apps.agents.selectors import agents_visible_to
-from apps.core.db.sql import Blank, Statement, array, statement_of_names
+from apps.core.db.sql import BlankParameter, Statement, array, statement_of_names
 from apps.dashboard.site.navigation import AGENTS, APPROVALS, PLATFORM
 from apps.payouts.services import approval_decisions, approval_rules
 from apps.stores.models import Member
@@ -50,7 +50,7 @@ def _counts(access: Access, member: Member) -> Counter[str]:
     return Counter(name for (name,) in rows)
 
 
-class _Anybody(NamedTuple):
+class _UnknownViewer(NamedTuple):
     """A viewer of whom nothing is known yet."""
 
     store_id: Any
@@ -60,12 +60,14 @@ class _Anybody(NamedTuple):
 @cache
 def _asking() -> Statement:
     """Says the name of each that there is, UNREAD once for each notification."""
-    viewer = _Anybody(Blank("store_id", UUIDField()), Blank("mode", CharField()))
+    viewer = _UnknownViewer(
+        BlankParameter("store_id", UUIDField()), BlankParameter("mode", CharField())
+    )
     unread = notifications.unread_by(
         viewer,
-        Blank("user_id", UUIDField()),
-        Blank("since", DateTimeField()),
-        Blank("read_ids", ArrayField(UUIDField())),
+        BlankParameter("user_id", UUIDField()),
+        BlankParameter("since", DateTimeField()),
+        BlankParameter("read_ids", ArrayField(UUIDField())),
     )
     kinds: dict[str, QuerySet[Any]] = {
         UNREAD: unread,

@@ -16,9 +16,9 @@ from django.utils.translation import gettext_noop as _
 from apps.assets import selectors
 from apps.assets.lowest_prices import (
     PLACES,
-    NoPar,
     NotAccepted,
     NotBetween,
+    NotPegged,
     lowest_prices,
     set_lowest_price,
 )
@@ -250,7 +250,7 @@ def assets(request: PageRequest) -> HttpResponse:
                 set_lowest_price(access, chosen.pk, _price_typed(request))
             else:
                 set_accepted(access, chosen.pk, request.POST.get("to") == "accepted")
-        except (AssetNotActive, LastAsset, Invalid, NotAccepted, NoPar, NotBetween) as refusal:
+        except (AssetNotActive, LastAsset, Invalid, NotAccepted, NotPegged, NotBetween) as refusal:
             errors = sentences(refusal, _("The lowest price"))
             return _assets_page(request, errors, status_of(refusal))
         return go("settings_assets")

@@ -39,7 +39,7 @@ class Worth:
 
 
 @dataclass(frozen=True)
-class Sum:
+class CoinSum:
     """Of one coin: how much in how many rows, and what those were worth whose rate is known."""
 
     asset: Asset
@@ -50,10 +50,10 @@ class Sum:
 
 
 @dataclass(frozen=True)
-class Sums:
+class CoinSums:
     """`is_whole` is False when there are more rows than are added up: the newest were."""
 
-    coins: list[Sum]
+    coins: list[CoinSum]
     is_whole: bool
 
 
@@ -84,19 +84,19 @@ def worth_at(rate: Decimal | None, amount_atomic: int, asset: Asset, currency: s
     )
 
 
-def sums_of(worths: Sequence[Worth], *, is_whole: bool) -> Sums:
+def sums_of(worths: Sequence[Worth], *, is_whole: bool) -> CoinSums:
     """By coin."""
     by_asset: dict[str, list[Worth]] = defaultdict(list)
     for item in worths:
         by_asset[item.asset.pk].append(item)
     coins = [_sum(rows[0].asset, rows) for rows in by_asset.values()]
-    return Sums(
+    return CoinSums(
         sorted(coins, key=lambda item: (item.asset.position, item.asset.pk)),
         is_whole,
     )
 
 
-def _sum(asset: Asset, rows: Sequence[Worth]) -> Sum:
+def _sum(asset: Asset, rows: Sequence[Worth]) -> CoinSum:
     cents: dict[str, int] = {}
     for row_summed in rows:
         if row_summed.fiat is not None:
@@ -104,7 +104,7 @@ def _sum(asset: Asset, rows: Sequence[Worth]) -> Sum:
                 cents.get(row_summed.fiat.currency, 0) + row_summed.fiat.cents
             )
     worth = tuple(Fiat(cents_summed, currency) for currency, cents_summed in sorted(cents.items()))
-    return Sum(
+    return CoinSum(
         asset,
         sum(row_summed.amount_atomic for row_summed in rows),
         len(rows),
@@ -140,7 +140,7 @@ def list_page(
         ],
         "sums": sums_of(add_up(request, rows), is_whole=page.total <= SUMMED_MAX)
         if page.rows
-        else Sums([], is_whole=True),
+        else CoinSums([], is_whole=True),
         "summed_max": SUMMED_MAX,
         "looked_through_max": searching.LOOKED_THROUGH_MAX if listing.noun == "payouts" else None,
         "has_rows": bool(page.rows),

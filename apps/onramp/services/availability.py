@@ -34,7 +34,7 @@ AMOUNT_REASONS = ("below_min_amount", "above_max_amount")
 
 
 @dataclass(frozen=True)
-class Usable:
+class UsableNetwork:
     """A network that can be asked, and the address that it would deliver to."""
 
     network: CardNetwork
@@ -73,7 +73,7 @@ class CardsUnavailable:
 
 @dataclass(frozen=True)
 class Availability:
-    usable: list[Usable]
+    usable: list[UsableNetwork]
     unavailable: CardsUnavailable | None
 
 
@@ -116,7 +116,7 @@ def availability(payment: Payment) -> Availability:
     refused = [CardsUnavailable("provider_unconfigured")]
     for network in networks_for(payment.store, payment.mode):
         candidates = _of_network(payment, entries, network)
-        if isinstance(candidates, Usable):
+        if isinstance(candidates, UsableNetwork):
             usable.append(candidates)
         else:
             refused.append(candidates)
@@ -127,7 +127,7 @@ def availability(payment: Payment) -> Availability:
 
 def _of_network(
     payment: Payment, entries: list[PaymentAddress], network: CardNetwork
-) -> Usable | CardsUnavailable:
+) -> UsableNetwork | CardsUnavailable:
     if network.adapter is None:
         return CardsUnavailable(network.problem)
     adapter = network.adapter
@@ -146,4 +146,4 @@ def _of_network(
         return CardsUnavailable("below_min_amount", limits)
     if adapter.ceiling_cents is not None and charge > adapter.ceiling_cents:
         return CardsUnavailable("above_max_amount", limits)
-    return Usable(network, entry)
+    return UsableNetwork(network, entry)

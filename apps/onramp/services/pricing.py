@@ -32,7 +32,7 @@ from apps.onramp.providers.base import (
 from apps.onramp.services.availability import (
     AMOUNT_REASONS,
     CardsUnavailable,
-    Usable,
+    UsableNetwork,
     availability,
     is_payable,
     least_charge_cents,
@@ -180,7 +180,7 @@ def price_methods(payment: Payment, place: CustomerPlace, provider: str = "") ->
     return priced
 
 
-def networks_to_ask(payment: Payment, provider: str = "") -> list[Usable]:
+def networks_to_ask(payment: Payment, provider: str = "") -> list[UsableNetwork]:
     """Raises NoLongerPayable, NotAvailable or NotForThisAmount."""
     if not is_payable(payment) or is_past_deadline(payment):
         raise NoLongerPayable
@@ -208,12 +208,12 @@ def _cached(look: Callable[[], Any]) -> Any:
         return None
 
 
-def _search(payment: Payment, place: CustomerPlace, usable: list[Usable]) -> _QuoteSearch:
+def _search(payment: Payment, place: CustomerPlace, usable: list[UsableNetwork]) -> _QuoteSearch:
     """QuoteRequest every network for its methods, then every method for its offers, all at once."""
     search = _QuoteSearch()
     real = clock.real_now()
     deadline = time.monotonic() + settings.CARD_DEADLINE_SECONDS
-    waiting: dict[Future[Any], tuple[Usable, Method | None]] = {}
+    waiting: dict[Future[Any], tuple[UsableNetwork, Method | None]] = {}
     asks = {
         provider.network.name: (
             provider.network.ready,
@@ -259,7 +259,7 @@ def _submit(name: str, call: Callable[..., Any], *arguments: Any) -> Future[Any]
     return pool.submit(call, *arguments)
 
 
-def _answer(future: Future[Any], provider: Usable, search: _QuoteSearch) -> Any:
+def _answer(future: Future[Any], provider: UsableNetwork, search: _QuoteSearch) -> Any:
     """A network's answer; one that fails, in any way, offers nothing."""
     try:
         return future.result()
@@ -302,7 +302,7 @@ def _ask(
 def _take(
     search: _QuoteSearch,
     payment: Payment,
-    provider: Usable,
+    provider: UsableNetwork,
     method: Method,
     offers: list[OnrampOffer],
     rate: Decimal,
@@ -349,7 +349,9 @@ def is_worth_offering(
     return is_fair and offer.crypto_atomic >= entry.required_atomic
 
 
-def _priced(payment: Payment, usable: list[Usable], search: _QuoteSearch, provider: str) -> Priced:
+def _priced(
+    payment: Payment, usable: list[UsableNetwork], search: _QuoteSearch, provider: str
+) -> Priced:
     entries = {provider.network.name: provider.entry for provider in usable}
     worth = {
         method.id: money.cents_for_atomic(

@@ -27,7 +27,7 @@ from apps.onramp.providers.base import (
 )
 from apps.onramp.requests import CardRequest
 from apps.onramp.services import progress
-from apps.onramp.services.availability import Usable, availability, is_payable
+from apps.onramp.services.availability import UsableNetwork, availability, is_payable
 from apps.onramp.services.networks import CardNetwork
 from apps.onramp.services.pricing import (
     NotForThisAmount,
@@ -67,7 +67,7 @@ def open_session(
     Raises AlreadyFunded, NotOpened, UnknownMethod, or what `find_place` and price_methods raise.
     """
     # Who asks for the same intent at the same time waits, and then finds the session.
-    with locks.hold(locks.Turn.CARD_SESSION, payment.pk):
+    with locks.hold(locks.LockKind.CARD_SESSION, payment.pk):
         at = clock.now(payment.store, payment.mode)
         pending = pending_session(payment, at)
         if pending is not None and pending.url:
@@ -140,7 +140,7 @@ def _choose(
 def _reserve(
     payment: Payment,
     pending: FundingSession | None,
-    provider: Usable,
+    provider: UsableNetwork,
     method: PricedMethod,
     offer: OnrampOffer,
     place: CustomerPlace,

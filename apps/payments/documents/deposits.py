@@ -48,7 +48,7 @@ class TransactionDocument(Document, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True)
-class Arrival:
+class ReceivedDeposit:
     """A deposit at an address of an intent, or accepted for it. `address_symbol` is the coin that
     its address is for, empty where that is another payment's. One that `is_returned` has gone back
     or is on its way; one that `is_back` couldn't be returned, and waits again."""
@@ -75,7 +75,7 @@ class Arrival:
 
 def arrivals(
     payment: Payment, received: Iterable[Received], unpriced_deposits: Iterable[Deposit] = ()
-) -> list[Arrival]:
+) -> list[ReceivedDeposit]:
     """All deposits for an intent, oldest first. `unpriced_deposits` came elsewhere in a coin that
     it doesn't take, and were accepted for it."""
     received = list(received)
@@ -88,7 +88,7 @@ def arrivals(
     marks = received[0].late if received else {}
     elsewhere = [deposit for intake in received for deposit in intake.taken]
     accepted = [
-        Arrival(deposit, mark.is_late, is_unexpected=True, accepted_at=mark.accepted_at)
+        ReceivedDeposit(deposit, mark.is_late, is_unexpected=True, accepted_at=mark.accepted_at)
         for deposit in (*elsewhere, *unpriced_deposits)
         if deposit.pk not in own_ids and (mark := marks.get(deposit.pk)) is not None
     ]
@@ -105,7 +105,7 @@ def arrivals(
     ]
 
 
-def _back_ids(every: list[Arrival]) -> set[object]:
+def _back_ids(every: list[ReceivedDeposit]) -> set[object]:
     """IDs of deposits in another coin that were to go back and couldn't."""
     by_place = {
         (arrival.deposit.chain_id, arrival.deposit.tx_hash, arrival.deposit.log_index): (
@@ -127,7 +127,7 @@ def _back_ids(every: list[Arrival]) -> set[object]:
     return {by_place[place] for place in places if place in by_place}
 
 
-def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
+def _returned_ids(payment: Payment, every: list[ReceivedDeposit]) -> set[object]:
     """IDs of late deposits that refunds have covered. A refund to a sender, or of what was held for
     one, is of theirs, the oldest first; one to anywhere else covers the oldest of all."""
     held = [arrival for arrival in every if _is_held(payment, arrival)]
@@ -159,7 +159,7 @@ def _returned_ids(payment: Payment, every: list[Arrival]) -> set[object]:
     }
 
 
-def _is_held(payment: Payment, arrival: Arrival) -> bool:
+def _is_held(payment: Payment, arrival: ReceivedDeposit) -> bool:
     """Its coins are the sender's still: of a payment that completed the late ones alone."""
     return (
         arrival.accepted_at is None
@@ -178,7 +178,7 @@ def _cover(open_atomic: dict[object, int], deposits: list[Deposit], amount: int)
     return amount
 
 
-def arrival_of(payment: Payment, intake: Received, deposit: Deposit) -> Arrival:
+def arrival_of(payment: Payment, intake: Received, deposit: Deposit) -> ReceivedDeposit:
     """The part of a deposit at one of an intent's own addresses; the intent's store is loaded."""
     entry = intake.address
     mark = intake.late.get(deposit.pk)
@@ -186,7 +186,7 @@ def arrival_of(payment: Payment, intake: Received, deposit: Deposit) -> Arrival:
     if not is_unexpected:
         deposit.asset = entry.asset
     is_late = not is_on_time(payment, deposit) if mark is None and is_unexpected else False
-    return Arrival(
+    return ReceivedDeposit(
         deposit,
         is_late if mark is None else mark.is_late,
         is_unexpected,
@@ -201,7 +201,7 @@ def heads_for(deposits: Iterable[Deposit]) -> dict[str, Head]:
     return known_heads() if any(not deposit.is_simulated for deposit in deposits) else {}
 
 
-def transaction_document(arrival: Arrival, heads: dict[str, Head]) -> TransactionDocument:
+def transaction_document(arrival: ReceivedDeposit, heads: dict[str, Head]) -> TransactionDocument:
     deposit = arrival.deposit
     asset = deposit.asset
     return TransactionDocument(
@@ -255,7 +255,7 @@ def _explorer_url(deposit: Deposit) -> str | None:
     return f"{base}/tx/{deposit.tx_hash}" if base and not deposit.is_simulated else None
 
 
-def transactions(deposits: Iterable[Arrival]) -> list[TransactionDocument]:
+def transactions(deposits: Iterable[ReceivedDeposit]) -> list[TransactionDocument]:
     """In the order in which they come."""
     every = list(deposits)
     heads = heads_for([arrival.deposit for arrival in every])

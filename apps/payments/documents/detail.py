@@ -15,7 +15,7 @@ from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.documents.deposits import (
-    Arrival,
+    ReceivedDeposit,
     TransactionDocument,
     arrivals,
     heads_for,
@@ -163,7 +163,7 @@ def _last_move(history: list[PaymentEvent]) -> datetime | None:
     )
 
 
-def _main_transaction(arrived: list[Arrival]) -> TransactionDocument | None:
+def _main_transaction(arrived: list[ReceivedDeposit]) -> TransactionDocument | None:
     """The confirmed deposit, else the most recent one; another coin than asked for only when there
     is nothing else."""
     every = [arrival for arrival in arrived if not arrival.is_unexpected] or arrived
@@ -190,7 +190,9 @@ def _merchant(snapshot: PaymentSnapshot) -> MerchantDocument:
     return MerchantDocument(**legal, name=store.name, support_email=store.support_email or None)
 
 
-def _late_deposits(snapshot: PaymentSnapshot, arrived: list[Arrival]) -> list[LateDepositDocument]:
+def _late_deposits(
+    snapshot: PaymentSnapshot, arrived: list[ReceivedDeposit]
+) -> list[LateDepositDocument]:
     marks = snapshot.received[0].late if snapshot.received else {}
     late = [arrival for arrival in arrived if arrival.deposit.pk in marks]
     return [

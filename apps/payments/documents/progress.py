@@ -21,7 +21,7 @@ _OVERPAID = (states.COMPLETED_OVERPAID, states.FAILED_OVERPAID)
 
 
 @dataclass(frozen=True)
-class Over:
+class OverpaidAmount:
     """Amount beyond the amount due, in the coin that it came in if there is only one."""
 
     cents: int
@@ -36,7 +36,7 @@ class Progress:
 
     total_cents: int
     received_cents: int
-    over: Over | None = None
+    over: OverpaidAmount | None = None
 
     @property
     def left_cents(self) -> int:
@@ -86,10 +86,10 @@ def progress_of(
     progress = Progress(total, whole)
     if payment.state_reason not in _OVERPAID or fraction <= 1:
         return progress
-    over = Over(progress.over_cents, None, 0)
+    over = OverpaidAmount(progress.over_cents, None, 0)
     if len(came) == 1:
         ((only, amount),) = came
-        over = Over(over.cents, only.address.asset, amount - only.address.required_atomic)
+        over = OverpaidAmount(over.cents, only.address.asset, amount - only.address.required_atomic)
     return Progress(total, progress.received_cents, over)
 
 

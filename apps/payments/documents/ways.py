@@ -21,7 +21,7 @@ _LONG = 24 * 3600 * 1000
 
 
 @dataclass(frozen=True)
-class Way:
+class WayToPay:
     """One coin on one network. `transaction` and `network` are what a wallet is asked for, as JSON;
     empty where none can be."""
 
@@ -49,7 +49,7 @@ class Way:
         return 0 if self.wait_minutes else math.ceil(self.wait_milliseconds / 5_000) * 5
 
 
-def ways_of(facts: CheckoutFacts, received: list[Received]) -> list[Way]:
+def ways_of(facts: CheckoutFacts, received: list[Received]) -> list[WayToPay]:
     """Of the document's addresses, which were made from these."""
     ways = [
         _way(address, intake)
@@ -58,7 +58,7 @@ def ways_of(facts: CheckoutFacts, received: list[Received]) -> list[Way]:
     return sorted(ways, key=lambda way: (not way.is_stable, way.wait_milliseconds or _LONG))
 
 
-def grouped(ways: list[Way]) -> list[tuple[bool, list[Way]]]:
+def grouped(ways: list[WayToPay]) -> list[tuple[bool, list[WayToPay]]]:
     """(whether they are stablecoins, those ways), as they stand in a list with a heading each."""
     return [
         (is_stable, list(group))
@@ -66,9 +66,9 @@ def grouped(ways: list[Way]) -> list[tuple[bool, list[Way]]]:
     ]
 
 
-def _way(address: CheckoutAddress, intake: Received) -> Way:
+def _way(address: CheckoutAddress, intake: Received) -> WayToPay:
     chain = intake.address.asset.chain
-    return Way(
+    return WayToPay(
         address=address,
         rate=money.short_rate(intake.address.exchange_rate),
         is_stable=address.asset.coin_symbol in STEADY_COINS,

@@ -14,7 +14,7 @@ from apps.stores.notices.kinds import (
     PAYMENT_ATTENTION,
     UNMATCHED_TRANSFER,
 )
-from apps.stores.notices.notifications import News, record
+from apps.stores.notices.notifications import NewNotification, record
 
 _UNDER = "was underpaid"
 _OVER = "was overpaid"
@@ -46,7 +46,7 @@ def transfer_unmatched(payment: Payment, transfer: UnmatchedTransfer, asset: Ass
     amount = decimal_from_atomic(transfer.amount_atomic, asset.atomic_decimals)
     coins = f"{amount} {asset.coin_symbol}"
     record(
-        News(
+        NewNotification(
             payment.store_id,
             payment.mode,
             UNMATCHED_TRANSFER,
@@ -62,7 +62,7 @@ def transfer_unmatched(payment: Payment, transfer: UnmatchedTransfer, asset: Ass
 def asset_stopped(payment: Payment, deposit: Deposit, asset: Asset) -> None:
     """Told once for each deposit that was lost."""
     record(
-        News(
+        NewNotification(
             payment.store_id,
             payment.mode,
             ASSET_STOPPED,
@@ -147,7 +147,7 @@ def _record(payment: Payment, subject: object, title: str, text: str, amount: st
     record(_news(payment, subject, title, text, amount))
 
 
-def _news(payment: Payment, subject: object, title: str, text: str, amount: str) -> News:
+def _news(payment: Payment, subject: object, title: str, text: str, amount: str) -> NewNotification:
     payer = (
         f"{payment.title or payment.order_id}: {text}"
         if payment.title or payment.order_id
@@ -155,4 +155,4 @@ def _news(payment: Payment, subject: object, title: str, text: str, amount: str)
     )
     path = f"/dashboard/payments/{payment.pk}"
     place = payment.store_id, payment.mode, PAYMENT_ATTENTION
-    return News(*place, subject, title, path, payer, amount)
+    return NewNotification(*place, subject, title, path, payer, amount)

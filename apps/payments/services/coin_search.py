@@ -35,7 +35,7 @@ class SearchRefused(Failure):
 
 
 @dataclass(frozen=True)
-class Found:
+class PaymentOfTransaction:
     """Relation of a transaction to a payment whose address it reached."""
 
     payment: Payment
@@ -53,7 +53,7 @@ class TransactionSearch:
     has_failed: bool = False
     is_mined: bool = False
     lost_to: str = ""  # the token whose own contract got the coins
-    payments: tuple[Found, ...] = ()
+    payments: tuple[PaymentOfTransaction, ...] = ()
 
 
 def ask_for_blocks(chain_id: str, first: int, last: int, reason: str, staff: StaffMember) -> int:
@@ -119,7 +119,7 @@ def find(text: str, reason: str, staff: StaffMember) -> TransactionSearch:
         is_mined=match.block_number is not None,
         lost_to=lost_to,
         payments=tuple(
-            Found(payment, find_transaction(payment, tx_hash).result)
+            PaymentOfTransaction(payment, find_transaction(payment, tx_hash).result)
             for payment in list(payments.values())[:PAYMENTS_MAX]
         ),
     )

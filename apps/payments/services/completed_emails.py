@@ -20,7 +20,7 @@ from apps.payments.models import Payment
 from apps.stores.models import Member, NotificationChoice
 from apps.stores.notices import notifications
 from apps.stores.notices.kinds import DAILY, IMMEDIATELY, PAYMENT_COMPLETED
-from apps.stores.notices.notifications import News
+from apps.stores.notices.notifications import NewNotification
 from apps.stores.profile import zone_of
 from apps.webhooks.models import Event
 
@@ -130,9 +130,9 @@ def _record_new(choice: NotificationChoice) -> None:
     notifications.record(*(_news(payment) for payment in payments))
 
 
-def _news(payment: Payment) -> News:
+def _news(payment: Payment) -> NewNotification:
     worth = in_english(Fiat(payment.settlement_amount_cents, payment.settlement_currency))
-    return News(
+    return NewNotification(
         payment.store_id,
         payment.mode,
         PAYMENT_COMPLETED,

@@ -243,7 +243,7 @@ def _describe(order: WorkerOrder) -> str:
 
 def _work(order: WorkerOrder, at: datetime) -> str:
     request, facts = _decided(order)
-    locks.hold_in_transaction(locks.Turn.CORRECTIONS, facts["mode"])
+    locks.hold_in_transaction(locks.LockKind.CORRECTIONS, facts["mode"])
     if facts["mode"] == "live" and facts["store"] and int(facts["amount_atomic"]) > 0:
         _refuse_above_limit(facts, at)
     _book(request, facts, at)

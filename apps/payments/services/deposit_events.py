@@ -7,7 +7,12 @@ from datetime import datetime
 from apps.chain.models import Deposit
 from apps.core.clock import iso
 from apps.payments import events, states
-from apps.payments.documents.deposits import Arrival, arrivals, heads_for, transaction_document
+from apps.payments.documents.deposits import (
+    ReceivedDeposit,
+    arrivals,
+    heads_for,
+    transaction_document,
+)
 from apps.payments.models import Payment, PaymentEvent
 from apps.payments.selectors import received_by
 
@@ -29,7 +34,7 @@ def announced(payment: Payment, deposit: Deposit) -> list[str]:
 
 def tell(
     payment: Payment,
-    arrival: Arrival,
+    arrival: ReceivedDeposit,
     kinds: Iterable[str],
     before: str,
     after: states.PaymentDecision,
@@ -44,7 +49,9 @@ def tell(
             _record(payment, kind, arrival, before, after, at)
 
 
-def tell_unchanged(payment: Payment, arrival: Arrival, kinds: Iterable[str], at: datetime) -> None:
+def tell_unchanged(
+    payment: Payment, arrival: ReceivedDeposit, kinds: Iterable[str], at: datetime
+) -> None:
     """Tell of a deposit that moves its intent nowhere."""
     stays = states.PaymentDecision(payment.status, payment.state_reason)
     tell(payment, arrival, kinds, payment.status, stays, at)
@@ -61,7 +68,7 @@ def tell_accepted(payment: Payment, deposit: Deposit, at: datetime) -> None:
 def _record(
     payment: Payment,
     kind: str,
-    arrival: Arrival,
+    arrival: ReceivedDeposit,
     before: str,
     after: states.PaymentDecision,
     at: datetime,

@@ -32,7 +32,7 @@ class NotConfirmed(Failure):
     message = "This deposit has not confirmed yet"
 
 
-class SentBack(Failure):
+class DepositSentBack(Failure):
     message = "This deposit has been sent back or is on its way back"
 
 
@@ -95,10 +95,10 @@ def accept_late_deposit(
         if late.deposit.status != Deposit.Status.CONFIRMED:
             raise NotConfirmed
         if held_atomic(payment, late.deposit.asset_id) < late.deposit.amount_atomic:
-            raise SentBack
+            raise DepositSentBack
         sender = (late.deposit.asset_id, stored(late.deposit.from_address))
         if owed_from_held(payment).get(sender, 0) < late.deposit.amount_atomic:
-            raise SentBack  # what is still held came from others
+            raise DepositSentBack  # what is still held came from others
         movements.late_deposit_accepted(
             deposit_id=late.deposit_id,
             **shares(

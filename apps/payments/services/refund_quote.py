@@ -12,7 +12,7 @@ from apps.core.money import Amount, CoinPrice
 from apps.payments.models import Payment
 from apps.payments.selectors import Received, received_by
 from apps.payments.services.refund_shares import refundable_amounts
-from apps.payments.services.worth import Most
+from apps.payments.services.worth import MaximumAmount
 
 LOCKED = "locked"
 TODAY = "today"
@@ -32,14 +32,14 @@ class Refundable:
         return self.remaining.asset
 
     @property
-    def at_locked(self) -> Most:
-        return Most(self.remaining, self.locked)
+    def at_locked(self) -> MaximumAmount:
+        return MaximumAmount(self.remaining, self.locked)
 
     @property
-    def at_today(self) -> Most | None:
-        return None if self.current is None else Most(self.remaining, self.current)
+    def at_today(self) -> MaximumAmount | None:
+        return None if self.current is None else MaximumAmount(self.remaining, self.current)
 
-    def at(self, rate: str) -> Most | None:
+    def at(self, rate: str) -> MaximumAmount | None:
         """Maximum by the name of the rate."""
         return self.at_today if rate == TODAY else self.at_locked
 

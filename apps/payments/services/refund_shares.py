@@ -23,7 +23,7 @@ from apps.payments.models import HeldRefund, LateDeposit, Payment, Refund
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import Received, received_by
 from apps.payments.services.refund_payers import UnknownShare, standing_of, standings
-from apps.payments.services.worth import Most
+from apps.payments.services.worth import MaximumAmount
 from apps.payments.units import step_of
 
 LIVE_STATUSES = (Refund.Status.PENDING, Refund.Status.SUBMITTED, Refund.Status.CONFIRMED)
@@ -256,7 +256,9 @@ def requested_atomic(
     asked = Fiat(money.cents_from_text(request.settlement_amount), currency)
     if asked.cents % step_of(currency):
         raise Invalid("settlement_amount", "whole_unit", currency=currency)
-    most = Most(Amount(asset, remaining), CoinPrice(asset, intake.address.exchange_rate, currency))
+    most = MaximumAmount(
+        Amount(asset, remaining), CoinPrice(asset, intake.address.exchange_rate, currency)
+    )
     if asked > most.fiat:
         is_whole = asked.cents == payment.settlement_amount_cents
         if is_whole and remaining == intake.confirmed_atomic and _is_one_coin(payment):

@@ -241,7 +241,9 @@ def _contracts(chains: list[Chain]) -> frozenset[str]:
     )
 
 
-def _answer(lookup: look_up.Seen, tx_hash: str, entries: list[PaymentAddress]) -> TransactionLookup:
+def _answer(
+    lookup: look_up.FoundTransaction, tx_hash: str, entries: list[PaymentAddress]
+) -> TransactionLookup:
     where = (lookup.chain.name,)
     if lookup.has_failed:
         return TransactionLookup(LookupResult.FAILED, tx_hash, where)

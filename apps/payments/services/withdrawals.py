@@ -139,7 +139,7 @@ def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> W
             )
         # The same turn as swaps against the service's coins take: nothing of its own goes out
         # twice.
-        locks.hold_in_transaction(locks.Turn.TREASURY, row.asset_id)
+        locks.hold_in_transaction(locks.LockKind.TREASURY, row.asset_id)
         _refuse_more_than_earned(row.asset, row.amount_atomic)
         movements.withdrawal_created(
             mode=row.mode,

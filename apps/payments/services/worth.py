@@ -15,7 +15,7 @@ from apps.payments.units import step_of
 
 
 @dataclass(frozen=True)
-class Most:
+class MaximumAmount:
     """The most of an asset that may go, and what a coin is worth where somebody names an amount in
     fiat."""
 

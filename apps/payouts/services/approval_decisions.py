@@ -39,7 +39,7 @@ class NotWaiting(Failure):
     message = "This has been decided already"
 
 
-class YourOwn(Failure):
+class OwnRequestRefused(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "You asked for it, or made the credential that did: somebody else has to approve it"
 
@@ -104,7 +104,7 @@ def digest_of(approval: PayoutApproval) -> str:
 
 
 def approve(access: Access, approval: PayoutApproval, agreed: str) -> None:
-    """Release it. Raises NotWaiting, YourOwn, NotAnApprover, ApprovalChanged, or what
+    """Release it. Raises NotWaiting, OwnRequestRefused, NotAnApprover, ApprovalChanged, or what
     operations.check raises."""
     operations.check(access, operations.PAYOUT_APPROVE)
     with transaction.atomic():
@@ -171,7 +171,7 @@ def _approver(access: Access, approval: PayoutApproval) -> User:
     if member is None:
         raise NotAnApprover
     if approval.maker_id == member.user_id:
-        raise YourOwn
+        raise OwnRequestRefused
     return member.user
 
 

@@ -25,7 +25,7 @@ from apps.payouts.services import approval_rules
 from apps.stores import person_mail
 from apps.stores.auditing import audit
 from apps.stores.notices.kinds import PAYOUT_APPROVAL
-from apps.stores.notices.notifications import News, record
+from apps.stores.notices.notifications import NewNotification, record
 
 LIFETIME = timedelta(days=7)
 ALONE_WITHIN = timedelta(days=1)
@@ -45,7 +45,7 @@ class Maker:
 
 
 @dataclass(frozen=True)
-class Wish:
+class AmountsToApprove:
     """Amounts of each asset to approve, and their description for the email."""
 
     amounts: Sequence[Amount[Asset]]
@@ -63,11 +63,11 @@ def maker_of(access: Access) -> Maker:
 def take_turn(store_id: uuid.UUID, mode: str) -> None:
     """Wait until no other payout of the store is judged, and keep others waiting until the
     transaction ends."""
-    locks.hold_in_transaction(locks.Turn.PAYOUT_APPROVALS, f"{store_id}:{mode}")
+    locks.hold_in_transaction(locks.LockKind.PAYOUT_APPROVALS, f"{store_id}:{mode}")
 
 
 def judge(
-    viewer: Viewer, above: Fiat | None, maker: Maker, wish: Wish, at: datetime
+    viewer: Viewer, above: Fiat | None, maker: Maker, wish: AmountsToApprove, at: datetime
 ) -> tuple[Fiat | None, PayoutApproval | None]:
     """The worth under the rule, and the approval that it waits for if it needs one. Inside the
     caller's transaction.
@@ -132,7 +132,12 @@ def in_words(amounts: Iterable[Amount[Asset]]) -> str:
 
 
 def _ask(
-    viewer: Viewer, above: Fiat, maker: Maker, wish: Wish, worth: Fiat | None, at: datetime
+    viewer: Viewer,
+    above: Fiat,
+    maker: Maker,
+    wish: AmountsToApprove,
+    worth: Fiat | None,
+    at: datetime,
 ) -> PayoutApproval:
     approval: PayoutApproval = PayoutApproval.objects.create(
         store_id=viewer.store_id,
@@ -165,8 +170,8 @@ def _ask(
     return approval
 
 
-def _news(approval: PayoutApproval, wish: Wish) -> News:
-    return News(
+def _news(approval: PayoutApproval, wish: AmountsToApprove) -> NewNotification:
+    return NewNotification(
         approval.store_id,
         approval.mode,
         PAYOUT_APPROVAL,
@@ -177,7 +182,7 @@ def _news(approval: PayoutApproval, wish: Wish) -> News:
     )
 
 
-def _tell_approvers(approval: PayoutApproval, wish: Wish) -> None:
+def _tell_approvers(approval: PayoutApproval, wish: AmountsToApprove) -> None:
     """A link to the page: nothing is approved by opening it."""
     for member in approval_rules.approvers(approval.store_id).exclude(user=approval.maker_id):
         context = {

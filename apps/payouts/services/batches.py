@@ -30,7 +30,7 @@ from apps.ledger.selectors import balances
 from apps.payouts.models import PayoutApproval, PayoutBatch, PayoutBatchLine
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress, WalletTarget
 from apps.payouts.services import approval_decisions, approval_rules
-from apps.payouts.services.approvals import Maker, Wish, in_words, judge, maker_of
+from apps.payouts.services.approvals import AmountsToApprove, Maker, in_words, judge, maker_of
 from apps.payouts.services.batch_file import digest_of, read_lines, rows_of
 from apps.payouts.services.create import make_payout
 from apps.payouts.services.destinations import usable_addresses
@@ -251,7 +251,7 @@ def _approval_of(access: Access, batch: PayoutBatch, at: datetime) -> PayoutAppr
     above = approval_rules.above_of(present, at)
     totals = [Amount(total.asset, total.amount_atomic) for total in totals_of(batch)]
     count = batch.lines.filter(status=_Line.VALID).count()
-    wish = Wish(
+    wish = AmountsToApprove(
         totals,
         Worded(
             "{name}: {count} payouts, {amounts}",

@@ -98,7 +98,7 @@ def daily_spent(
 def take_turn(store_id: uuid.UUID, mode: str, asset_id: str) -> None:
     """Wait until no other payout of the asset is judged, and keep others waiting until the
     transaction ends."""
-    locks.hold_in_transaction(locks.Turn.PAYOUT_CAPS, f"{store_id}:{mode}:{asset_id}")
+    locks.hold_in_transaction(locks.LockKind.PAYOUT_CAPS, f"{store_id}:{mode}:{asset_id}")
 
 
 def check_caps(

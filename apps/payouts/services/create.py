@@ -36,7 +36,7 @@ from apps.payouts import states
 from apps.payouts.models import Payout, PayoutSettings, PayoutTransition, PaysNetworkFee
 from apps.payouts.requests import Bank, PayoutRequest, RawAddress
 from apps.payouts.services import approvals, moves
-from apps.payouts.services.approvals import WAITING, Maker, Wish, in_words, judge
+from apps.payouts.services.approvals import WAITING, AmountsToApprove, Maker, in_words, judge
 from apps.payouts.services.caps import Cap, check_caps
 from apps.payouts.services.destinations import title
 from apps.payouts.services.known_addresses import KnownAddress, check_known, known_address
@@ -272,7 +272,7 @@ def _make(
     bank = target.destination if target.is_bank else None
     where = title(saved) if saved is not None else shown_address(str(target.address))
     text = Worded("{amount} to {destination}", amount=in_words([amount]), destination=where)
-    wish = Wish([amount], text)
+    wish = AmountsToApprove([amount], text)
     worth, approval = judge(viewer, terms.above, asker.maker, wish, at)
     waits = approval is not None and approval.status == WAITING
     # It is never pending before somebody else has approved it: the database refuses that.

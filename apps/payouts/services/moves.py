@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.core import jobs
-from apps.core.machine import Change, Noted
+from apps.core.machine import Change, StepWithNote
 from apps.core.money import amount_text
 from apps.ledger import movements
 from apps.ledger.chart import AVAILABLE
@@ -47,7 +47,12 @@ def name_of(payout: Payout) -> str:
 def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) -> bool:
     """Move it if it still stands where this copy stands; its history has a line for it."""
     return states.MACHINE.change_status(
-        payout, Noted(to, note[:TEXT_MAX]), at=at, updated_at=at, pending_reason="", **changes
+        payout,
+        StepWithNote(to, note[:TEXT_MAX]),
+        at=at,
+        updated_at=at,
+        pending_reason="",
+        **changes,
     )
 
 
@@ -64,7 +69,7 @@ def hold_for_review(payout: Payout, reason: str, at: datetime) -> None:
 
 
 @states.MACHINE.recorder
-def _record(changes: Sequence[Change[Payout, Noted]]) -> None:
+def _record(changes: Sequence[Change[Payout, StepWithNote]]) -> None:
     PayoutTransition.objects.bulk_create(
         PayoutTransition(
             payout=change.row,

@@ -20,7 +20,7 @@ from apps.core.models import Mode
 from apps.core.money import Amount, CoinPrice
 from apps.ledger.selectors import balances
 from apps.payments.services.own_fees import said_of_missing
-from apps.payments.services.worth import Most
+from apps.payments.services.worth import MaximumAmount
 from apps.payouts import selectors
 from apps.payouts.models import Destination, Payout, PaysNetworkFee
 from apps.payouts.services.caps import Cap, daily_spent
@@ -59,8 +59,8 @@ class PayoutOffer:
         return self.available.asset
 
     @property
-    def in_fiat(self) -> Most | None:
-        return None if self.price is None else Most(self.maximum, self.price)
+    def in_fiat(self) -> MaximumAmount | None:
+        return None if self.price is None else MaximumAmount(self.maximum, self.price)
 
 
 def offer_of(

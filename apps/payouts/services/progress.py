@@ -21,7 +21,7 @@ from apps.chain.sending.following import TransferOrder
 from apps.chain.sending.following_many import BatchFollower, SentRow
 from apps.core import clock
 from apps.core.db.sql import Statement
-from apps.core.machine import Noted
+from apps.core.machine import StepWithNote
 from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
 from apps.ledger import movements
@@ -167,7 +167,7 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
         ats = [clock.now(leg.row.store, leg.row.mode) for leg in legs]
         states.MACHINE.change_many(
             [leg.row for leg in legs],
-            Noted(_Status.SUBMITTED),
+            StepWithNote(_Status.SUBMITTED),
             ats=ats,
             each={
                 "tx_hash": [leg.transfer.tx_hash for leg in legs],
@@ -186,7 +186,7 @@ UPDATE payouts_payout t SET pending_reason = found.reason FROM (
         ats = [clock.now(leg.row.store, leg.row.mode) for leg in legs]
         moved = states.MACHINE.change_many(
             [leg.row for leg in legs],
-            Noted(_Status.CONFIRMED),
+            StepWithNote(_Status.CONFIRMED),
             ats=ats,
             each={
                 "tx_hash": [leg.transfer.tx_hash for leg in legs],

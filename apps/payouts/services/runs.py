@@ -59,7 +59,7 @@ class _ScheduleOwner:
 
 
 @dataclass(frozen=True)
-class Ran:
+class ScheduleRunResult:
     """Result of a run: a payout, a swap that a payout follows, or the reason for neither."""
 
     payout: Payout | None = None
@@ -113,7 +113,7 @@ def run_if_due(schedule_id: uuid.UUID) -> bool:
     return True
 
 
-def run_by_hand(access: Access, schedule: Schedule) -> Ran:
+def run_by_hand(access: Access, schedule: Schedule) -> ScheduleRunResult:
     """Evaluate now, whatever is due. Raises RunRefused, PayoutsSuspended, or what
     operations.check refuses with."""
     operations.check(access, operations.SCHEDULE_RUN)
@@ -151,7 +151,7 @@ def _is_waiting(schedule: Schedule, at: datetime) -> bool:
     return schedule.usable_from is not None and schedule.usable_from > at
 
 
-def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
+def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> ScheduleRunResult:
     """Decide, pay, and write down what became of it."""
     # Before the balance, as every payout takes them: whatever else spends it now comes before or
     # after this run, never between.
@@ -162,19 +162,21 @@ def _evaluate(schedule: Schedule, run: ScheduleRun, at: datetime) -> Ran:
     )  # made before others are kept waiting, never while they are
     amount = locked_balance(schedule.store_id, schedule.mode, schedule.asset_id, AVAILABLE)
     reason = skip_reason(schedule, amount)
-    ran = Ran(skip_reason=reason)
+    ran = ScheduleRunResult(skip_reason=reason)
     if reason is None and schedule.swap_target_asset_id is not None:
-        ran = Ran(is_swapping=True)
+        ran = ScheduleRunResult(is_swapping=True)
     elif reason is None:
         ran = _pay(schedule, run, Amount(schedule.asset, amount), at)
     _write(schedule, run, ran, amount, at)
     return ran
 
 
-def _pay(schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: datetime) -> Ran:
+def _pay(
+    schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: datetime
+) -> ScheduleRunResult:
     destination = schedule.destination
     if destination is not None and destination.removed_at is not None:
-        return Ran(failure="The destination was removed")
+        return ScheduleRunResult(failure="The destination was removed")
     address = schedule.destination_address if destination is None else destination.address
     target = Target(destination, Address(address) if address else None)
     rail = Payout.Rail.CRYPTO
@@ -200,12 +202,12 @@ def _pay(schedule: Schedule, run: ScheduleRun, amount: Amount[Asset], at: dateti
             )
     except Failure as refusal:
         log.warning("schedule_run_refused", schedule=str(schedule.pk), reason=str(refusal))
-        return Ran(failure=str(refusal))
-    return Ran(payout=payout)
+        return ScheduleRunResult(failure=str(refusal))
+    return ScheduleRunResult(payout=payout)
 
 
 def _write(
-    schedule: Schedule, run: ScheduleRun, ran: Ran, amount_atomic: int, at: datetime
+    schedule: Schedule, run: ScheduleRun, ran: ScheduleRunResult, amount_atomic: int, at: datetime
 ) -> None:
     run.skip_reason = ran.skip_reason
     run.failure = ran.failure[: moves.TEXT_MAX]
@@ -231,11 +233,11 @@ def _write(
 # --- with a swap on the way -----------------------------------------------------------------------
 
 
-def _begin_swap(run: ScheduleRun) -> Ran:
+def _begin_swap(run: ScheduleRun) -> ScheduleRunResult:
     """Sell what the run found; the swap's key is the run, so doing it again finds the same swap.
     Not inside a transaction."""
     if not run.is_swapping:
-        return Ran()
+        return ScheduleRunResult()
     schedule = run.schedule
     if run.swap_id is None:
         try:
@@ -248,7 +250,7 @@ def _begin_swap(run: ScheduleRun) -> Ran:
                 caller=CALLER,
             )
         except Failure as refusal:
-            return _end_swap(run.pk, Ran(failure=str(refusal)))
+            return _end_swap(run.pk, ScheduleRunResult(failure=str(refusal)))
         ScheduleRun.objects.filter(pk=run.pk).update(swap=swap)
         run.swap = swap
     if run.swap_id is not None:
@@ -270,7 +272,7 @@ def _swapping() -> "QuerySet[ScheduleRun]":
     return rows.select_related("schedule")
 
 
-def _after_swap(run_id: int) -> Ran:
+def _after_swap(run_id: int) -> ScheduleRunResult:
     with transaction.atomic():
         run = (
             ScheduleRun.objects.select_for_update(of=("self",))
@@ -280,10 +282,10 @@ def _after_swap(run_id: int) -> Ran:
         schedule = _locked(run.schedule_id)
         swap = run.swap
         if not run.is_swapping or swap is None:
-            return Ran()
+            return ScheduleRunResult()
         at = clock.now(schedule.store, schedule.mode)
         if swap.status == Swap.Status.FAILED:
-            ran = Ran(failure=f"The swap failed: {swap.failure_reason or ''}")
+            ran = ScheduleRunResult(failure=f"The swap failed: {swap.failure_reason or ''}")
         elif (
             swap.status == Swap.Status.COMPLETED
             and swap.actual_buy_amount_atomic
@@ -293,12 +295,12 @@ def _after_swap(run_id: int) -> Ran:
                 schedule, run, Amount(schedule.swap_target_asset, swap.actual_buy_amount_atomic), at
             )
         else:
-            return Ran(is_swapping=True)
+            return ScheduleRunResult(is_swapping=True)
         _write(schedule, run, ran, int(run.amount_atomic or 0), at)
         return ran
 
 
-def _end_swap(run_id: int, ran: Ran) -> Ran:
+def _end_swap(run_id: int, ran: ScheduleRunResult) -> ScheduleRunResult:
     with transaction.atomic():
         run = ScheduleRun.objects.select_for_update(of=("self",)).get(pk=run_id)
         schedule = _locked(run.schedule_id)

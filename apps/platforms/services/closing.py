@@ -35,28 +35,28 @@ class NotItsName(Failure):
     message = "Type the store's name exactly as it is shown"
 
 
-class NotYet(Failure):
+class StoreNotClosable(Failure):
     kind = RefusalKind.CONFLICT
     message = "This store can't be closed yet"
 
 
-class ByItsPlatform(Failure):
+class ClosedByPlatformOnly(Failure):
     kind = RefusalKind.FORBIDDEN
     message = "The platform of this store closes it"
 
 
 def close_store(access: Access, name: str) -> None:
-    """Raises NotItsName, NotYet, ByItsPlatform, or what operations.check does."""
+    """Raises NotItsName, StoreNotClosable, ClosedByPlatformOnly, or what operations.check does."""
     operations.check(access, operations.STORE_CLOSE)
     at = clock.real_now()
     with tenancy.also([access.store], Mode.values), transaction.atomic():
         store = Store.objects.select_for_update().get(pk=access.store_id)
         if store.platform_id is not None:
-            raise ByItsPlatform
+            raise ClosedByPlatformOnly
         if name.strip() != store.name:
             raise NotItsName
         if store.deleted_at is not None or closing_obstacles(store):
-            raise NotYet
+            raise StoreNotClosable
         store.deleted_at = at
         store.save(update_fields=["deleted_at"])
         revoke_credentials_of(store, at)

@@ -98,7 +98,7 @@ def put_away() -> int:
 def advance(store_id: uuid.UUID) -> None:
     """Move the records once the time to end is over, again after the same time, and open test mode.
     A clock that is being moved ends first."""
-    with locks.try_hold(locks.Turn.TEST_CLOCK, store_id) as is_mine:
+    with locks.try_hold(locks.LockKind.TEST_CLOCK, store_id) as is_mine:
         if is_mine:
             _step(store_id, clock.real_now())
 

@@ -21,7 +21,7 @@ from apps.stores.auditing import audit
 from apps.stores.emailing import account_emails
 from apps.stores.models import Store, Verification
 from apps.stores.notices.kinds import VERIFICATION as VERIFICATION_KIND
-from apps.stores.notices.notifications import News, record
+from apps.stores.notices.notifications import NewNotification, record
 from apps.stores.services import change_store
 from apps.stores.verifying import documents as verification_documents
 from apps.webhooks import events
@@ -138,7 +138,9 @@ def _tell(verification: Verification, done: str, reason: str, at: datetime) -> N
     title = f"Your business {words}"
     path = "/dashboard/verification"
     for mode in Mode.values:
-        record(News(store.pk, mode, VERIFICATION_KIND, verification.pk, title, path, reason))
+        record(
+            NewNotification(store.pk, mode, VERIFICATION_KIND, verification.pk, title, path, reason)
+        )
     account_emails.tell_owners(
         store, f"verification:{verification.pk}", _email(store, done, reason)
     )

@@ -32,7 +32,7 @@ from apps.chain.models import (
 )
 from apps.core import emails, searching
 from apps.core.models import OutgoingMail
-from apps.core.searching import Term, newest_found
+from apps.core.searching import SearchTerm, newest_found
 from apps.core.templatetags.tillgate import fiat, shorten, status_words
 from apps.core.text.words import code_words, sentence
 from apps.ledger.models import Movement
@@ -94,7 +94,7 @@ class StaffSearchGroup:
 
 @dataclass(frozen=True)
 class StaffSearchResult:
-    term: Term
+    term: SearchTerm
     groups: list[StaffSearchGroup]
 
     @property
@@ -123,7 +123,7 @@ def page(site: AdminSite, request: HttpRequest) -> HttpResponse:
 
 def find(typed: str) -> StaffSearchResult:
     """As many statements for each kind of term, whatever is found."""
-    term = Term.of(typed)
+    term = SearchTerm.of(typed)
     by_group: dict[str, list[StaffHit]] = {}
     keys: set[tuple[str, str]] = set()
     for row in _rows(term):
@@ -138,7 +138,7 @@ def find(typed: str) -> StaffSearchResult:
     )
 
 
-def _rows(term: Term) -> Iterator[Model]:
+def _rows(term: SearchTerm) -> Iterator[Model]:
     if not term.text:
         return
     if term.id is not None:
@@ -153,7 +153,7 @@ def _rows(term: Term) -> Iterator[Model]:
         yield from _of_text(term)
 
 
-def _with_id(term: Term) -> Iterator[Model]:
+def _with_id(term: SearchTerm) -> Iterator[Model]:
     for model in _RECORDS:
         yield from _shown(model, Q(pk=term.id))
     yield from _shown(Movement, Q(reference=term.id))
@@ -171,7 +171,7 @@ def _of_hash(tx_hash: str) -> Iterator[Model]:
     outgoing = list(_shown(OutgoingTransaction, Q(pk__in=signed)))
     yield from outgoing
     served = [row.reference[:36] for row in outgoing]
-    ids = [term.id for term in map(Term.of, served) if term.id is not None]
+    ids = [term.id for term in map(SearchTerm.of, served) if term.id is not None]
     for model in (Refund, Payout, Swap, Withdrawal, Settlement):
         yield from _shown(model, Q(pk__in=ids))
     yield from _shown(UnmatchedTransfer, on_any)
@@ -191,14 +191,14 @@ def _of_address(address: str) -> Iterator[Model]:
     yield from _shown(UnexplainedBalance, Q(address_id=address, settled_at=None))
 
 
-def _of_email(term: Term) -> Iterator[Model]:
+def _of_email(term: SearchTerm) -> Iterator[Model]:
     keys = {term.email.lower(), emails.canonical(term.email)}
     yield from _shown(User, Q(email_key__in=keys))
     yield from _shown(Customer, Q(email__in=term.spellings))
     yield from _shown(OutgoingMail, Q(mailbox=emails.mailbox(term.email)))
 
 
-def _of_text(term: Term) -> Iterator[Model]:
+def _of_text(term: SearchTerm) -> Iterator[Model]:
     yield from _shown(Payment, Q(reference=term.text.upper()))
     yield from _named(Payment, term, "order_id")
     yield from _named(Payment, term, "title")
@@ -215,7 +215,7 @@ def _of_text(term: Term) -> Iterator[Model]:
         yield from _newest_of(term.amounts)
 
 
-def _invoices(term: Term) -> Iterator[Model]:
+def _invoices(term: SearchTerm) -> Iterator[Model]:
     """By the number that the store gave it, or ours."""
     yield from _named(Invoice, term, "custom_number")
     digits = term.text.upper().removeprefix("INV-")
@@ -225,7 +225,7 @@ def _invoices(term: Term) -> Iterator[Model]:
         yield from _shown(Invoice, Q(series=parsed[0], series_number=parsed[1]))
 
 
-def _named(model: type[Model], term: Term, column: str) -> "list[Any]":
+def _named(model: type[Model], term: SearchTerm, column: str) -> "list[Any]":
     """Those of which the column is the text, and behind them a few that begin with it."""
     by_key = {row.pk: row for row in _shown(model, Q(**{column: term.text}))}
     if len(by_key) < EACH_MAX:

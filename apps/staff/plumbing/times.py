@@ -54,7 +54,7 @@ def by_clock(own: datetime) -> SafeString:
     return format_html(_BY_CLOCK, moment(own), "")
 
 
-class Dated:
+class PageWithCreationTime:
     """A page of a record that says below its heading since when it is there."""
 
     has_other_times: ClassVar[bool] = True

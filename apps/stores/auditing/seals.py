@@ -66,7 +66,7 @@ def newest() -> AuditSeal | None:
 
 def _seal_once(at: datetime) -> bool:
     with transaction.atomic(), connection.cursor() as cursor:
-        locks.hold_in_transaction(locks.Turn.AUDIT_SEALS, "")
+        locks.hold_in_transaction(locks.LockKind.AUDIT_SEALS, "")
         cursor.execute(_UNSEALED, [at - LOOKED_BACK, LINES_MAX])
         ids = [row[0] for row in cursor.fetchall()]
         if not ids:

@@ -62,7 +62,7 @@ def tell_decision(
 ) -> None:
     """In the dashboard, and to the owners what is of live mode; once per key."""
     notifications.record(
-        notifications.News(
+        notifications.NewNotification(
             store.pk,
             mode,
             kind,

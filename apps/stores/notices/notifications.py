@@ -34,7 +34,7 @@ KEPT = timedelta(days=365)
 _SALT = "apps.stores.notifications.unsubscribe"
 
 
-class News(NamedTuple):
+class NewNotification(NamedTuple):
     """A notification to be recorded for one store: kind, subject, words, and page.
 
     `amount` is text that a title has after "of", or last after "by"; pages show it beside the
@@ -51,7 +51,7 @@ class News(NamedTuple):
     amount: str = ""
 
 
-def record(*news: News) -> None:
+def record(*news: NewNotification) -> None:
     """Write them in the caller's transaction; what is known already isn't written again."""
     if not news:
         return
@@ -60,7 +60,7 @@ def record(*news: News) -> None:
     jobs.enqueue("stores.tell_notifications")
 
 
-def _row(item: News, at: datetime) -> Notification:
+def _row(item: NewNotification, at: datetime) -> Notification:
     return Notification(
         store_id=item.store_id,
         mode=item.mode,

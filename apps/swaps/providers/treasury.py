@@ -133,7 +133,7 @@ class Treasury:
 
     @staticmethod
     def _take_turn(asset: Asset) -> None:
-        locks.hold_in_transaction(locks.Turn.TREASURY, asset.pk)
+        locks.hold_in_transaction(locks.LockKind.TREASURY, asset.pk)
 
 
 def _price(rate: Rate, asset: Asset) -> CoinPrice[Asset]:

@@ -27,7 +27,7 @@ def take_turn(store_id: uuid.UUID, mode: str, quote: SwapEstimate) -> None:
     if _is_limited(mode, quote):
         owners, _ = owned_together(store_id)
         for key in sorted({store_id, *owners}):
-            locks.hold_in_transaction(locks.Turn.SWAPS_OF_A_STORE, key)
+            locks.hold_in_transaction(locks.LockKind.SWAPS_OF_A_STORE, key)
 
 
 def check_day(

@@ -16,7 +16,7 @@ from apps.chain.models import OutgoingTransaction
 from apps.chain.sending import attempts
 from apps.chain.sending.following import Booking, TransferFollower, TransferOrder
 from apps.core import jobs
-from apps.core.machine import Change, Noted
+from apps.core.machine import Change, StepWithNote
 from apps.core.money import Amount
 from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
@@ -163,11 +163,11 @@ def _submit(swap: Swap, transfer: OutgoingTransaction | None, at: datetime) -> N
 
 
 def _move(swap: Swap, to: str, at: datetime, note: str = "", **changes: object) -> None:
-    states.MACHINE.change_locked(swap, Noted(to, note), at=at, updated_at=at, **changes)
+    states.MACHINE.change_locked(swap, StepWithNote(to, note), at=at, updated_at=at, **changes)
 
 
 @states.MACHINE.recorder
-def _record(changes: Sequence[Change[Swap, Noted]]) -> None:
+def _record(changes: Sequence[Change[Swap, StepWithNote]]) -> None:
     for change in changes:
         swap = change.row
         to = change.step.status

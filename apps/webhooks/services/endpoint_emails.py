@@ -11,7 +11,7 @@ from apps.core.rows import Job
 from apps.stores import person_mail
 from apps.stores.models import Member, Role
 from apps.stores.notices.kinds import ENDPOINT_OFF
-from apps.stores.notices.notifications import News, record
+from apps.stores.notices.notifications import NewNotification, record
 from apps.webhooks.models import Endpoint
 
 JOB = Job("webhooks.tell_owners", limit=100)
@@ -35,7 +35,7 @@ def tell_owners(endpoint_id: uuid.UUID) -> None:
         path = f"/dashboard/webhooks/{endpoint.pk}"
         subject = f"{endpoint.pk}:{occasion}"
         news = (endpoint.store_id, endpoint.mode, ENDPOINT_OFF, subject)
-        record(News(*news, "A webhook endpoint was disabled", path, endpoint.url))
+        record(NewNotification(*news, "A webhook endpoint was disabled", path, endpoint.url))
         owners = Member.objects.filter(
             store_id=endpoint.store_id, role=Role.OWNER, user__is_active=True
         )

@@ -15,7 +15,7 @@ from tests.payouts.two_people import MUCH, Two, held_of
 
 def test_nobody_approves_what_they_or_their_keys_asked_for(two: Two) -> None:
     for payout_id in (pay(two.as_adam(), MUCH).pk, make.payout(two.key, MUCH)["id"]):
-        with pytest.raises(approval_decisions.YourOwn):
+        with pytest.raises(approval_decisions.OwnRequestRefused):
             agree(two.as_adam(), held_of(payout_id))
         assert state(payout_id)[0] == "requires_review"
         reject(two.as_adam(), held_of(payout_id), "A mistake of mine")

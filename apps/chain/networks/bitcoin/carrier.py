@@ -8,7 +8,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from apps.assets.models import Chain
-from apps.chain.networks.base import Coin, CoinPlace, Found, Inconsistent, Look, Rates
+from apps.chain.networks.base import (
+    Coin,
+    CoinPlace,
+    Inconsistent,
+    MinedTransaction,
+    Rates,
+    SpendStatus,
+)
 from apps.chain.networks.bitcoin.addresses import BitcoinAddresses
 from apps.chain.networks.bitcoin.holdings import held_at
 from apps.chain.networks.bitcoin.mempool import atomic
@@ -49,19 +56,19 @@ class BitcoinCarrier:
             return ""
         return str(answer)[:_REASON_MAX]
 
-    def look(self, tx_hashes: Sequence[str], first: CoinPlace) -> Look:
+    def look(self, tx_hashes: Sequence[str], first: CoinPlace) -> SpendStatus:
         transactions = self._nodes.each([("getrawtransaction", [each, True]) for each in tx_hashes])
         for tx_hash, told in zip(tx_hashes, transactions, strict=True):
             if _confirmations(told) > 0:
                 block_hash = str(told["blockhash"])
                 header = self._nodes.call("getblockheader", [block_hash, True])
-                return Look(tx_hash, int(header["height"]), block_hash)
+                return SpendStatus(tx_hash, int(header["height"]), block_hash)
         entries = self._nodes.each([("getmempoolentry", [each]) for each in tx_hashes])
         if any(not isinstance(entry, RpcError) for entry in entries):
-            return Look(is_waiting=True)
+            return SpendStatus(is_waiting=True)
         return self._taken(first)
 
-    def found(self, tx_hash: str) -> Found | None:
+    def found(self, tx_hash: str) -> MinedTransaction | None:
         [told] = self._nodes.anyone([("getrawtransaction", [tx_hash, True])])
         if _confirmations(told) <= 0:
             return None
@@ -73,8 +80,8 @@ class BitcoinCarrier:
         if read.tx_hash != tx_hash:
             raise Inconsistent("a transaction of another hash")
         header = self._nodes.call("getblockheader", [block_hash, True])
-        return Found(
-            Look(tx_hash, int(header["height"]), block_hash),
+        return MinedTransaction(
+            SpendStatus(tx_hash, int(header["height"]), block_hash),
             raw,
             tuple(CoinPlace(each.tx_hash, each.output) for each in read.inputs),
             tuple(
@@ -84,7 +91,7 @@ class BitcoinCarrier:
             read.size,
         )
 
-    def sources(self, found: Found) -> tuple[tuple[str, int], ...]:
+    def sources(self, found: MinedTransaction) -> tuple[tuple[str, int], ...]:
         hashes = list(dict.fromkeys(place.tx_hash for place in found.places))
         raws = self._nodes.batch([("getrawtransaction", [each]) for each in hashes])
         outputs = {}
@@ -130,7 +137,7 @@ class BitcoinCarrier:
         )
         return not isinstance(entry, RpcError) or _confirmations(told) > 0
 
-    def _taken(self, first: CoinPlace) -> Look:
+    def _taken(self, first: CoinPlace) -> SpendStatus:
         """Of a coin that none of our candidates spends."""
         calls: list[Call] = [
             ("gettxout", [first.tx_hash, first.output, True]),
@@ -139,11 +146,11 @@ class BitcoinCarrier:
         ]
         coin, parent, spending = self._nodes.each(calls)
         if coin and not isinstance(coin, RpcError):
-            return Look()
+            return SpendStatus()
         if isinstance(spending, list) and spending and spending[0].get("spendingtxid"):
-            return Look(is_taken=True, taken_by=str(spending[0]["spendingtxid"]))
+            return SpendStatus(is_taken=True, taken_by=str(spending[0]["spendingtxid"]))
         # A coin whose own transaction nobody has isn't taken: it isn't there.
-        return Look(is_taken=not isinstance(parent, RpcError) and _is_there(parent))
+        return SpendStatus(is_taken=not isinstance(parent, RpcError) and _is_there(parent))
 
     def _coin(self, place: CoinPlace, told: Any) -> Coin:
         address = self._addresses.of_script(bytes.fromhex(told["scriptPubKey"]["hex"]))

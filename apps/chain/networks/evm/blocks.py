@@ -21,7 +21,7 @@ from apps.chain.networks.evm.block_checks import read_logs
 from apps.chain.networks.evm.block_headers import TRANSFER_TOPIC, header_of, integer
 from apps.chain.networks.evm.block_receipts import ByHash
 from apps.chain.providers.base import Nodes, RpcError
-from apps.chain.rpc.state import At, each_at
+from apps.chain.rpc.state import BlockReference, each_at
 
 
 def read_headers(nodes: Nodes, numbers: Sequence[int]) -> list[BlockHeader]:
@@ -101,17 +101,17 @@ def succeeded(
         raise Inconsistent("a node's answer isn't a receipt") from None
 
 
-def balances(nodes: Nodes, addresses: Sequence[str], at: At) -> list[int]:
+def balances(nodes: Nodes, addresses: Sequence[str], at: BlockReference) -> list[int]:
     """Balances of addresses after a block, in atomic units."""
     return _figures(nodes, "eth_getBalance", addresses, at)
 
 
-def sent_counts(nodes: Nodes, addresses: Sequence[str], at: At) -> list[int]:
+def sent_counts(nodes: Nodes, addresses: Sequence[str], at: BlockReference) -> list[int]:
     """How many transactions each address has sent up to a block."""
     return _figures(nodes, "eth_getTransactionCount", addresses, at)
 
 
-def _figures(nodes: Nodes, method: str, addresses: Sequence[str], at: At) -> list[int]:
+def _figures(nodes: Nodes, method: str, addresses: Sequence[str], at: BlockReference) -> list[int]:
     figures = []
     for answer in each_at(nodes, [(method, [address, at.hash]) for address in addresses], at):
         if isinstance(answer, RpcError):

@@ -58,7 +58,7 @@ class Command(OperatorCommand[ExportResult | None]):
         last = _day(options["last"], "--to")
         if first is not None and last is not None and last < first:
             raise CommandError("--to is before --from")
-        query = books.Asked(store.pk if store else None, options["mode"] or "", first, last)
+        query = books.ExportScope(store.pk if store else None, options["mode"] or "", first, last)
         write = _WRITERS[options["format"]]
         if options["output"] is None:
             self.stdout.ending = ""

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 
-class Later:
+class LazyModule:
     def __init__(self, name: str) -> None:
         self._name = name
 

@@ -11,12 +11,12 @@ import time
 from typing import TYPE_CHECKING
 
 from .decoding import decode
-from .later import Later
+from .later import LazyModule
 
 if TYPE_CHECKING:
     from .generated import models
 else:
-    models = Later(".generated.models")
+    models = LazyModule(".generated.models")
 
 TOLERANCE_SECONDS = 300
 _TIME = re.compile(r"[0-9]{1,12}")

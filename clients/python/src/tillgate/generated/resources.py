@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, List
 
 from .. import calls
-from ..later import Later
+from ..later import LazyModule
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..calls import Feed, Listing, Options
     from . import inputs, models
 else:
-    models = Later(".generated.models")
+    models = LazyModule(".generated.models")
 
 
 class Payments(calls.Resource):
