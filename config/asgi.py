@@ -23,7 +23,7 @@ from config import memory
 from config.gateway import Gateway, Headers, Scope  # its lanes are settings
 from config.uploaders import uploader_of
 
-# Whoever waits for a row or a turn in a thread of the web server is told 503 after this long.
+# Anyone who waits for a row or a turn in a thread of the web server gets 503 after this long.
 # Behind a pooler the settings of its role say so.
 LOCK_TIMEOUT = "8s"
 if not settings.DATABASE_POOLER:

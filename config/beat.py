@@ -1,5 +1,6 @@
-"""Beat, to whom Redis being away is no error of a job: it is told once a minute, and what couldn't
-be sent then is sent again when it is next due. Meanwhile a thread of it runs what can't wait."""
+"""Beat, to whom Redis being away is no error of a job: it is logged once a minute, and what
+couldn't be sent then is sent again when it is next due. Meanwhile a thread of it runs what can't
+wait."""
 
 import threading
 import time

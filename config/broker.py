@@ -43,7 +43,7 @@ def broker_of(url: str) -> Broker:
 
 
 def _sentinel_url(address: SentinelAddress, host: str, port: int) -> str:
-    """A sentinel, with what the master wants to be told."""
+    """A sentinel, with the master's credentials."""
     credentials = f"{quote(address.username, safe='')}:{quote(address.password, safe='')}@"
     shown_host = f"[{host}]" if ":" in host else host
     is_open = credentials == ":@"

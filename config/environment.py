@@ -1,4 +1,4 @@
-"""The environment's variables, read once, here alone. What production never starts with stands in
+"""The environment's variables, read once, here alone. What production never starts with is in
 config/refusals.py.
 
 Nothing is started from here: services are only addresses.
@@ -36,7 +36,7 @@ IS_PRODUCTION = TILLGATE_ENV == "production"
 
 
 def secret(name: str) -> str:
-    """A secret from the environment; outside production the published demo value stands in."""
+    """A secret from the environment; outside production the published demo value is used."""
     value: str = env.str(name, "")
     return value or ("" if IS_PRODUCTION else published_secrets.PUBLISHED[name])
 
@@ -82,7 +82,7 @@ def networks_from_env(name: str) -> list[str]:
 
 
 def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
-    """A network of addresses as clients' are told: `::ffff:10.0.0.0/104` is 10.0.0.0/8."""
+    """A network of addresses as clients' are written: `::ffff:10.0.0.0/104` is 10.0.0.0/8."""
     network = ipaddress.ip_network(text)
     mapped = (
         network.network_address.ipv4_mapped
@@ -319,7 +319,7 @@ WITHDRAWAL_ADDRESSES: list[str] = env.list("WITHDRAWAL_ADDRESSES", default=[])
 STAFF_FOUR_EYES_ABOVE_CENTS: int = env.int("STAFF_FOUR_EYES_ABOVE_CENTS", 1_000_000)
 # How long a worker waits in live mode before it books what staff decided on the staff site and no
 # record proves (corrections, coins back from an off-ramp). One member of staff stops it until then.
-# How long whoever is in test mode has to end, before its records are put away and once more after.
+# How long users of test mode have to end, before its records are put away and once more after.
 TEST_RESET_SECONDS: int = env.int("TEST_RESET_SECONDS", 30)
 WORKER_ORDER_MINUTES: int = env.int("WORKER_ORDER_MINUTES", 60)
 # What such corrections may credit to live stores in 24 hours, all together, in cents of EUR.
@@ -352,8 +352,8 @@ OFFRAMP_CALLBACK_SECRET: str = env.str("OFFRAMP_CALLBACK_SECRET", "")
 # How many ordinary requests one web process works on at once; what waits for others has threads of
 # its own (config/lanes.py).
 WEB_THREADS: int = env.int("WEB_THREADS", 4)
-# Whoever settles over x402 is told after so long that the outcome isn't known yet. So many wait in
-# one web process.
+# A caller that settles over x402 hears after so long that the outcome isn't known yet. So many wait
+# in one web process.
 X402_SETTLE_SECONDS: float = env.float("X402_SETTLE_SECONDS", 20.0)
 X402_WAITING_MAX: int = env.int("X402_WAITING_MAX", 3)
 # A row that a job can't move is left alone for so many seconds, then twice as long; after so many

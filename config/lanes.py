@@ -29,7 +29,7 @@ _FILES = "multipart/"
 
 LANES = (
     UPLOADS,
-    # Whoever watches over the processes hears that this one lives even while a database hangs.
+    # Anyone who watches over the processes hears that this one lives even while a database hangs.
     Lane("alive", 1, r"/healthz$"),
     Lane("ready", 1, r"/(?:readyz(?:/web|/chains)?|metrics)$"),
     # One more than may wait: it tells the next caller that the outcome isn't known yet.

@@ -77,7 +77,7 @@ class EmailLimit(NamedTuple):
     is_never_silent: bool = False
 
 
-# What others can have sent to an address. An email that stands in no line, such as a notice about
+# What others can have sent to an address. An email that is in no line, such as a notice about
 # an account, is never dropped.
 EMAIL_LIMITS: dict[str, EmailLimit] = {
     "password_reset": EmailLimit(("password_reset",), 10, 10, is_never_silent=True),

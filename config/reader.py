@@ -1,7 +1,7 @@
 """Reads variables of the environment by name, and remembers which it was asked for and which it
 couldn't read.
 
-What can't be read gets its default, so that everything that is wrong can be told at once
+What can't be read gets its default, so that everything that is wrong is reported at once
 (config/refusals.py).
 """
 

@@ -1,4 +1,4 @@
-"""Django's settings. What the environment says stands in config/environment.py, adapters in
+"""Django's settings. What the environment says is in config/environment.py, adapters in
 providers.py, limits in limits.py, who is woken by what in followers.py."""
 
 import os
@@ -320,7 +320,8 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": ["apps.api.plumbing.assembly.finish"],
 }
 
-# --- OAuth: who may do what is told in apps/access; here the library's loose defaults are closed --
+# --- OAuth: who may do what is decided in apps/access; here the library's loose defaults are closed
+# --
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "access.Application"
 OAUTH2_PROVIDER_GRANT_MODEL = "access.Grant"

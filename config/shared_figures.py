@@ -1,5 +1,5 @@
 """Several processes of one server count together: each has files in a folder that
-belongs to their server, and whoever of them is scraped adds them up.
+belongs to their server, and the one that is scraped adds them up.
 
 Must come before prometheus_client is loaded, which decides then where it counts.
 """

@@ -1,7 +1,7 @@
 """The number of uploads in progress by store, so that one store leaves the lane to others
 (decision 661).
 
-A request brings a session before anybody has looked whose it is: until an answer has told the
+A request brings a session before anybody has looked whose it is: until an answer has named the
 session's store, it counts for the client's address.
 """
 

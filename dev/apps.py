@@ -2,7 +2,8 @@ from django.apps import AppConfig
 
 
 class DevConfig(AppConfig):
-    """The workshop: the demo, and what tests and checks stand on. Not in the production image."""
+    """The workshop: the demo, and what tests and checks are built on. Not in the production
+    image."""
 
     name = "dev"
     label = "dev"

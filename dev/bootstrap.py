@@ -1,6 +1,6 @@
 """From a fresh machine to a Python that can run Tillgate. Standard library only.
 
-Every step is skipped when done, timed and printed on standard error. What is missing is told at
+Every step is skipped when done, timed and printed on standard error. What is missing is said at
 once and together, with the line to run; what the command can do without ends nothing. Whatever is
 made is made aside and put in its place when it is whole, so that a set-up that was ended goes on
 where it was. No package index is named here: pip, uv, npm and apt use those of the machine.

@@ -2,7 +2,7 @@
 them.
 
 First what says how fast something stops, then everything else divided among the cores. The checks
-run beside both, after whoever wants a core more. The last line says whether anything failed, and
+run beside both, at a lower priority. The last line says whether anything failed, and
 then the exit is 1.
 """
 
@@ -182,8 +182,8 @@ def _divided(workers: int, checked: list[Check]) -> list[str]:
         try:
             with turn.open("w") as alone:
                 fcntl.flock(alone, fcntl.LOCK_EX)
-                # Whoever is free takes the next file in its order, so that no worker goes back to
-                # what comes before.
+                # Anyone who is free takes the next file in its order, so that no worker goes back
+                # to what comes before.
                 rest = subprocess.Popen(
                     [*YIELDING, *PYTEST, "-m", "not alone", "-n", str(workers), "--dist", "load"],
                     cwd=ROOT,

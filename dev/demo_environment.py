@@ -32,7 +32,7 @@ _interrupted = threading.Event()
 
 
 def take_interrupts() -> None:
-    """A Ctrl-C before the demo's own handlers stand ends what is being done, and is remembered.
+    """A Ctrl-C before the demo's own handlers are set ends what is being done, and is remembered.
 
     Python drops an exception that is raised in a callback, of which imports have many: the demo
     would go on.

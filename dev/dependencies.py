@@ -31,7 +31,7 @@ LOCKS = {
     "accounting": "requirements/accounting.txt",
 }
 TOOL_LOCK = "requirements/audit.txt"
-# Of each lock file what of pyproject.toml it is made from, as uv is told.
+# Of each lock file what of pyproject.toml it is made from, as uv gets it.
 MADE_FROM = {
     "requirements/dev.txt": ["--group", "dev", "pyproject.toml"],
     "requirements/base.txt": ["pyproject.toml"],

@@ -174,7 +174,7 @@ def ensure(
 def _start(
     folder: ServicesFolder, names: list[str]
 ) -> "dict[str, Future[tuple[str | None, float]]]":
-    """All at once. Whoever interrupts doesn't wait for what is in the middle of something: the
+    """All at once. Anyone who interrupts doesn't wait for what is in the middle of something: the
     keeper ends it."""
     with ThreadPoolExecutor(len(names)) as pool:
         starting = {name: pool.submit(_timed, folder, name) for name in names}

@@ -63,7 +63,7 @@ class NodeRefused(RuntimeError):
 def ensure(folder: Path, name: str = LITECOIN, *, replaces: bool = False) -> str | None:
     """The address of the node that runs in a folder of services, started where none does; None
     without its program. `replaces` makes it take a transaction in the place of another, which
-    Litecoin's nodes don't unless told to. Raises processes.StartFailed."""
+    Litecoin's nodes don't unless configured to. Raises processes.StartFailed."""
     found = machine.litecoind()
     if found is None:
         return None

@@ -40,7 +40,7 @@ FURTHER_FONTS = {
 }
 
 
-# Whoever has no network isn't kept waiting.
+# Anyone who has no network isn't kept waiting.
 _BRIEF = ["-o", "Acquire::Retries=2", "-o", "Acquire::http::Timeout=15"]
 
 

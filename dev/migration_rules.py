@@ -3,7 +3,7 @@ SQL as PostgreSQL does, for every migration but squashed ones, which run in an e
 (decision 334).
 
 A step that old code can't live with (contract) names the release that stopped using it, in
-`unused_since = "0.2.0"` of the migration; that release must stand in the changelog.
+`unused_since = "0.2.0"` of the migration; that release must be in the changelog.
 """
 
 import json

@@ -47,7 +47,7 @@ class Pooler:
     def __init__(
         self, url: str, roles: Iterable[str] = (), *, pool: int = POOL, first: str = "SELECT 1"
     ) -> None:
-        """`first` is what each connection to the server is told before anybody has it."""
+        """`first` is what each connection to the server gets before anybody has it."""
         parts = urlsplit(url)
         host = str(parse_qs(parts.query).get("host", [parts.hostname])[0])
         port = parts.port or 5432

@@ -13,13 +13,13 @@ from dev import running
 WIDTH = 24
 DRAWN_SECONDS = 0.2
 TOLD_SECONDS = 10.0
-# Nothing is told of what is over sooner, nor before there is anything to judge by.
+# Nothing is printed of what is over sooner, nor before there is anything to judge by.
 QUIET_SECONDS = 1.0
 
 
 class ProgressBar:
     """Of one thing with a title. `share` is between 0 and 1; what is left is judged by what it took
-    so far, or told by whoever knows better."""
+    so far, or comes from a caller that knows better."""
 
     def __init__(self, title: str) -> None:
         self.title = title

@@ -23,7 +23,7 @@ _speaking = threading.RLock()
 _changing = threading.Lock()
 _programs = set["subprocess.Popen[str]"]()
 _interrupted = threading.Event()
-_line = ""  # what stands on the terminal's last line, to be written over
+_line = ""  # what is on the terminal's last line, to be written over
 
 
 class SetupStop(Exception):
@@ -31,19 +31,19 @@ class SetupStop(Exception):
 
 
 class Interrupted(BaseException):
-    """Somebody ended the command while a thread of it was at work; nobody is told anything more."""
+    """Somebody ended the command while a thread of it was at work; nobody hears anything more."""
 
 
 def say(text: str) -> None:
     """A line for the person, on standard error: standard output belongs to the command. Whole,
-    whoever else speaks."""
+    no matter who else speaks."""
     with _speaking:
         sys.stderr.write(f"{_cleared()}{text}\n{_line}")
         sys.stderr.flush()
 
 
 def keep_below(line: str) -> None:
-    """The line of a terminal that stands below all others, in place of the one before."""
+    """The line of a terminal that is below all others, in place of the one before."""
     global _line
     with _speaking:
         cleared = _cleared()
@@ -67,7 +67,7 @@ def run(
     follow: Callable[[str], None] | None = None,
 ) -> "subprocess.CompletedProcess[str]":
     """A program and what it said. `env` is added to the environment, None takes a name out of it.
-    `follow` is told each line as it comes, of both outputs. Raises Interrupted once somebody has
+    `follow` gets each line as it comes, of both outputs. Raises Interrupted once somebody has
     interrupted."""
     if _interrupted.is_set():
         raise Interrupted
@@ -124,7 +124,7 @@ def interrupt() -> None:
 
 
 def resume() -> None:
-    """Programs may be run again: whoever was interrupted has ended."""
+    """Programs may be run again: anyone who was interrupted has ended."""
     _interrupted.clear()
 
 

@@ -45,7 +45,7 @@ def make_beside(services: Path, name: str) -> Path:
 
 
 def is_short(path: Path) -> bool:
-    """True if a socket can have this path, and it can stand in an address and a command line."""
+    """True if a socket can have this path, and it can be in an address and a command line."""
     text = os.fsencode(path)
     return len(text) <= SOCKET_PATH_MAX and _PLAIN.fullmatch(text) is not None
 

@@ -1,7 +1,7 @@
 """Emails about acts of people, to the recipients named in the operation's row. Services ask after
 the act, in its transaction.
 
-What belongs to a mode is told of in live mode alone. Keys, apps and agents are told of nowhere: who
+What belongs to a mode gets an email in live mode alone. Keys, apps and agents get none: who
 made them was.
 """
 

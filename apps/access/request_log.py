@@ -2,7 +2,7 @@
 that no request waits for it.
 
 A process that is killed loses its last second. The body of a call under an idempotency key is kept
-as a digest: so a replay that sent something else than the first call can be told.
+as a digest: so a replay that sent something else than the first call can be recognized.
 """
 
 import atexit

@@ -128,7 +128,7 @@ def tell(
 
 
 def stop_of(operation: Operation, target: Any, until: datetime) -> operation_emails.StopLink:
-    """The link of a letter that stops what waits till then."""
+    """The link of an email that stops what waits till then."""
     token = signing.dumps([operation.name, str(target), until.isoformat()], salt=_SALT)
     return operation_emails.StopLink(until, token)
 

@@ -1,4 +1,4 @@
-"""/events: what happened in a store, as webhooks tell it; for whoever can't be called from
+"""/events: what happened in a store, as webhooks tell it; for anyone who can't be called from
 outside."""
 
 from rest_framework.request import Request
@@ -17,7 +17,7 @@ class Events(ApiView):
     some weeks.
 
     To follow it, ask for the newest again and again and go on with `before` until an event that you
-    know. Ask half a minute further back than that: what takes longer to be written stands before
+    know. Ask half a minute further back than that: what takes longer to be written is before
     what was already read.
     """
 

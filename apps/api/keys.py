@@ -15,7 +15,7 @@ from apps.core import clock
 
 
 class SessionView(ApiView):
-    """A view for people in the dashboard; every other credential is told to sign in."""
+    """A view for people in the dashboard; every other credential is asked to sign in."""
 
     for_people = True
 

@@ -60,7 +60,7 @@ _OWN_CODES = (
 
 
 def respond_oauth(error: Exception, context: Mapping[str, object]) -> Response:
-    """The API's answer to a refusal, told as RFC 6749 wants it."""
+    """The API's answer to a refusal, in RFC 6749's form."""
     failure = failure_of(error, context.get("view"))
     response = answer(failure, {})
     code = failure.code

@@ -26,7 +26,7 @@ from apps.onramp.services.place import place_of
 from apps.onramp.services.pricing import NoQuoteInTime, networks_to_ask, price_methods
 from apps.onramp.services.sessions import NotOpened, open_session
 
-# Their checkouts have no codes: a card network that fails is told as a sentence.
+# Their checkouts have no codes: a card network that fails is reported as a sentence.
 _SENTENCES: Mapping[type[Failure], ErrorShape] = dict.fromkeys(
     (CheckoutNotFound, NoQuoteInTime, NotOpened), ErrorText
 )
@@ -91,7 +91,7 @@ class OnrampSessions(ApiView):
 
 
 class OnrampCallbackBody(Struct, frozen=True, kw_only=True):
-    """As Onramper tells it; more may stand there."""
+    """As Onramper tells it; more may be there."""
 
     status: str
     payment_id: Annotated[str, described("The id of the card payment")] = field(

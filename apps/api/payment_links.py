@@ -98,7 +98,7 @@ class PaymentLinks(LinkView):
 
 
 class PaymentLinkById(LinkView):
-    """One payment link with what it has brought; change it for whoever pays from now on."""
+    """One payment link with what it has brought; change it for anyone who pays from now on."""
 
     bodies = {"PATCH": PaymentLinkChanges}
     answers = {"GET": PaymentLinkDocument, "PATCH": PaymentLinkDocument}

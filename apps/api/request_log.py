@@ -1,4 +1,4 @@
-"""/request_log: the calls that a store's credentials made, for whoever looks for the one that
+"""/request_log: the calls that a store's credentials made, for anyone who looks for the one that
 failed."""
 
 from typing import Annotated

@@ -32,7 +32,7 @@ _seat = threading.BoundedSemaphore(1)
 
 
 class ClockStopped(Broken):
-    """Something that fell due on the way failed; what it was stands in the log."""
+    """Something that fell due on the way failed; the log says what."""
 
 
 class TestClockDocument(Document, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ class TestClockMoving(Document, frozen=True, kw_only=True):
 
 
 class Seconds(Field):
-    """Whatever is wrong about it is told in one sentence, by the clock."""
+    """Whatever is wrong about it is stated in one sentence, by the clock."""
 
     def schema(self) -> Schema:
         return {"type": "integer"}

@@ -31,8 +31,8 @@ class Requirements(ApiView):
 
 
 class Offers(ApiView):
-    """The answer 402 to whoever hasn't paid: one price in several assets. The payment is created by
-    the signature."""
+    """The answer 402 to anyone who hasn't paid: one price in several assets. The payment is created
+    by the signature."""
 
     shape = ErrorDocument
     bodies = {"POST": PriceRequest}
@@ -74,7 +74,7 @@ class Verify(ApiView):
 
 
 class Settle(ApiView):
-    """Carry a signed payment out, and wait for a block. What isn't known in time is told as
+    """Carry a signed payment out, and wait for a block. What isn't known in time is reported as
     such."""
 
     shape = ErrorDocument

@@ -35,7 +35,7 @@ class Chain(models.Model):
 
     With a `finality_tag`, a block counts when the network's nodes call it so: by that alone, or
     with its confirmations as well where it `counts_confirmations`. While no node tells the tag,
-    `tag_confirmations` stand for it, beside the required ones.
+    `tag_confirmations` replace it, beside the required ones.
 
     `block_milliseconds` is the usual time between two blocks, 0 where nobody knows it;
     `wallet_url` a public node for wallets that don't have the network yet; `fee_symbol` the coin of
@@ -84,7 +84,7 @@ class Chain(models.Model):
 
     @property
     def is_local(self) -> bool:
-        """On one machine only: whoever sends real coins to an address of it has lost them."""
+        """On one machine only: anyone who sends real coins to an address of it has lost them."""
         return self.chain_id in LOCAL_CHAIN_IDS
 
 
@@ -206,8 +206,8 @@ class Rate(models.Model):
     """Price of one coin of an asset in a currency, from `source` at `as_of`. Past `valid_until` it
     prices nothing.
 
-    In dollars the sources are compared: `is_agreed` says whether a second one told the same,
-    `doubted_at` when one told something else, or a single one jumped, and no second has agreed
+    In dollars the sources are compared: `is_agreed` says whether a second one said the same,
+    `doubted_at` when one said something else, or a single one jumped, and no second has agreed
     since.
     """
 

@@ -1,5 +1,5 @@
 """The review of a store's asset that was stopped: it is accepted again, or stays stopped and the
-store reads why. Whoever waits for its end is announced to."""
+store reads why. Its end is announced to anyone who waits for it."""
 
 import uuid
 from datetime import datetime

@@ -82,7 +82,7 @@ SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
 """
 
 
-# What was booked and stands in a later block isn't there yet.
+# What was booked and is in a later block isn't there yet.
 _EXPECTED_COLD = """
 SELECT coalesce((SELECT -sum(ledger_balance(id)) FROM ledger_account
                  WHERE asset_id = %(asset)s AND mode = %(mode)s AND kind = 'custody_cold'), 0)

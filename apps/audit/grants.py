@@ -63,7 +63,7 @@ SELECT coalesce(r.rolname, 'public')::text AS grantee, given.privilege_type AS p
 ) given LEFT JOIN pg_roles r ON r.oid = given.grantee
 """  # noqa: S608  # our own text
 
-# Where the roles, or everybody, may make tables and functions of their own, which could stand in
+# Where the roles, or everybody, may make tables and functions of their own, which could be in
 # for ours.
 OPEN = f"""
 SELECT coalesce(r.rolname, 'public')::text AS grantee, place.privilege_type AS privilege, place.name
@@ -99,7 +99,7 @@ class TableGrant(NamedTuple):
 
 
 class RoleMissing(Exception):
-    """The database has no such role, and whoever asks may not make it."""
+    """The database has no such role, and anyone who asks may not make it."""
 
 
 @cache

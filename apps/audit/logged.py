@@ -248,8 +248,8 @@ SETTINGS = (
     ),
 )
 
-# Before lines of the staff site had values, what it changed can't be told. Since then each says
-# which it has (`typed`), also when that is none.
+# Before lines of the staff site had values, what it changed can't be determined. Since then each
+# says which it has (`typed`), also when that is none.
 _WITHOUT_VALUES = """
 SELECT FROM stores_auditentry u WHERE u.id > l.id AND (u.action = 'staff.changed'
     AND u.target_id = {target} AND u.details - 'changed' - 'message' = '{{}}' OR {until})

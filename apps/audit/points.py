@@ -69,11 +69,11 @@ class Snapshot:
 
     @property
     def counts_rows(self) -> bool:
-        """True if rows as old as the database can be told from new ones."""
+        """True if rows as old as the database can be distinguished from new ones."""
         return self.boundary_xid < TRANSACTIONS_MAX
 
     def continues(self, point: VerifiedPoint) -> bool:
-        """True if what was verified there can be told from what was written since."""
+        """True if what was verified there can be distinguished from what was written since."""
         transactions = self.boundary_xid - point.boundary_xid
         return self.database_name == point.database_name and 0 <= transactions < TRANSACTIONS_MAX
 

@@ -6,7 +6,7 @@ from apps.core.badges import BAD, GOOD, INFO, QUIET, WAIT, Badges
 
 # noun -> status -> (tone, words)
 BADGES: Badges = {
-    # the same in the words of whoever is billed
+    # the same in the words of the person who is billed
     "hosted_invoice": {
         "open": (INFO, _("Unpaid")),
         "part_paid": (WAIT, _("Partly paid")),

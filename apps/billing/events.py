@@ -108,7 +108,7 @@ def subscription_changed(
     event: str | None = None,
 ) -> None:
     """Something happened to a subscription; `event` is the last part of the public name, None when
-    nobody is told."""
+    nobody is notified."""
     SubscriptionChange.objects.create(
         subscription=subscription,
         change=change,

@@ -161,7 +161,7 @@ class TaxSettingsChanges(Edits, frozen=True, kw_only=True):
 
 class Prefix(Text):
     """Beginning of numbers: letters, digits and marks, and no digit at the end, so that the number
-    behind it can be told."""
+    behind it can be recognized."""
 
     def check(self, value: Any, name: str) -> str:
         text = super().check(value, name)

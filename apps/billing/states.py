@@ -38,7 +38,7 @@ class InvoiceMove(Move):
 @dataclass(frozen=True)
 class SubscriptionMove(Move):
     """`change` is what its history calls it; `event` the last part of the public name, None when
-    nobody is told."""
+    nobody is notified."""
 
     change: str
     event: str | None = None

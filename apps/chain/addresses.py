@@ -129,9 +129,9 @@ def next_indexes(count: int) -> list[int]:
 
 
 def unrecorded_indexes(mode: str, count: int) -> list[int]:
-    """Indexes of nobody, which nobody notes: whoever is paid at one records it then. They are drawn
-    from the half that the sequence never reaches, so that no number of them uses it up. Two may
-    draw the same one: the second to be recorded is refused by address_index_once."""
+    """Indexes of nobody, which nobody notes: the payment that uses one records it then. They are
+    drawn from the half that the sequence never reaches, so that no number of them uses it up. Two
+    may draw the same one: the second to be recorded is refused by address_index_once."""
     free: list[int] = []
     while len(free) < count:
         drawn = {
@@ -154,7 +154,7 @@ class BelongsToService(Failure):
 
 
 class NotValidOn(Failure):
-    """People are told the fault that was found, programs the documented sentence; on networks that
+    """People read the fault that was found, programs the documented sentence; on networks that
     the document doesn't know, and of keys, with the fault behind it (decision 895)."""
 
     field = "destination_address"

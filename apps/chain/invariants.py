@@ -1,5 +1,5 @@
 """Invariants of what was read from the chains: blocks without gaps up to the head, and deposits
-that stand in them."""
+that are in them."""
 
 from apps.core.invariant import Invariant
 

@@ -76,7 +76,7 @@ class Refusal(NamedTuple):
     text: str = ""
 
 
-# What nobody may sign as it stands, whoever asks: it was not asked for in the way that it has to
+# What nobody may sign as it is, no matter who asks: it was not asked for in the way that it has to
 # be.
 UNSIGNABLE = (Reason.NOT_APPROVED, Reason.NOT_RESERVED)
 

@@ -30,8 +30,8 @@ def confirmations(deposit: Deposit, head_number: int) -> int:
 
 
 def is_final(deposit: Deposit) -> bool:
-    """True if it counts by its network's rule, in a block that still stands; asked of one that
-    nobody follows any more."""
+    """True if it counts by its network's rule, in a block that is still canonical; asked of one
+    that nobody follows any more."""
     if deposit.is_simulated:
         return deposit.simulated_confirmations >= deposit.required_confirmations
     head = Head.objects.filter(chain=deposit.chain_id).first()
@@ -130,7 +130,7 @@ def hot_addresses(chain_ids: Collection[str]) -> list[str]:
 
 
 def lag_seconds(chain_id: str) -> int | None:
-    """Seconds since the watcher last stood at the tip; None when it never did."""
+    """Seconds since the watcher was last at the tip; None when it never did."""
     head = Head.objects.filter(chain_id=chain_id).first()
     return (
         None if head is None else max(0, int((clock.real_now() - head.synced_at).total_seconds()))

@@ -35,7 +35,7 @@ def mark_unmatched(
             },
         )
         unmatched = Deposit.Status.UNMATCHED
-        # As it stands now: the watcher may have moved it since it was read.
+        # Its present state: the watcher may have moved it since it was read.
         locked = Deposit.objects.select_for_update(of=("self",), no_key=True).get(pk=deposit.pk)
         if locked.status != unmatched:
             DEPOSIT.change_locked(

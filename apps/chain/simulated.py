@@ -27,7 +27,7 @@ def new_hash() -> str:
 
 
 def hash_of(record_id: uuid.UUID) -> str:
-    """Of the transfer that a record stands for: always the same, so that another one in the record
+    """Of the transfer that a record represents: always the same, so that another one in the record
     is found."""
     return "0x" + hashlib.sha256(f"simulated:{record_id}".encode()).hexdigest()
 

@@ -122,7 +122,7 @@ class Waker:
 
 
 def wake(stop: threading.Event) -> None:
-    """Look every few seconds until told to stop; a database that is away is waited for."""
+    """Look every few seconds until asked to stop; a database that is away is waited for."""
     waker = Waker()
     while not stop.wait(heartbeats.BEAT_SECONDS):
         try:
@@ -134,7 +134,7 @@ def wake(stop: threading.Event) -> None:
 
 
 def stand_by(stop: threading.Event) -> None:
-    """Look every few seconds until told to stop; a database that is away is waited for."""
+    """Look every few seconds until asked to stop; a database that is away is waited for."""
     fallback = Fallback()
     while not stop.wait(heartbeats.BEAT_SECONDS):
         try:

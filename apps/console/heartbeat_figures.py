@@ -1,5 +1,5 @@
-"""Since when the parts of the background work are silent: told by whoever reaches the database, and
-so also when beat, Redis or the workers are what is away."""
+"""Since when the parts of the background work are silent: reported by the process that reaches the
+database, and so also when beat, Redis or the workers are what is away."""
 
 from collections.abc import Iterator
 

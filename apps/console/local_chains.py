@@ -1,5 +1,5 @@
-"""The rows of the chains that this machine stands in for. They carry no id, name or explorer of a
-network with real coins.
+"""The rows of the chains that this machine runs in place of real networks. They carry no id, name
+or explorer of a network with real coins.
 
 A wallet that scans a code of such a chain must find no network to send real coins on: the keys of a
 demo are public.

@@ -31,7 +31,7 @@ _STYLED: Callable[[Page], Page] = csp_replace(  # type: ignore[assignment]  # it
 
 @_STYLED
 def show_html(request: HttpRequest, name: str) -> HttpResponse:
-    """The email as a mail program draws it; its styles stand in it, so this page may have them and
+    """The email as a mail program draws it; its styles are in it, so this page may have them and
     nothing else."""
     return _kept_by_nobody(HttpResponse(_find(name).html))
 

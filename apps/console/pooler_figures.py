@@ -1,7 +1,7 @@
 """Clients that wait for a connection of PgBouncer, and their longest wait: from its console, which
 answers also when no connection is free.
 
-Told by the watcher, which reaches PostgreSQL past the pooler.
+Measured by the watcher, which reaches PostgreSQL past the pooler.
 """
 
 from collections.abc import Iterator

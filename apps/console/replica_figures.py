@@ -16,7 +16,7 @@ class ReplicaCollector(Collector):
         yield from ()
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Without a replica there is no value, and no lag is told of one that nobody reaches."""
+        """Without a replica there is no value, and there is no lag of one that nobody reaches."""
         is_up = GaugeMetricFamily("tillgate_replica_up", "Whether the replica follows the primary")
         lag = GaugeMetricFamily(
             "tillgate_replica_lag_seconds", "Seconds that the replica is behind the primary"

@@ -80,7 +80,8 @@ def page(request: HttpRequest) -> HttpResponse:
 
 
 def current() -> StatusReport:
-    """A report of the last seconds; whoever comes while it is made anew is given the one before."""
+    """A report of the last seconds; anyone who comes while it is made anew is given the one
+    before."""
     global _kept
     cached = _kept
     if cached is not None and (time.monotonic() - cached[0] < FRESH_SECONDS or _lock.locked()):

@@ -24,7 +24,7 @@ INFO = "info"
 QUIET = "quiet"
 
 Badges = Mapping[str, Mapping[str, tuple[str, str | Promise]]]
-# Of any other coin the first letter stands in the disc.
+# Of any other coin the disc has the first letter.
 _SIGNS = {
     "ETH": "\N{GREEK CAPITAL LETTER XI}",
     "USDC": "$",

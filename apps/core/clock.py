@@ -164,7 +164,7 @@ def finish(store: Any) -> None:
 
 
 def advance(store: Any, target_offset_seconds: int) -> None:
-    """Move it here and now, for a command. Waits for whoever else moves it."""
+    """Move it here and now, for a command. Waits for anyone else who moves it."""
     with locks.hold(locks.LockKind.TEST_CLOCK, store.pk):
         _advance(store, target_offset_seconds)
 

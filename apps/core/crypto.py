@@ -31,7 +31,7 @@ def encrypt(text: str, place: str) -> str:
 
 
 def decrypt(sealed: str, place: str) -> str:
-    """Raises ValueError for what was changed or stands in another place."""
+    """Raises ValueError for what was changed or is in another place."""
     key_id, _, body = sealed.partition(":")
     raw = base64.urlsafe_b64decode(body)
     return unseal(_keys()[key_id], raw[:NONCE_BYTES], raw[NONCE_BYTES:], place.encode()).decode()

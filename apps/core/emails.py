@@ -45,7 +45,7 @@ _GREETED_SIGNS = frozenset(" '’&,·-.")
 
 
 def shown_name(text: str) -> str:
-    """A name that somebody chose, for letters: on one line, without links, and not longer than
+    """A name that somebody chose, for emails: on one line, without links, and not longer than
     names are."""
     line = "".join(" " if unicodedata.category(sign) in _CONTROL else sign for sign in text)
     return " ".join(_LINK.sub(" ", line).split())[:NAME_SHOWN_MAX].strip()

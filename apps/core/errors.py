@@ -1,4 +1,4 @@
-"""Failures that a caller is told about: what is refused and why. In which form an answer says it is
+"""Failures that a caller reads: what is refused and why. In which form an answer says it is
 its route's business (apps.api.plumbing.refusals)."""
 
 from datetime import datetime
@@ -18,7 +18,7 @@ class RefusalKind(Enum):
     FORBIDDEN = auto()  # who asks may not
     NOT_FOUND = auto()
     GONE = auto()  # it was there
-    CONFLICT = auto()  # not as things stand now
+    CONFLICT = auto()  # not as things are now
     TOO_MANY = auto()  # later
     UPSTREAM = auto()  # somebody outside has failed
     UNAVAILABLE = auto()  # we can't now
@@ -33,7 +33,7 @@ class Failure(Exception):
     code: str | None = None
     message: ClassVar[str] = ""
     field: str = ""  # of the request, for forms that show it there
-    challenge: ClassVar[str] = ""  # the scheme by which whoever asks has to say who it is
+    challenge: ClassVar[str] = ""  # the scheme by which callers have to say who they are
 
     def __init__(
         self,

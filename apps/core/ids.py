@@ -1,7 +1,7 @@
 """Ids of rows: UUIDs of version 7 (RFC 9562), which begin with the time they were made; and the
 shard that ids, references, tokens and keys tell where there is one (decision 383).
 
-Rows that are made together stand together in every index: an insert touches pages that are in
+Rows that are made together are together in every index: an insert touches pages that are in
 memory. An id is no secret: what opens something by being known is a random token.
 """
 

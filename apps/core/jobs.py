@@ -31,7 +31,7 @@ _broker_down_until = 0.0
 
 def enqueue(name: str, *ids: Any, mode: str = "") -> None:
     """Wake the job `name` for these ids once the current transaction has committed. One that is
-    split by mode is told which."""
+    split by mode gets the mode."""
     transaction.on_commit(
         lambda: nudge(name, [str(row_id) for row_id in ids], mode=mode), robust=True
     )

@@ -10,7 +10,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 def counted(rows: "QuerySet[Any]") -> int:
-    """Number of rows; COUNTED_MAX + 1 stands for more."""
+    """Number of rows; COUNTED_MAX + 1 means more."""
     return rows.order_by()[: COUNTED_MAX + 1].count()
 
 

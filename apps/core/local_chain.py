@@ -1,12 +1,12 @@
-"""The chains that this machine stands in for: their ids, and JSON-RPC to those of the EVM. Never
-through a proxy."""
+"""The chains that this machine runs in place of real networks: their ids, and JSON-RPC to those of
+the EVM. Never through a proxy."""
 
 import json
 import os
 import urllib.request
 from typing import Any
 
-# Which of these nodes are this machine's own: said by whoever started them.
+# Which of these nodes are this machine's own: said by the program that started them.
 NAMES_VARIABLE = "TILLGATE_LOCAL_CHAINS"
 TIMEOUT_SECONDS = 10.0
 # No network that anybody else is on: a wallet that was handed an address of it can't send what is

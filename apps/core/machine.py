@@ -1,5 +1,5 @@
-"""THE way in which a status changes: its table is asked, the row written if it still stands there,
-its history kept with it.
+"""THE way in which a status changes: its table is asked, the row written if it still has that
+status, its history kept with it.
 
 Each noun declares its machine in its `states.py`; the recorder that writes its history and events
 registers itself there.
@@ -66,7 +66,7 @@ class Machine(Generic[RowT, StepT]):
         return record
 
     def change_status(self, row: RowT, *steps: StepT, at: datetime, **columns: Any) -> bool:
-        """Take the steps if the row still stands where this copy of it stands; False when somebody
+        """Take the steps if the row still has the status of this copy of it; False when somebody
         was faster.
 
         The row is written once, with `columns`; each step is recorded. Raises IllegalMove for one
@@ -86,7 +86,7 @@ class Machine(Generic[RowT, StepT]):
         return True
 
     def change_locked(self, row: RowT, *steps: StepT, at: datetime, **columns: Any) -> None:
-        """Changes a row that the caller has locked. Raises IllegalMove too when it stands elsewhere
+        """Changes a row that the caller has locked. Raises IllegalMove too when it is elsewhere
         than this copy of it."""
         if not self.change_status(row, *steps, at=at, **columns):
             raise IllegalMove(f"{type(row).__name__} {row.pk} was changed by somebody else")

@@ -191,7 +191,7 @@ def compose(
     name = (store.brand_name or store.name) if store is not None else _own_name()
     sender = emails.shown_name(name) or _UNNAMED
     values = {**context, "base_url": settings.DASHBOARD_URL, "sender": sender}
-    # Of the reader, and never of whoever causes the email.
+    # The reader's, and never that of the person who causes the email.
     with (
         timezone.override(zone),
         translation.override(language or settings.LANGUAGE_CODE),
@@ -429,7 +429,7 @@ def _own_name() -> str:
 
 
 def _line(text: str) -> str:
-    """On one line: a line break may not stand in a header."""
+    """On one line: a line break may not be in a header."""
     return " ".join(text.split())
 
 

@@ -15,7 +15,7 @@ DEPTH_MAX = 3
 
 @cache
 def meanings() -> dict[str, str]:
-    """Name of a field -> what it means, wherever it stands."""
+    """Name of a field -> what it means, wherever it is used."""
     lines = (FOLDER / "fields.txt").read_text().splitlines()
     return dict(line.split(" | ", 1) for line in lines if " | " in line)
 
@@ -45,7 +45,7 @@ def fields_of(
             yield full, "object, with the fields below", is_required
             yield from fields_of(inner, description, f"{full}.", depth + 1)
             if depth == 0 and prefix == "" and set(inner["properties"]) <= set(whole["properties"]):
-                return  # the same fields may stand without the wrapper
+                return  # the same fields may come without the wrapper
             continue
         yield full, type_of(field, description), is_required
         items = _resolved(inner.get("items", {}), description)

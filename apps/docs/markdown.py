@@ -16,7 +16,7 @@ from markdown_it.token import Token
 
 KEY = "svc_sk_test_YOUR_KEY"
 _CODE = re.compile(r"<code>([^<]+)</code>")
-# Code of so many characters stands on one line, and one word of so many where lines are long.
+# Code of so many characters is on one line, and one word of so many where lines are long.
 SHORT_MAX = 24
 NAME_MAX = 30
 # Longer words break after these, so that a narrow column holds them.

@@ -1,5 +1,5 @@
 """The search of the documentation: the pages and parts that have every word, and a line of each in
-which the first of them stands."""
+which the first of them is."""
 
 import re
 from collections import defaultdict

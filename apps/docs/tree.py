@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class DocsEntry(NamedTuple):
-    """`slug` is what stands after /docs/, and the name of the file in docs/guide."""
+    """`slug` is what is after /docs/, and the name of the file in docs/guide."""
 
     slug: str
     title: str

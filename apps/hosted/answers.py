@@ -1,5 +1,5 @@
 """The answer to "I already paid" in the address of the page: signed, so that nobody else's words
-stand in it, and kept for a day.
+be in it, and kept for a day.
 
 Whenever the page is drawn, what is booked since then replaces it; only the form asks the chains.
 """

@@ -204,7 +204,7 @@ def page(
     refund: RefundPart | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """Each problem stands at the form that was sent."""
+    """Each problem is at the form that was sent."""
     path = _FORMS.sub("", request.path)
     framing = Framing.asked_by(request, payment.store)
     card = cards.card_of(request, payment, problem=card_problem)

@@ -1,7 +1,7 @@
 """After a live destination was named through an onboarding link: its page, where the contact's code
 is entered, and the link that stops it.
 
-Whoever has the page may look and type; only the contact of the business has the code.
+Anyone who has the page may look and type; only the contact of the business has the code.
 """
 
 from collections.abc import Callable

@@ -1,7 +1,7 @@
 """The hosted invoice: what a customer owes, one way to pay it, and, once it is paid, the receipt.
 
 The token is the only key. Starting a payment makes the one payable intent or returns it; its
-checkout stands inside the page.
+checkout is inside the page.
 """
 
 from collections.abc import Callable
@@ -93,8 +93,8 @@ def simulate(request: HttpRequest, reference: str) -> HttpResponse:
 @require_POST
 @public_page("checkout")
 def ask_for_portal(request: HttpRequest, reference: str) -> HttpResponse:
-    """The link to everything of this customer goes to their mailbox only: whoever holds an invoice
-    may have been passed it."""
+    """The link to everything of this customer goes to their mailbox only: anyone who holds an
+    invoice may have been passed it."""
     emails.portal_link(_invoice(reference).customer)
     return HttpResponseRedirect(f"{request.path.removesuffix('/portal')}?sent=1", status=303)
 

@@ -64,7 +64,7 @@ class CustomerLanguage:
 
 
 def is_for_customers(request: HttpRequest) -> bool:
-    """True if whoever looks is somebody's customer. At a store's own domain everybody is."""
+    """True if the reader is somebody's customer. At a store's own domain everybody is."""
     return domains.store_of(request) is not None or not request.path.startswith(_NOT_CUSTOMERS)
 
 

@@ -35,7 +35,7 @@ SOLD_OUT = "sold_out"
 UNAVAILABLE = "unavailable"
 SUSPENDED = "suspended"
 _CANT_TAKE = (KycRequired, FeesTakeAll, *UNPRICED)
-# As for whoever creates payments with a publishable key.
+# As for anyone who creates payments with a publishable key.
 _BUDGETS = (("publishable_address", True),)
 
 
@@ -65,7 +65,7 @@ class PurchaseForm(Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @public_page("checkout", find=by_token)
 def show(request: HttpRequest, reference: str) -> HttpResponse:
-    """The page; a POST makes a payment. Whoever sends the same form twice is led to the same
+    """The page; a POST makes a payment. Anyone who sends the same form twice is led to the same
     payment."""
     link = _link(reference)
     if request.method != "POST":

@@ -41,8 +41,8 @@ Page = Callable[..., HttpResponse]
 
 
 def _of_customer(view: Page) -> Page:
-    """The page of whoever the link is for; an old link gets the page where a new one is asked
-    for."""
+    """The page of the customer whom the link is for; an old link gets the page where a new one is
+    asked for."""
 
     @wraps(view)
     @public_page("checkout")

@@ -1,8 +1,8 @@
 """The customer's side of a sale at the till: whether they add a tip, and what a second screen shows
 them.
 
-The token is the only key. Whoever answers first decides about the tip, and the sale has one payment
-from then on.
+The token is the only key. Anyone who answers first decides about the tip, and the sale has one
+payment from then on.
 """
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
@@ -42,7 +42,7 @@ from apps.payments.services.create import UNPRICED, FeesTakeAll, KycRequired
 
 OTHER = "other"
 _CANT_TAKE = (KycRequired, FeesTakeAll, *UNPRICED)
-# As for whoever creates payments with a publishable key.
+# As for anyone who creates payments with a publishable key.
 _BUDGETS = (("publishable_address", True),)
 _WAITING = (WAITING_FOR_TIP, "pending", "processing")
 

@@ -1,4 +1,4 @@
-"""THE table of public pages. The checkout also stands at the root of its origin, so that a script
+"""THE table of public pages. The checkout is also at the root of its origin, so that a script
 needs only an origin."""
 
 from django.urls import path, re_path

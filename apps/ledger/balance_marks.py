@@ -43,7 +43,7 @@ def mark_balances(tail_max: int = TAIL_MAX) -> int:
 
 
 _UNTIL = "SELECT ledger_settled_until(%s)"
-# Whoever marks the same account meanwhile makes the same marks.
+# Anyone who marks the same account meanwhile makes the same marks.
 _MARK = f"""
 WITH start AS (
     SELECT coalesce(mark.entry_id, 0) AS id, coalesce(mark.balance_atomic, 0) AS balance

@@ -1,4 +1,4 @@
-"""The chart of accounts: every kind there is, whose it is, on which side it stands, and whether it
+"""The chart of accounts: every kind there is, whose it is, on which side it is, and whether it
 may go below zero."""
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ SERVICE = "service"
 
 @dataclass(frozen=True)
 class AccountKind:
-    """A kind of account. A guarded one never goes below zero, whoever writes."""
+    """A kind of account. A guarded one never goes below zero, no matter who writes."""
 
     owner: str
     normal_side: str

@@ -217,7 +217,7 @@ class Split:
         return self.booked_at is not None or self.refunded_atomic > 0
 
 
-# What was divided; whoever reads it says of which payments: `WHERE m.reference ... GROUP BY
+# What was divided; anyone who reads it says of which payments: `WHERE m.reference ... GROUP BY
 # m.reference, e.asset_id`.
 SPLITS = """
 SELECT m.reference, e.asset_id,

@@ -21,7 +21,7 @@ PAGE_MAX = 1_000
 # the page ends as it is.
 SCAN_MAX = 10_000
 SCANS = (2, 20)  # before that, so many times a page
-# Entries of one moment may stand in another order than their times, by no more than this.
+# Entries of one moment may be in another order than their times, by no more than this.
 DISORDER = timedelta(minutes=10)
 _CURSOR = re.compile(r"([0-9]{1,19})\.(-?[0-9]{1,78})", re.ASCII)
 _LAST_ID = 2**63 - 1
@@ -254,7 +254,7 @@ def _merged_page(
         cursor.execute(_MERGED, arguments)
         rows = cursor.fetchall()
     # Beyond the newest place at which an account was looked through no further, another's entries
-    # would stand without its own.
+    # would be without its own.
     end = next((number for number, row in enumerate(rows) if row[-2]), None)
     reached = rows if end is None else rows[: end + 1]
     lines = [_merged_line(row) for row in reached if row[-1]]

@@ -1,5 +1,5 @@
-"""The Model Context Protocol's messages (JSON-RPC 2.0), without sessions: each request stands for
-itself, and tools are its only capability.
+"""The Model Context Protocol's messages (JSON-RPC 2.0), without sessions: each request is complete
+in itself, and tools are its only capability.
 
 Source: modelcontextprotocol.io/specification, revisions 2025-03-26 to 2025-11-25.
 """

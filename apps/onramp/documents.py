@@ -1,4 +1,4 @@
-"""A card payment as it is told to the customer who opened it, and to the store whose intent it
+"""A card payment as it is shown to the customer who opened it, and to the store whose intent it
 pays; what there is to choose from."""
 
 from msgspec import UNSET, UnsetType

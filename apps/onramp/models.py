@@ -93,7 +93,7 @@ class FundingSession(Owned):
 
 
 class SessionChange(models.Model):
-    """A line of a session's history; `source` is who told."""
+    """A line of a session's history; `source` is who reported it."""
 
     class Source(models.TextChoices):
         CUSTOMER = "customer"

@@ -72,7 +72,7 @@ def late_deposits(viewer: Viewer) -> "QuerySet[LateDeposit]":
 
 def flagged_payments(viewer: Viewer) -> "QuerySet[Payment]":
     """Rejected ones that could not go back by themselves, for the reason that they are flagged
-    with; what waits for an address is told share by share (`held_refunds`)."""
+    with; what waits for an address is listed share by share (`held_refunds`)."""
     rows = Payment.objects.visible_to(viewer).exclude(needs_attention__in=("", HELD_REFUND))
     return rows.order_by("-created_at")
 
@@ -142,7 +142,7 @@ def underpaid_payments(viewer: Viewer, since: datetime) -> "QuerySet[Payment]":
 
 def failed_refunds(viewer: Viewer, since: datetime) -> "QuerySet[Refund]":
     """The newest failed one of each payment that has no other under way or done; rejected payments
-    are told of above."""
+    are listed above."""
     later = Refund.objects.filter(payment=OuterRef("payment"), status__in=LIVE_STATUSES)
     newer = Refund.objects.filter(
         payment=OuterRef("payment"),

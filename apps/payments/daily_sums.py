@@ -120,7 +120,7 @@ FROM (SELECT max(id) AS id FROM taken) newest WHERE p.account_id = %(account)s A
 
 def sum_account(account_id: int) -> None:
     """Add an account's entries after its place to the sums of their days, ENTRIES_AT_ONCE of them.
-    Whoever comes meanwhile waits. Within a transaction."""
+    Anyone who comes meanwhile waits. Within a transaction."""
     DailySumPlace.objects.bulk_create([DailySumPlace(account_id=account_id)], ignore_conflicts=True)
     DailySumPlace.objects.select_for_update().get(pk=account_id)
     with connection.cursor() as cursor:

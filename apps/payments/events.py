@@ -42,7 +42,7 @@ def record(
     """Write the history row; when somebody can subscribe to the event, write it with its deliveries
     too.
 
-    The row's payload is the reason of the change when nothing else is told.
+    The row's payload is the reason of the change when there is nothing else.
     """
     row = {
         "id": uuid.uuid4(),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from apps.payments import states
 from apps.payments.models import Payment, PaymentEvent
 
-LOST_EVENT = "payment.coins_lost"  # told in the payment's history only, once
-# Whoever has paid needs to know no more of it.
+LOST_EVENT = "payment.coins_lost"  # in the payment's history only, once
+# Anyone who has paid needs to know no more of it.
 _PAID = (states.COMPLETED, states.REFUNDED)
 
 

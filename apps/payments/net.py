@@ -153,7 +153,7 @@ def net_cents(viewer: Viewer, currency: str, now: Days, before: Days) -> tuple[i
 
 
 def keep_net(payment: Payment) -> None:
-    """As it stands now; the caller has locked the payment."""
+    """Its present state; the caller has locked the payment."""
     ((cents,),) = _NET_OF.rows(payment_id=payment.pk)
     values = {
         "store_id": payment.store_id,

@@ -76,7 +76,7 @@ def seal_payments(at: datetime) -> int:
 
 
 def newest() -> PaymentSeal | None:
-    """The seal that stands for all before it."""
+    """The seal that represents all before it."""
     return PaymentSeal.objects.order_by("-number").first()
 
 
@@ -84,8 +84,8 @@ def _horizon() -> int | None:
     """A line of history before which nothing more can be committed; None while somebody takes long
     over it.
 
-    Lines are numbered before they are committed. Whoever had drawn a lower number when this one was
-    read had a transaction id by then, so all is there once every transaction up to our own has
+    Lines are numbered before they are committed. Anyone who had drawn a lower number when this one
+    was read had a transaction id by then, so all is there once every transaction up to our own has
     ended.
     """
     with connection.cursor() as cursor:

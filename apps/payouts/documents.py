@@ -195,7 +195,7 @@ class PublicTransition:
 def public_transitions(
     payout: Payout, statuses: Mapping[str, str] = states.TOLD
 ) -> list[PublicTransition]:
-    """Oldest first; steps between the told states are left out."""
+    """Oldest first; steps between the public states are left out."""
     transitions: list[PublicTransition] = []
     for line in payout.transitions.all():
         before = transitions[-1].to if transitions else None

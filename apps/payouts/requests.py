@@ -60,7 +60,7 @@ def target_of(
 
 
 class PositiveDigits(AtomicAmount):
-    """Whatever is wrong about it is told in one sentence."""
+    """Whatever is wrong about it is stated in one sentence."""
 
     def read(self, source: Mapping[str, Any], name: str) -> str:
         return self.check(source.get(name), name)

@@ -70,7 +70,7 @@ RETRY_DELAYS = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 24
 RETRIES_MAX = len(RETRY_DELAYS)
 RETURNED_AT_ONCE = frozenset({_Code.DESTINATION_INVALID})
 RETRIED_BY_ITSELF = frozenset({_Code.TEMPORARILY_UNAVAILABLE})
-# Why a payout is pending, told to the merchant, by what its transaction waits for.
+# Why a payout is pending, in words for the merchant, by what its transaction waits for.
 WAITS = {
     "funds": "waiting_for_funds",
     "sweep": "waiting_for_sweep",
@@ -99,7 +99,7 @@ TOLD: dict[str, str] = {
     _Status.CONFIRMED: "confirmed",
     _Status.FAILED: "failed",
 }
-# What the store's own people are told as well.
+# What the store's own people hear as well.
 TOLD_AT_HOME: dict[str, str] = {**TOLD, _Status.REQUIRES_REVIEW: "requires_review"}
 # Whose note says why.
 EXPLAINED = frozenset({"failed", "requires_review"})

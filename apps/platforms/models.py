@@ -1,7 +1,7 @@
 """Requests to be a platform, and the links by which a sub-merchant fills in what its platform may
 not. The accounts are stores.
 
-A live destination that came by a link has a confirmation: what the business's contact was told of
+A live destination that came by a link has a confirmation: what the business's contact heard
 it, and what they did.
 """
 
@@ -88,8 +88,8 @@ class DestinationConfirmation(Owned):
     destination = models.OneToOneField(
         "payouts.Destination", on_delete=models.PROTECT, related_name="+"
     )
-    contact = models.CharField(max_length=254, blank=True)  # who was told last; empty: nobody yet
-    # Till then the contact can stop it; null: nobody was told yet.
+    contact = models.CharField(max_length=254, blank=True)  # who heard last; empty: nobody yet
+    # Till then the contact can stop it; null: nobody was notified yet.
     waits_until = models.DateTimeField(null=True)
     code_hash = models.BinaryField(max_length=32, null=True)
     code_expires_at = models.DateTimeField(null=True)

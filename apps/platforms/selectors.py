@@ -45,7 +45,7 @@ class PaymentNotFound(Failure):
 
 @dataclass(frozen=True)
 class AccountSummary:
-    """A sub-merchant with what is told of it; `has_destination` is of the mode that was asked
+    """A sub-merchant with what is shown of it; `has_destination` is of the mode that was asked
     in."""
 
     store: Store

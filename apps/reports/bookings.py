@@ -335,7 +335,7 @@ def _sums(asset_id: str, parts: list[_Part], scan: int) -> BookingSums:
     sums = BookingSums(asset_id, parts[0].atomic_decimals)
     is_cut = sum(part.tail for part in parts) >= scan
     sums.is_whole = not is_cut or any(part.is_before for part in parts)
-    # Of a tail that is cut, what came before it would stand without what is missing between.
+    # Of a tail that is cut, what came before it would be without what is missing between.
     counted = [part for part in parts if sums.is_whole or not part.is_kept]
     for part in counted:
         sums.entries += part.entries

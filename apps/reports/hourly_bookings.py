@@ -111,7 +111,7 @@ FROM (SELECT max(id) AS id FROM ready) newest WHERE p.account_id = %(account)s A
 
 def sum_account(account_id: int) -> None:
     """Add an account's entries after its place to the sums of their hours, ENTRIES_AT_ONCE of them.
-    Whoever comes meanwhile waits. Within a transaction."""
+    Anyone who comes meanwhile waits. Within a transaction."""
     HourlyBookingPlace.objects.bulk_create(
         [HourlyBookingPlace(account_id=account_id)], ignore_conflicts=True
     )

@@ -118,7 +118,7 @@ class HourlyBooking(models.Model):
     place (apps.reports.hourly_bookings).
 
     Cents are what the entries, and the fees taken with them, were worth, each rounded by itself;
-    `unvalued` is how many have no known rate. The entries of an hour stand between the first and
+    `unvalued` is how many have no known rate. The entries of an hour are between the first and
     the last, beside those of other hours.
     """
 

@@ -1,9 +1,9 @@
 """A movement as a store's own bookkeeper enters it: its entries, and beside them where the coins
 came from or went to, so that each coin sums to zero in units and in the books' currency.
 
-What arrives isn't earned before its payment is settled: what is held stands against `deposits`, and
-a settlement moves it from there to `payments`. What is left of a movement stands against the line
-of its kind.
+What arrives isn't earned before its payment is settled: what is held is booked against `deposits`,
+and a settlement moves it from there to `payments`. What is left of a movement is booked against the
+line of its kind.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,7 +26,7 @@ NOT_EARNED = frozenset({chart.HELD, chart.OWN_PENDING})
 
 
 class BookSide(NamedTuple):
-    """A side of a movement: an entry of the ledger, or what stands against the entries. Positive is
+    """A side of a movement: an entry of the ledger, or the counterpart of the entries. Positive is
     what a bookkeeper of the store debits. `line` is the movement that it belongs to, of its coin;
     worths are None where no rate is known."""
 
@@ -45,7 +45,7 @@ class BookSide(NamedTuple):
 
 
 def postings_of(lines: Iterable[ReportLine]) -> Iterator[list[BookSide]]:
-    """Movement by movement; lines of one stand together."""
+    """Movement by movement; lines of one movement are together."""
     for _, group in groupby(lines, key=lambda line: line.movement_id):
         entries = list(group)
         postings = [_entry(line) for line in entries]

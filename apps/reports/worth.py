@@ -47,7 +47,7 @@ def half_even(amount: str, rate: str = RATE) -> str:
     return f"(sign({amount}) * CASE WHEN {even} THEN floor({exact}) ELSE round({exact}) END)"
 
 
-# What was taken before a net was booked, each fee rounded by itself; it stands after the rates.
+# What was taken before a net was booked, each fee rounded by itself; it is after the rates.
 FEES = f"""
 LEFT JOIN LATERAL (
     SELECT coalesce(sum(f.amount_atomic), 0) AS atomic,

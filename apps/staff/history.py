@@ -17,7 +17,7 @@ from apps.stores.staff import suspensions
 
 SHOWN_MAX = 200
 LOOKED_AT_MAX = 5_000  # of a store's newest lines, which its own people write, too
-_SAID_ELSEWHERE = "staff_request."  # the request itself stands in the list
+_SAID_ELSEWHERE = "staff_request."  # the request itself is in the list
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,7 @@ def _column(show: Column, description: str) -> Column:
 
 
 def number(show: Column) -> Column:
-    """A column of figures: they stand in line, at the end of their cell."""
+    """A column of figures: they are in line, at the end of their cell."""
     show.is_number = True  # type: ignore[attr-defined]  # read by staff_rows
     return show
 
@@ -85,7 +85,7 @@ def made(path: str, description: str) -> Column:
 
 
 def by_store(path: str, description: str) -> Column:
-    """A time of the store's own, and that a test clock told it."""
+    """A time of the store's own, marked as a test clock's."""
     return _column(lambda _, row: times.store_text(row, _at(row, path)) or None, description)
 
 

@@ -255,7 +255,7 @@ class ReadOnly(PageWithCreationTime, Record, Permissions, _ModelAdmin):
             "nothing": self.nothing,
         }
         context |= extra_context or {}
-        # What somebody has just done, and reads about in a message, stands in the list below it.
+        # What somebody has just done, and reads about in a message, is in the list below it.
         if request.method != "GET" or messages.get_messages(request):
             return super().changelist_view(request, context)
         return self._list_as_it_was(request, context)

@@ -100,7 +100,7 @@ class SettingsPart:
     is_open: bool = False
 
 
-# What stands together, by the name that its form is sent with.
+# Groups of settings, by the name that its form is sent with.
 PARTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "payments": (
         "Payments",

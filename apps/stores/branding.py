@@ -29,7 +29,7 @@ LOGO_FORMATS = (redrawing.PNG, redrawing.JPEG, redrawing.WEBP, redrawing.GIF)
 WHITE = "#ffffff"
 # The surface and the ink of dark pages (static/css/tokens.css).
 DARK_SURFACE, DARK_INK = "#151e1a", "#e8efeb"
-# Of a button and what it stands on: a little more than WCAG asks of parts of a page.
+# Of a button and what it is on: a little more than WCAG asks of parts of a page.
 DARK_CONTRAST_MIN = 3.5
 _GRAY_SATURATION_MAX = 0.12
 _LIGHTER_BY = 0.02

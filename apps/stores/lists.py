@@ -1,7 +1,7 @@
 """A person's settings of a store's lists: the columns they chose, and the filters they saved under
 a name.
 
-It stands in their membership, so it costs no query and ends with it. What can't be read counts as
+It is in their membership, so it costs no query and ends with it. What can't be read counts as
 not set up.
 """
 

@@ -54,7 +54,7 @@ def fee_now(account: Store, platform: Store, mode: str, at: datetime) -> Decimal
 
 
 def is_waiting(account: Store, at: datetime) -> bool:
-    """True if a raise has been told of and doesn't hold yet."""
+    """True if a raise has been announced and doesn't hold yet."""
     return account.platform_fee_from is not None and account.platform_fee_from > at
 
 
@@ -62,7 +62,7 @@ def change_fee(
     account: Store, platform: Store, after: Decimal | None, at: datetime
 ) -> dict[str, object]:
     """The columns of an account, which is locked, whose chosen fee becomes `after`. Its owner, its
-    team and its contact are told of a raise by tell_raise, in the same transaction."""
+    team and its contact are notified of a raise by tell_raise, in the same transaction."""
     present = fee_now(account, platform, Mode.LIVE, at) or _NOTHING
     if (after or _NOTHING) <= present:
         return {"platform_fee_before_fraction": None, "platform_fee_from": None}

@@ -84,12 +84,12 @@ COINS_ACCEPT = StaffOperation(
     "unexplained_balance.accept", "Accept coins that nothing explains", _FINANCE
 )
 
-# Whoever is asked by a customer looks: only what the chain has is booked.
+# Support, asked by a customer, looks: only what the chain has is booked.
 COINS_FIND = StaffOperation(
     "coins.find", "Find a transaction, and have blocks read again", _READERS
 )
 
-# Whoever sees a reason to stops what leaves.
+# Anyone who sees a reason to stops what leaves.
 SENDING_HOLD = StaffOperation(
     "sending.hold", "Put sending on hold: of an asset, a chain or everything", _FINANCE | _ADMIN
 )
@@ -146,7 +146,7 @@ TABLE: tuple[StaffOperation, ...] = tuple(
 
 
 def roles_of(person: StaffMember) -> frozenset[str]:
-    """A superuser has them all; whoever isn't active staff has none."""
+    """A superuser has them all; anyone who isn't active staff has none."""
     if not (person.is_active and person.is_staff):
         return frozenset()
     return ALL_ROLES if person.is_superuser else ALL_ROLES & frozenset(person.staff_roles)

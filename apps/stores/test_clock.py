@@ -74,7 +74,7 @@ class TestClockState:
 
 
 def clock_of(store: Store) -> TestClockState:
-    """As the row was read: a clock that is being moved stands somewhere on its way."""
+    """As the row was read: a clock that is being moved is somewhere on its way."""
     real = clock.real_now()
     goal = store.test_clock_target_seconds
     return TestClockState(

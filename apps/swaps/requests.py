@@ -24,7 +24,7 @@ class SwapRequest(Struct, frozen=True):
 
 
 class SellAmount(AtomicAmount):
-    """Text; whether it is an amount is told after the assets have been looked up."""
+    """Text; whether it is an amount is reported after the assets have been looked up."""
 
     def check(self, value: Any, name: str) -> str:
         if not isinstance(value, str):

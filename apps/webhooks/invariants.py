@@ -1,5 +1,5 @@
-"""Invariants of what merchants are told: every line of history once, to whoever asked, with the
-figures of its record, and to their platform.
+"""Invariants of what merchants hear: every line of history once, to those who subscribed, with
+the figures of its record, and to their platform.
 
 Old events are pruned: only what is younger than that, by a day's margin, is asked for. History has
 the times of its store; a test clock only goes forward, so what it is ahead by now is the most that

@@ -78,7 +78,7 @@ class Endpoint(Owned):
     disabled_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
     deleted_at = models.DateTimeField(null=True)
-    # The service has turned the endpoint off and its owners haven't been told yet.
+    # The service has turned the endpoint off and its owners haven't heard yet.
     is_notice_due = models.BooleanField(default=False)
 
     SECRETS = ("sealed_secret",)
@@ -202,8 +202,8 @@ class QueuedDelivery(models.Model):
 
 
 class Attempt(models.Model):
-    """An attempt that failed. What the last one brought stands on its delivery as well; one that
-    arrived stands there alone."""
+    """An attempt that failed. What the last one brought is on its delivery as well; one that
+    arrived is there alone."""
 
     delivery = models.ForeignKey(
         Delivery, on_delete=models.DO_NOTHING, related_name="+", db_index=False, db_constraint=False

@@ -26,7 +26,7 @@ def failure_words(code: str | None) -> str:
 
 
 def error_words(code: str | None, response_status: int | None = None) -> str:
-    """Error in words where nothing stands beside it: with the receiver's own status."""
+    """Error in words where nothing is beside it: with the receiver's own status."""
     if code and code.startswith("http_"):
         return f"HTTP {code.removeprefix('http_')}"
     return failure_words(code) or (f"HTTP {response_status}" if response_status else "")

@@ -1,7 +1,7 @@
 """Requests about endpoints, test deliveries and redeliveries: the same classes for every interface.
 
-What only the store knows (which hosts, which events) is checked by the service, and told together
-with what couldn't be read.
+What only the store knows (which hosts, which events) is checked by the service, and reported
+together with what couldn't be read.
 """
 
 import json
@@ -163,6 +163,6 @@ class ResendMissedBody(Request, frozen=True, kw_only=True):
 
 
 class RedeliverBody(Request, frozen=True, kw_only=True):
-    """POST redeliver. The id may also stand in the address."""
+    """POST redeliver. The id may also be in the address."""
 
     delivery_id: Annotated[Any, by(RecordId())] = None  # read as text by its rule

@@ -1,8 +1,8 @@
 """The `data.object` of a test delivery, of the very class that the real event has.
 
-Whoever records an event makes its sample; which app that is stands in settings, because the apps
-that record events stand above this one. The last two events nobody records yet:
-their objects are told here.
+Anyone who records an event makes its sample; settings say which app that is, because the apps
+that record events are above this one. The last two events nobody records yet:
+their objects are reported here.
 """
 
 from collections.abc import Callable

@@ -57,7 +57,7 @@ class Readiness:
 
 
 def seconds_until_page(port: int, is_stopping: Callable[[], bool]) -> float:
-    """Until a page answers, or everything stops. Whoever waits for the service gives up, not
+    """Until a page answers, or everything stops. Anyone who waits for the service gives up, not
     this."""
     began = time.monotonic()
     while not is_stopping() and missing(port, WEB):

@@ -65,8 +65,8 @@ class Processes:
 
     @contextlib.contextmanager
     def step(self) -> Iterator[None]:
-        """While the main thread is at what may take long: whoever asks for a stop doesn't wait for
-        its end. Raises KeyboardInterrupt."""
+        """While the main thread is at what may take long: anyone who asks for a stop doesn't wait
+        for its end. Raises KeyboardInterrupt."""
         self._is_at_step = True
         try:
             if self.is_stopping:

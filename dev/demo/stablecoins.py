@@ -1,5 +1,5 @@
-"""The stablecoins of the local live chain: deployed once, and named on the assets that stand for
-them."""
+"""The stablecoins of the local live chain: deployed once, and named on the assets of the same
+coins."""
 
 from apps.assets.models import Asset
 from apps.core import local_chain

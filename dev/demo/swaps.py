@@ -21,7 +21,7 @@ KEY = "demo: dollars for the rent"
 def swap_when_paid(
     store: Store, merchant: User, still_seconds: float = waiting.STILL_SECONDS
 ) -> None:
-    """Wait until the payments have confirmed, then swap; a demo whose chain stands still, or whose
+    """Wait until the payments have confirmed, then swap; a demo whose chain has stopped, or whose
     visitor has spent it, has none."""
     blocks = waiting.ChangingReading(_read_blocks, "no new block")
     with contextlib.suppress(waiting.NothingMoves):

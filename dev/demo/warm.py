@@ -1,4 +1,4 @@
-"""A command in a process that was forked with everything loaded: it waits until it is told to
+"""A command in a process that was forked with everything loaded: it waits until it is asked to
 begin.
 
 Loading is most of what such a process costs to start, and its pages stay shared with the others.

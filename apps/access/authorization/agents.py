@@ -1,4 +1,4 @@
-"""The agent that an app's token stands for when a language model's host presents it."""
+"""The agent that an app's token represents when a language model's host presents it."""
 
 from dataclasses import replace
 from datetime import datetime

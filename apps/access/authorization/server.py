@@ -74,7 +74,7 @@ class UnknownClient(OAuthFailure):
 
 
 class Redirected(OAuthFailure):
-    """A refusal that the app may be told of: `redirect_to` is its address with the error and the
+    """A refusal that the app may read: `redirect_to` is its address with the error and the
     state."""
 
     redirect_to = ""
@@ -115,7 +115,7 @@ def _server() -> Any:
 
 def read_parameters(text: str) -> tuple[str, dict[str, str]]:
     """A query or form in its plainest spelling, and its parameters. Raises OAuthFailure when one
-    stands there twice or can't be read."""
+    is there twice or can't be read."""
     try:
         pairs = parse_qsl(
             text,

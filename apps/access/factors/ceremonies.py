@@ -1,7 +1,7 @@
 """Passkey ceremonies: the challenges for devices and the verification of their answers.
 
 Asking needs no cryptography, and an answer none of the makers' statements about their devices, for
-which we don't ask: each is loaded by whoever needs it first.
+which we don't ask: each is loaded by anyone who needs it first.
 """
 
 from importlib import import_module

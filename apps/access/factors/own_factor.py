@@ -1,8 +1,9 @@
 """A person sets up their authenticator app, with the password; or takes it off, and adds or removes
 what else opens the account, each with a code of its own.
 
-A session alone must not be enough: whoever found one open would own the account. Who signs in with
-a passkey and has forgotten the password gets a link by email first (apps.access.person.recovery).
+A session alone must not be enough: anyone who found one open would own the account. Who signs in
+with a passkey and has forgotten the password gets a link by email first
+(apps.access.person.recovery).
 """
 
 from datetime import datetime
@@ -18,8 +19,8 @@ from apps.stores.models import User
 
 
 def enroll(user: User, code: str, *, password: str, address: str) -> list[str]:
-    """The key that is pending comes into force; the backup codes, shown once. The person is told by
-    email.
+    """The key that is pending comes into force; the backup codes, shown once. The person is
+    notified by email.
 
     Raises sign_in.Refused, TooManyAttempts, WrongCode or AlreadyOn.
     """
@@ -29,14 +30,14 @@ def enroll(user: User, code: str, *, password: str, address: str) -> list[str]:
 
 
 def remove(user: User, proof: str) -> None:
-    """The password alone is enough again. The person is told by email. Raises
+    """The password alone is enough again. The person is notified by email. Raises
     stepup.StepUpRequired."""
     operations.check_person(user, operations.FACTOR_REMOVE, Mode.LIVE, proof)
     second_factor.take_off(user)
 
 
 def renew_codes(user: User, proof: str) -> list[str]:
-    """Ten new backup codes; the old ones stop working, and the person is told by email. Raises
+    """Ten new backup codes; the old ones stop working, and the person is notified by email. Raises
     stepup.StepUpRequired."""
     operations.check_person(user, operations.CODES_RENEW, Mode.LIVE, proof)
     return second_factor.renew_backup_codes(user)

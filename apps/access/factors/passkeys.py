@@ -166,8 +166,8 @@ def remove(passkey: Any) -> None:
 
 
 def _ask_anyone() -> tuple[dict[str, object], dict[str, object]]:
-    """Options and state for a passkey of an unknown person. Whoever looks at the page of signing in
-    loads no library."""
+    """Options and state for a passkey of an unknown person. Anyone who looks at the page of signing
+    in loads no library."""
     challenge = urlsafe_b64encode(token_bytes(_CHALLENGE_BYTES)).decode().rstrip("=")
     options = {
         "challenge": challenge,

@@ -27,7 +27,7 @@ from apps.stores.services import sign_out_everywhere
 KEY_BYTES = 20
 BACKUP_CODES = 10
 BACKUP_CODE_BYTES = 10
-# After so many in a row the person is told: somebody knows the password.
+# After so many in a row the person is notified: somebody knows the password.
 WRONG_CODES_TOLD = 10
 
 
@@ -108,7 +108,7 @@ def renew_backup_codes(user: User) -> list[str]:
 
 
 def take_off(user: User) -> None:
-    """The password alone is enough again; passkeys go with the app, whose backup codes stood in for
+    """The password alone is enough again; passkeys go with the app, whose backup codes replaced
     them."""
     with transaction.atomic():
         WebAuthnCredential.objects.filter(user=user).delete()

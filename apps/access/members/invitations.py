@@ -1,8 +1,8 @@
 """Inviting people to a store by e-mail: an email with a token that works once, for a week, for one
 address.
 
-Only owners make owners. Accepting takes an account with the invited address; whoever has none makes
-it on the way.
+Only owners make owners. Accepting takes an account with the invited address; anyone who has none
+makes it on the way.
 """
 
 import secrets
@@ -98,7 +98,7 @@ def member_of(access: Access) -> Member:
 
 
 def invite(access: Access, *, email: str, role: str, at: datetime) -> Invitation:
-    """Offer a role to whoever reads the address. Raises one of the refusals above, or what
+    """Offer a role to anyone who reads the address. Raises one of the refusals above, or what
     operations.check does."""
     operations.check(access, operations.INVITE)
     by = member_of(access)

@@ -1,5 +1,5 @@
 """The role of a store's member, as staff change it for a store that can't: two of them, and the
-store's owners and the member are told."""
+store's owners and the member are notified."""
 
 from datetime import datetime
 
@@ -84,7 +84,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> None:
         gettext_noop("Open the team"),
     )
     key = f"staff_request:{request.pk}"
-    # Whoever owns the store before the change hears of it, also who owns it no longer.
+    # Anyone who owns the store before the change hears of it, also who owns it no longer.
     account_emails.tell_decision(
         member.store, Mode.LIVE, key, decision, kind=notification_kinds.STAFF_CHANGE
     )

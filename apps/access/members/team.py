@@ -1,7 +1,7 @@
 """The team of a store: roles changed, people removed, ownership handed over. A store always has an
 owner.
 
-Whoever leaves loses the store with the next request, and so do the apps they let in.
+Anyone who leaves loses the store with the next request, and so do the apps they let in.
 """
 
 from django.db import transaction

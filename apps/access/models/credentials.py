@@ -310,8 +310,8 @@ class SecondFactor(ThrottlingMixin, Device):  # type: ignore[misc]  # django_otp
 
 
 class KnownBrowser(models.Model):
-    """A kind of browser in a network from which a person has signed in: another is told by email.
-    `digest` names both."""
+    """A kind of browser in a network from which a person has signed in: the person gets an email
+    about another. `digest` names both."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+", db_index=False)
     digest = models.CharField(max_length=64)

@@ -109,7 +109,7 @@ class RefreshToken(AbstractRefreshToken):  # type: ignore[misc]  # oauth2_provid
 
 
 class IDToken(AbstractIDToken):  # type: ignore[misc]  # oauth2_provider has no types
-    """Never issued: the library's models stand and fall together."""
+    """Never issued: the library's models need each other."""
 
     user = models.ForeignKey(
         User, on_delete=models.CASCADE, null=True, blank=True, related_name="+"
@@ -117,7 +117,7 @@ class IDToken(AbstractIDToken):  # type: ignore[misc]  # oauth2_provider has no 
 
 
 class DeviceGrant(AbstractDeviceGrant):  # type: ignore[misc]  # oauth2_provider has no types
-    """Never issued: the library's models stand and fall together."""
+    """Never issued: the library's models need each other."""
 
     user = models.ForeignKey(
         User, on_delete=models.CASCADE, null=True, blank=True, related_name="+"

@@ -1,7 +1,7 @@
 """Another email address for an account: it counts when its owner has opened the link that was sent
 there.
 
-The link works once, for a day. The old address is told.
+The link works once, for a day. The old address gets an email.
 """
 
 from datetime import timedelta

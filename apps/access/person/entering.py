@@ -1,7 +1,7 @@
 """The first facts about the signed-in person of a request, by one statement: whether the session
 is open, the membership, the second factor and whether there are passkeys.
 
-The person of a request carries the answer, so that whoever asks for a part of it reads nothing.
+The person of a request carries the answer, so that nothing is read for a part of it.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""A sign-in from a browser or network that a person hasn't used before is told to them, with a link
-that ends it.
+"""A sign-in from a browser or network that a person hasn't used before is reported to them, with a
+link that ends it.
 
 A browser is known by its kind and system and by its network, without a location service; the first
 one of all is nobody's news.
@@ -79,7 +79,7 @@ def tidy(at: datetime) -> None:
 
 
 def _digest(user: User, row: SignIn) -> str:
-    """Of the person's own, so that nothing of anybody's network can be told from another's row."""
+    """Of the person's own, so that nobody's network shows in another's row."""
     text = f"{user.pk}|{device_of(row.browser)}|{_network(row.address)}"
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -1,7 +1,7 @@
 """A forgotten password: an email with a link that works once, for an hour, and proves the address
 only.
 
-Whoever asks hears the same, after the same work, whether there is an account or not. A second
+Anyone who asks hears the same, after the same work, whether there is an account or not. A second
 factor is still asked for.
 """
 

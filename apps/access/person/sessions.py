@@ -67,7 +67,7 @@ def touch(session: MutableMapping[str, Any], at: datetime) -> None:
 def keep(
     session: MutableMapping[str, Any], user: User, at: datetime, *, address: str, browser: str
 ) -> None:
-    """The session is in use, by this browser; it stands in the person's list from its first page
+    """The session is in use, by this browser; it is in the person's list from its first page
     on."""
     touch(session, at)
     if SIGN_IN_KEY not in session:

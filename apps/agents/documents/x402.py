@@ -49,8 +49,8 @@ class ResourceDocument(Document, frozen=True, kw_only=True, rename="camel"):
 
 
 class PaymentRequiredDocument(Document, frozen=True, kw_only=True, rename="camel"):
-    """The answer 402 to whoever hasn't paid, ready to be sent: its header PAYMENT-REQUIRED is this
-    in base64. A payer signs one of `accepts`."""
+    """The answer 402 to anyone who hasn't paid, ready to be sent: its header PAYMENT-REQUIRED is
+    this in base64. A payer signs one of `accepts`."""
 
     x402_version: int
     error: str | UnsetType = UNSET

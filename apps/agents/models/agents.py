@@ -194,10 +194,10 @@ class PaymentOffer(Owned):
 
 
 class SignedPayment(Owned):
-    """An authorization that a payer has signed for an offer, told apart by what the token knows it
-    by: the payer and the nonce.
+    """An authorization that a payer has signed for an offer, distinguished by what the token knows
+    it by: the payer and the nonce.
 
-    `answered_at` is when the caller was told of its success, which happens once. One that is
+    `answered_at` is when the caller heard of its success, which happens once. One that is
     `is_elsewhere` was carried out by a transaction that isn't ours.
     """
 

@@ -39,7 +39,7 @@ _CURRENCY = re.compile(r"[a-z]{3,5}", re.ASCII)
 
 
 class MarketRow(Struct, frozen=True):
-    """A row of the answer, as far as it is told on."""
+    """A row of the answer, as far as it is passed on."""
 
     id: str
     current_price: int | Decimal

@@ -15,7 +15,7 @@ SWITCHES = {
 
 @dataclass(frozen=True)
 class Policy:
-    """`rules` are those of one store, by the names of PolicyRules, as they stand in its row."""
+    """`rules` are those of one store, by the names of PolicyRules, as they are in its row."""
 
     rules: Mapping[str, object]
 

@@ -1,7 +1,7 @@
 """Requests about mandates and draws: the same classes for every interface.
 
 `MandateBody` and `SettlementBody` are what the API's callers write; everybody else makes a
-`MandateRequest` or a `SettlementRequest`. Fields stand in the order in which the contract checks
+`MandateRequest` or a `SettlementRequest`. Fields are in the order in which the contract checks
 them.
 """
 

@@ -92,7 +92,7 @@ class AgentRefund(Request, frozen=True, kw_only=True):
 
 class PositiveInteger(AtomicAmount):
     """A string of digits or, as a courtesy to machines, a JSON integer. Whatever is wrong about it
-    is told in one sentence."""
+    is stated in one sentence."""
 
     def read(self, source: Mapping[str, Any], name: str) -> str:
         return self.check(source.get(name), name)

@@ -140,7 +140,7 @@ def has_limits(store: Store, asset_ids: Iterable[str]) -> bool:
 
 
 def caps_of(access: Access, asset: Asset) -> list[Cap]:
-    """The store's caps as an agent is told of them, and the credential's own, which counts its
+    """The store's caps as an agent sees them, and the credential's own, which counts its
     payouts alone."""
     caps = []
     staff = store_cap(access.store_id, asset.pk)

@@ -59,7 +59,7 @@ WITH made AS (
 INSERT INTO agents_settlementstep (settlement_id, from_status, to_status, at, note)
 SELECT id, NULL, status, created_at, '' FROM made RETURNING settlement_id
 """)  # noqa: S608  # only names of columns are put in
-# Lock, caps and debit in one: whoever had to wait for the row is measured against what it has
+# Lock, caps and debit in one: anyone who had to wait for the row is measured against what it has
 # become.
 _SPEND = Statement("""
 UPDATE agents_mandate m
@@ -248,7 +248,7 @@ def _spend(settlement: Settlement) -> datetime:
         raise authorize.MandateRequired if is_over else SpendCapExceeded
     MANDATE.show(mandate, Mandate.Status.ACTIVE)
     mandate.expires_at, settlement.store.test_offset_seconds, is_exhausted = spent[0]
-    # Whoever has waited for the lock may have come too late.
+    # Anyone who has waited for the lock may have come too late.
     at = clock.now(settlement.store, settlement.mode)
     if status_at(mandate, at) != Mandate.Status.ACTIVE:
         raise authorize.MandateRequired

@@ -1,4 +1,4 @@
-"""Signed payments on their way. What the chain hasn't told stays unknown.
+"""Signed payments on their way. What the chain hasn't reported stays unknown.
 
 The payer's coins come in at the intent's address and are booked as any deposit; here only the gas
 is.

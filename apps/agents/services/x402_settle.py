@@ -1,7 +1,7 @@
 """Carrying a signed payment out: the row first, then the sender's request, then a wait for a block.
 Never a second transfer.
 
-One authorization has one row for ever. Success is told once; before it is known, the answer says
+One authorization has one row for ever. Success is shown once; before it is known, the answer says
 that it isn't.
 """
 
@@ -54,7 +54,7 @@ SIMULATED = "Simulated: no chain knows it"
 HELD_SECONDS_MAX = 3600
 WATCHED = timedelta(minutes=10)
 _LOOK_SECONDS = 0.25
-# Whoever waits holds a thread of the web server: so many of a process do, and one is always left
+# Anyone who waits holds a thread of the web server: so many of a process do, and one is always left
 # for everybody else.
 _seats = threading.BoundedSemaphore(settings.X402_WAITING_MAX)
 _Status = SignedPayment.Status
@@ -283,7 +283,7 @@ def _is_mined(
 
 
 def _succeeded(signed: SignedPayment) -> SettleOutcome:
-    """Success is told to one caller; a replay hears that it was told."""
+    """Success is reported to one caller; a replay hears that it was."""
     at = clock.now(signed.store, signed.mode)
     if SignedPayment.objects.filter(pk=signed.pk, answered_at=None).update(answered_at=at):
         return SettleOutcome(signed, signed.payer)
@@ -297,7 +297,7 @@ def _failed(signed: SignedPayment) -> SettleOutcome:
 
 
 def _unknown(signed: SignedPayment, transfer: OutgoingTransaction | None) -> SettleOutcome:
-    """The time is over: say so, and leave the row to the sweep and to whoever asks again."""
+    """The time is over: say so, and leave the row to the sweep and to anyone who asks again."""
     with transaction.atomic():
         row = SignedPayment.objects.select_for_update(no_key=True).get(pk=signed.pk)
         if row.status == _Status.SUBMITTED:

@@ -1,5 +1,5 @@
 """Tokens whose transfers a payer can sign (EIP-3009): those whose EIP-712 domain we know, and in
-test mode simulated ones, which stand for the coins of test networks and which no chain knows.
+test mode simulated ones, which represent the coins of test networks and which no chain knows.
 
 An asset that was made signable here has the domain of its token, and is never saved.
 """

@@ -52,7 +52,7 @@ INVALID_STATE = "invalid_transaction_state"
 DUPLICATE = "duplicate_settlement"
 SIMULATION_FAILED = "invalid_exact_evm_payload_transaction_simulation_failed"
 CHAIN_NOT_ASKED = "unexpected_verify_error"
-# Whoever uses it before its time, or pays an offer that is paid already, has no coins there.
+# Anyone who uses it before its time, or pays an offer that is paid already, has no coins there.
 _NOT_LOOKED_UP = (DUPLICATE, NOT_YET_VALID, CHAIN_NOT_ASKED)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _NONCE = re.compile(r"0x[0-9a-fA-F]{64}", re.ASCII)
@@ -84,7 +84,7 @@ class CheckedPayment:
 
 def verify(access: Access, request: SignedPaymentRequest) -> CheckedPayment:
     """The payment, when it could be carried out now, or when somebody else has done so and nobody
-    was told yet. Raises X402Refused."""
+    has heard yet. Raises X402Refused."""
     checked = check(access, request)
     try:
         refuse_used(checked)

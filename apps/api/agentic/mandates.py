@@ -27,7 +27,7 @@ NO_REF: Mapping[str | tuple[str, str], str] = {("mandate_ref", "required"): "man
 
 
 class MandateView(AgentView):
-    """A view of the credential's mandates, as they stand at this moment."""
+    """A view of the credential's mandates, as they are at this moment."""
 
     def own(self) -> "QuerySet[Mandate]":
         rows: QuerySet[Mandate] = Mandate.objects.visible_to(self.access).filter(

@@ -49,7 +49,7 @@ class AgentView(ApiView):
         return super().access_of(request, credential)
 
     def _unauthenticated(self, refusal: Unauthenticated) -> Unauthenticated:
-        """No credential, or none of an agent's form, is told in one way here."""
+        """No credential, or none of an agent's form, gets the same answer here."""
         return refusal if isinstance(refusal, InvalidAgentCredential) else AgentCredentialRequired()
 
     def cost(self, request: Request) -> int:

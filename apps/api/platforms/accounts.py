@@ -98,7 +98,7 @@ class AccountById(AccountView):
         return self.told(selectors.find_account(self.access, id))
 
     def patch(self, request: Request, id: str) -> Response:
-        self.body(request)  # what can't be read is told before an account that isn't there
+        self.body(request)  # what can't be read is reported before an account that isn't there
         account = selectors.find_account(self.access, id)
         return self.told(
             accounts.update_account(self.access, account, self.read(request, AccountChanges))

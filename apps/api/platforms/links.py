@@ -1,4 +1,4 @@
-"""Onboarding links: minted and read by the platform, and read by whoever holds the token."""
+"""Onboarding links: minted and read by the platform, and read by anyone who holds the token."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -23,7 +23,7 @@ class InvalidLink(Failure):
 
 
 class Links(PlatformView):
-    """Mint a link for a sub-merchant; its token is told once."""
+    """Mint a link for a sub-merchant; its token is shown once."""
 
     shape = ErrorDocument
     broken_rule = InvalidLink
@@ -36,7 +36,7 @@ class Links(PlatformView):
     statuses = {"POST": 201}
 
     def post(self, request: Request, id: str) -> Response:
-        self.body(request)  # what can't be read is told before an account that isn't there
+        self.body(request)  # what can't be read is reported before an account that isn't there
         account = onboarding.account_for_link(self.access, id)
         link, token = onboarding.mint_link(
             self.access, account, self.read(request, LINK_REQUESTS[self.access.mode])

@@ -28,7 +28,7 @@ class Seller(AccountView):
         return Response(seller_document(selectors.find_account(self.access, id)))
 
     def patch(self, request: Request, id: str) -> Response:
-        self.body(request)  # what can't be read is told before an account that isn't there
+        self.body(request)  # what can't be read is reported before an account that isn't there
         selectors.find_account(self.access, id)
         changes = self.read(request, SellerChanges)
         return Response(seller_document(sellers.change_seller(self.access, id, changes)))

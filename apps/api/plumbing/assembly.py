@@ -1,5 +1,5 @@
 """The finished API description: what drf-spectacular made of the views, with titles, groups and
-examples of the reference, the webhooks, and every document told once, by name."""
+examples of the reference, the webhooks, and every document once, by name."""
 
 import json
 import re

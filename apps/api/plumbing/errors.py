@@ -82,7 +82,7 @@ def respond(error: Exception, context: Mapping[str, object]) -> Response:
 
 
 def answer(failure: Failure, body: Mapping[str, object]) -> Response:
-    """A failure told in this body, with its status and headers."""
+    """A failure in this body, with its status and headers."""
     status = failure.status if isinstance(failure, ProtocolRefusal) else status_of(failure)
     allow = {"Allow": ", ".join(failure.allowed)} if isinstance(failure, WrongMethod) else {}
     return Response(body, status=status, headers={**headers_of(failure), **allow})

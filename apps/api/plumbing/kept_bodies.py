@@ -98,7 +98,7 @@ class _FieldName:
 
     text: str
     is_personal: bool
-    names_people: bool  # a name or an address, which is a person's where people are told of
+    names_people: bool  # a name or an address, which is a person's where people are shown
     is_of_people: bool
     is_url: bool
     is_place: bool  # where coins go

@@ -2,7 +2,7 @@
 from a record instead.
 
 A total is exact up to COUNTED_MAX. Beyond, it is what is known: at least one row after each page
-that has one, so that whoever goes on while there are pages reads all.
+that has one, so that anyone who goes on while there are pages reads all.
 """
 
 from collections.abc import Callable
@@ -44,8 +44,8 @@ def paginated(
 def feed(
     query: FeedQuery, rows: "models.QuerySet[Row]", document: Callable[[Row], Item]
 ) -> Feed[Item]:
-    """Newest first. What is older than an unknown record is nothing: whoever asks again and again
-    would begin anew for ever."""
+    """Newest first. What is older than an unknown record is nothing: anyone who asks again and
+    again would begin anew for ever."""
     page = rows.order_by("-created_at", "-pk")
     if query.before is not None:
         last = (

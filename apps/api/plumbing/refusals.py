@@ -1,4 +1,4 @@
-"""The shapes in which a refusal is told, THE table of which one it is, and what a view tells of
+"""The shapes of refusals, THE table of which one it is, and what a view tells of
 refusals that only it has.
 
 A route chooses: its view names the shape of broken rules (`shape`), of other sentences
@@ -109,7 +109,7 @@ class BlockedDetails(Document, frozen=True, kw_only=True):
 
 
 class ErrorWithBlockers(Document, frozen=True, kw_only=True):
-    """A refusal with its code, and beside it a list of what stands in the way."""
+    """A refusal with its code, and beside it a list of what is in the way."""
 
     error: BlockedDetails
 

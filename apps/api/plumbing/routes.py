@@ -40,7 +40,7 @@ ONRAMP_SESSIONS = (
     Budget("onramp_sessions", (REFERENCE, ADDRESS)),
     Budget("onramp_sessions_reference", (REFERENCE,)),
 )
-# A publishable key stands in the source of a page: each visitor has a budget, behind it is the
+# A publishable key is in the source of a page: each visitor has a budget, behind it is the
 # shop's.
 PAYMENT_CREATE = (
     Budget("payment_create"),
@@ -72,7 +72,7 @@ class Route:
     credential's. A method without a line takes from READS, WRITES or PUBLIC_WRITES, a public GET
     from none. `publishable` has the methods a publishable key may call, `keys` which take an
     Idempotency-Key ("required" or "optional"), `cors` the methods that answer any origin.
-    `closed_to_platforms` has what a platform that acts for a sub-merchant is told, by method.
+    `closed_to_platforms` has what a platform that acts for a sub-merchant gets, by method.
     """
 
     path: str

@@ -22,7 +22,7 @@ _PLAIN = "[]._-"
 
 
 def fields_beside(body: Mapping[str, object], fields: object, wrapper: str) -> list[str]:
-    """The keys of a body that stand beside the wrapper that its fields were read from."""
+    """The keys of a body that are beside the wrapper that its fields were read from."""
     return [] if fields is body else [name for name in body if name != wrapper]
 
 
@@ -37,7 +37,7 @@ def unknown_in(
 
 def refusal_of(name: str, document: type[Struct] | None, wrapper: str) -> Invalid:
     """The refusal of an unknown field, with the known field that its name is near to; `wrapper` is
-    the key that known fields stand under when it stands beside them."""
+    the key that known fields are under when it is beside them."""
     near = None if document is None else nearest(name, shape_of(document).fields)
     field = f"{wrapper}.{near}" if near and wrapper else near
     return Invalid(name[:NAME_MAX], "unknown_field", nearest=field)

@@ -88,7 +88,7 @@ class ApiView(APIView):
     further: ClassVar[Mapping[str, Mapping[int, Refused]]] = {}
     query: ClassVar[type[Query] | None] = None  # what a GET is asked in its address
     wrapper: ClassVar[str] = ""  # the key that the fields of a body are sent under
-    wrapper_is_optional: ClassVar[bool] = False  # whether they may stand at the top as well
+    wrapper_is_optional: ClassVar[bool] = False  # whether they may be at the top as well
     # Whether a body may also be a form, for the API description.
     takes_forms: ClassVar[bool] = False
     statuses: ClassVar[Mapping[str, int]] = {}  # method -> status of a success, 200 when left out
@@ -252,7 +252,7 @@ class ApiView(APIView):
             raise MethodNotAllowed(method)
         scope = self.route.scopes[method]
         if self.access.role is not None and not roles.may(self.access.role, roles.VIEW):
-            raise RoleForbids  # whoever sees nothing of the store has no use for its API
+            raise RoleForbids  # anyone who sees nothing of the store has no use for its API
         if (
             scope is not None
             and scope not in self.access.scopes

@@ -1,4 +1,4 @@
-"""CoinGecko's simple price. With a key the header follows the plan that the address stands for."""
+"""CoinGecko's simple price. With a key the header follows the plan that the address represents."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime

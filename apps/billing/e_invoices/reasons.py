@@ -1,5 +1,5 @@
 """Reasons why no VAT is charged, as formats take them: codes of the list VATEX, some of which go
-with one category. Another code is told as text."""
+with one category. Another code is reported as text."""
 
 _OF_EU = """
     132 132-1A 132-1B 132-1C 132-1D 132-1E 132-1F 132-1G 132-1H 132-1I 132-1J 132-1K

@@ -160,7 +160,7 @@ def _is_in_end(payment: Payment, intake: Received, deposit: Deposit) -> bool:
 
 
 def _count_refunds(invoice: Invoice, link: InvoicePayment, at: datetime) -> bool:
-    """A refund leaves the status; the sum of them is told."""
+    """A refund leaves the status; the sum of them is shown."""
     before = link.refunded_cents
     link.refund_seen_at = link.payment.updated_at
     link.refunded_cents = _refunded_cents(link, (Refund.Status.CONFIRMED,))

@@ -267,7 +267,7 @@ def _left(invoice: Invoice) -> list[CreditShare]:
 
 
 def _split(shares: list[CreditShare], total_cents: int, invoice: Invoice) -> list[CreditShare]:
-    """An amount over the taxes of an invoice as they stand to each other; the last takes what
+    """An amount over the taxes of an invoice in their proportion to each other; the last takes what
     rounding leaves."""
     step = smallest_cents(invoice.currency)
     rest_cents = sum(share.total_cents for share in shares)

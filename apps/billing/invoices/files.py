@@ -183,7 +183,7 @@ def shown_taxes(invoice: Invoice) -> list[InvoiceTax]:
 
 
 def _page(invoice: Invoice, *, is_receipt: bool, language: str = "") -> str:
-    # Of the invoice's zone, and of the customer's language unless a reader has another: whoever
+    # Of the invoice's zone, and of the customer's language unless a reader has another: anyone who
     # asks, the file is the same.
     with (
         timezone.override(invoice.zone),

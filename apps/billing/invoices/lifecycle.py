@@ -190,7 +190,7 @@ _UNVOIDABLE: dict[str, type[Failure]] = {
 
 
 def _check_nothing_came(invoice: Invoice) -> None:
-    """Coins that no block has told of are a payment in progress, and so is what can't be asked."""
+    """Coins that no block has reported are a payment in progress, and so is what can't be asked."""
     waiting = InvoicePayment.objects.filter(invoice=invoice, payment__status=payment_states.PENDING)
     for link in waiting.select_related("payment__store"):
         if look_now(link.payment) != Untold.NOTHING:

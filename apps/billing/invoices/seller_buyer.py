@@ -86,7 +86,7 @@ class Buyer:
 
     @property
     def address(self) -> list[str]:
-        """The lines people write. A country of their own stands at the end of an address that names
+        """The lines people write. A country of their own is at the end of an address that names
         none."""
         lines = address_lines(self.postal_address)
         if self.own_country and not self.postal_address.get("country"):
@@ -113,7 +113,7 @@ def buyer_of(invoice: Invoice) -> Buyer:
 
 
 def _seller_now(invoice: Invoice) -> Biller:
-    """The store as a party, with its own address; what stands in registers comes from its approved
+    """The store as a party, with its own address; what is in registers comes from its approved
     verification, and without one from what its owner says."""
     store = invoice.store
     verification = approved_verification(invoice.store)

@@ -24,8 +24,8 @@ from apps.stores.models import Currency
 
 
 class Invoice(RowWithFormKey):
-    """A customer's debt. A draft can be changed; afterwards its totals, lines and number stand for
-    good."""
+    """A customer's debt. A draft can be changed; afterwards its totals, lines and number are
+    final."""
 
     class Status(models.TextChoices):
         DRAFT = "draft"
@@ -159,7 +159,7 @@ class Invoice(RowWithFormKey):
                 name="invoice_of_status",
             ),
             models.Index(fields=["-created_at", "-id"], name="invoice_newest_of_all"),
-            # What support is told, of a store that nobody knows.
+            # What a customer tells support, of a store that nobody knows.
             models.Index(
                 fields=["number", "-created_at"],
                 condition=models.Q(number__isnull=False),

@@ -23,7 +23,7 @@ class DocumentSettings(Owned):
     # Empty: nobody ever chose one, and numbers go on as INV-0001 and CN-0001.
     invoice_prefix = models.CharField(max_length=20, default="", blank=True)
     credit_note_prefix = models.CharField(max_length=20, default="", blank=True)
-    # The year in the store's zone stands behind the prefix, and each year begins with 1.
+    # The year in the store's zone follows the prefix, and each year begins with 1.
     restarts_yearly = models.BooleanField(default=False)
     # A void or a refund makes a credit note; null: where the store has set up its taxes.
     credits_automatically = models.BooleanField(null=True)

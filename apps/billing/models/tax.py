@@ -26,7 +26,7 @@ class TaxCategory(models.TextChoices):
 
 # Whose rate is zero.
 UNTAXED = ("Z", "E", "AE", "K", "G", "O")
-# Whose reason has to stand on the invoice; the others mustn't have one.
+# Whose reason has to be on the invoice; the others mustn't have one.
 WITH_REASON = ("E", "AE", "K", "G", "O")
 
 
@@ -113,7 +113,7 @@ class TaxRate(RowWithFormKey):
 
 
 def rate_column() -> "models.ForeignKey[TaxRate | None, TaxRate | None]":
-    """The rate that stands on a record itself; null: the next one of the order counts (see
+    """The rate that is on a record itself; null: the next one of the order counts (see
     docs/guide/invoicing.md). Nobody looks for records by it."""
     return models.ForeignKey(
         TaxRate, null=True, on_delete=models.PROTECT, related_name="+", db_index=False

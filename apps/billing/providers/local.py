@@ -1,7 +1,7 @@
 """A registry for demos and test mode, which asks nobody: every number of the right form is valid
 but those whose digits begin with these.
 
-What it answers is in the words of VIES, so that whoever reads an answer reads the same.
+What it answers is in the words of VIES, so that anyone who reads an answer reads the same.
 """
 
 from apps.billing.providers.base import RegistryAnswer

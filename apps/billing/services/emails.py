@@ -121,7 +121,7 @@ def subscription_recovered(subscription: Subscription, at: datetime) -> None:
 
 
 def subscription_canceled(subscription: Subscription, at: datetime) -> None:
-    """It has ended, whoever or whatever ended it."""
+    """It has ended, no matter who or what ended it."""
     customer = subscription.customer
     if customer.deleted_at is not None:
         return

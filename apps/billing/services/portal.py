@@ -1,5 +1,5 @@
 """The customer portal's links: signed, for thirty days, and for the address they were sent to.
-Whoever holds one is the customer.
+Anyone who holds one is the customer.
 
 Nothing is stored. A link stops when it is too old, when the customer's email address changes, and
 when the customer is deleted.
@@ -27,7 +27,7 @@ class LinkExpired(Exception):
 
 
 def portal_url(customer: Customer) -> str:
-    """A new link to the customer's own page, a secret between the customer and whoever sends it."""
+    """A new link to the customer's own page, a secret between the customer and its sender."""
     return f"{settings.PUBLIC_URL}/portal/{_signer(customer).sign(customer.pk.hex)}"
 
 

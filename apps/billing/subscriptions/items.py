@@ -1,4 +1,4 @@
-"""The prices of a subscription. The first is the anchor and stands on the subscription itself; the
+"""The prices of a subscription. The first is the anchor and is on the subscription itself; the
 others are add-ons with ids.
 
 What is read can be sent back: an item names its price by `price_id` or as an object, and add-ons

@@ -1,6 +1,6 @@
-"""The row of a subscription: lock it, ask where it stands, move it, and keep `next_step_at` true.
+"""The row of a subscription: lock it, ask for its state, move it, and keep `next_step_at` true.
 
-Whoever changes a cycle's invoice locks its subscription first, so that payments and cycles never
+Anyone who changes a cycle's invoice locks its subscription first, so that payments and cycles never
 wait for each other in a ring.
 """
 

@@ -58,7 +58,7 @@ def rlp(item: Item) -> bytes:
         body = b"".join(rlp(part) for part in item)
         return _prefix(len(body), 0xC0) + body
     body = item.to_bytes((item.bit_length() + 7) // 8) if isinstance(item, int) else item
-    if len(body) == 1 and body[0] < 0x80:  # such a byte stands for itself
+    if len(body) == 1 and body[0] < 0x80:  # such a byte represents itself
         return body
     return _prefix(len(body), 0x80) + body
 

@@ -8,7 +8,7 @@ from apps.chain.encoding.transactions import Item, rlp
 
 _HASH_BYTES = 32
 _Leaves = Mapping[str, bytes]  # by the rest of the path, a letter for each half byte
-# What stands in a parent for a node: its parts while they are short, else their hash.
+# What is in a parent for a node: its parts while they are short, else their hash.
 _Node = Item
 
 

@@ -1,4 +1,4 @@
-"""Digests of structured data that wallets sign (EIP-712). A value is its 32-byte word; texts stand
+"""Digests of structured data that wallets sign (EIP-712). A value is its 32-byte word; texts are
 in by their hash."""
 
 from apps.chain.encoding import abi

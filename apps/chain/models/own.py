@@ -53,7 +53,7 @@ class WalletChoice(Owned):
     """From `active_from` on customers' coins of an asset go to the wallet; without one they are
     held by the service.
 
-    The owners are told first, by a worker, which alone says when it begins.
+    The owners are notified first, by a worker, which alone says when it begins.
     """
 
     asset = models.ForeignKey(

@@ -42,7 +42,7 @@ class Address(models.Model):
 
 
 class Head(models.Model):
-    """Read position of a chain. `synced_at` is when the watcher last stood at the tip;
+    """Read position of a chain. `synced_at` is when the watcher was last at the tip;
     `tagged_number` the block that nodes name by the network's `finality_tag`, null where they
     don't tell."""
 

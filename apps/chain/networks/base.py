@@ -57,7 +57,7 @@ class Addresses(Protocol):
     example: str
     # Of every address that is ours.
     beginning: str
-    # What stands where there is no address; empty where that can't be.
+    # The sign of no address; empty where that can't be.
     nobody: str
 
     def read(self, text: str) -> str | None:
@@ -176,7 +176,7 @@ class Waiting:
 @dataclass(frozen=True)
 class BlockRead:
     """A block with every transfer of the network's own coin and of our tokens, of which some may
-    have moved nothing. `told` is the block in the node's words, for its reader alone."""
+    have moved nothing. `told` is the node's own answer, for its reader alone."""
 
     header: BlockHeader
     transfers: list[Transfer] = field(default_factory=list)
@@ -212,7 +212,7 @@ class Reader(Protocol):
         """Empty until a node was asked."""
 
     def latest(self, known_number: int) -> BlockHeader:
-        """The newest block; a node that stands before `known_number` is asked last."""
+        """The newest block; a node that is before `known_number` is asked last."""
 
     def tagged(self, tag: str) -> BlockHeader | None:
         """The newest block that the network's nodes give this tag; None where they don't tell."""
@@ -392,7 +392,7 @@ class Builder(Protocol):
         the keys of its coins' addresses."""
 
     def packet(self, plan: SpendPlan, public_keys: Mapping[str, bytes]) -> str:
-        """The plan as a PSBT, in base64, for whoever signs elsewhere."""
+        """The plan as a PSBT, in base64, for anyone who signs elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -412,8 +412,8 @@ class SpendStatus:
 
 @dataclass(frozen=True)
 class MinedTransaction:
-    """A transaction that a block has, whoever made it: the coins that it takes, and what it pays to
-    whom."""
+    """A transaction that a block has, no matter who made it: the coins that it takes, and what it
+    pays to whom."""
 
     look: SpendStatus
     raw: str

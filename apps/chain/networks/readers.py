@@ -1,4 +1,4 @@
-"""The reader of each family, for whoever reads blocks: nobody else loads one."""
+"""The reader of each family, for anyone who reads blocks: nobody else loads one."""
 
 from collections.abc import Callable, Mapping
 
@@ -27,5 +27,5 @@ READERS: Mapping[str, Callable[[Chain, Nodes], Reader]] = {
 
 
 def reader_of(chain: Chain, nodes: Nodes | None = None) -> Reader:
-    """Of a network, by its configured nodes unless told others."""
+    """Of a network, by its configured nodes unless given others."""
     return READERS[chain.family](chain, nodes or nodes_of(chain))

@@ -127,7 +127,7 @@ def ask_for_wallet(access: Access, request: WalletRequest) -> WalletChoice:
 
 
 def _wallet_of(access: Access, named: wallets.NamedWallet, at: datetime) -> OwnWallet:
-    """The row of what was named: the one that there is goes on where it stands."""
+    """The row of what was named: the one that there is goes on."""
     fingerprint = named.fingerprint(access.store_id, access.mode)
     known: OwnWallet | None = (
         OwnWallet.objects.visible_to(access).filter(fingerprint=fingerprint).first()

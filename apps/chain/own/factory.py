@@ -34,7 +34,7 @@ def states() -> Iterator[tuple[Chain, str]]:
 
 
 def deployment() -> tuple[str, str, str]:
-    """Its address, and recipient and data of the transaction that brings it there, whoever sends
-    it."""
+    """Its address, and recipient and data of the transaction that brings it there, no matter who
+    sends it."""
     to, data = forwarders.factory_deployment()
     return shown_address(forwarders.factory()), shown_address(to), data

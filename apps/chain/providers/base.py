@@ -42,7 +42,7 @@ class Nodes(Protocol):
         could be asked has one; the answers may come from different nodes."""
 
     def latest(self, known_number: int) -> Any:
-        """The newest block, without transactions; a node that stands before `known_number` is asked
+        """The newest block, without transactions; a node that is before `known_number` is asked
         last."""
 
     def doubt(self) -> None:

@@ -1,7 +1,7 @@
 """JSON-RPC to nodes of Bitcoin's family (Bitcoin Core, Litecoin Core).
 
-They are told apart from others by the hash of their first block. A refusal comes with a status of
-its own, and a node that is still starting is none that answers.
+They are distinguished from others by the hash of their first block. A refusal comes with a status
+of its own, and a node that is still starting is none that answers.
 """
 
 from collections.abc import Mapping

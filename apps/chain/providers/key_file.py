@@ -64,7 +64,7 @@ class KeyFile:
 
 
 def configured_passphrase() -> str:
-    """From the environment of the signer alone; outside production the published one stands in.
+    """From the environment of the signer alone; outside production the published one is used.
     Raises KeyFileRefused."""
     passphrase = os.environ.get("SIGNER_PASSPHRASE", "")
     published = published_secrets.SIGNER_PASSPHRASE

@@ -23,7 +23,7 @@ _SWEEP = OutgoingTransaction.Purpose.SWEEP
 
 
 def approve(row: OutgoingTransaction) -> str:
-    """The approval of a row as it stands. Raises ImproperlyConfigured in a process without a
+    """The approval of a row as it is. Raises ImproperlyConfigured in a process without a
     key."""
     keys = _keys()
     if not keys:

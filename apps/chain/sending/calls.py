@@ -197,7 +197,7 @@ def arrived(move: TokenTransfer, receipt: Any) -> int:
 
 
 def taken(move: TokenTransfer, receipt: Any) -> int:
-    """The coins that left its sender by the receipt's logs, whoever got them."""
+    """The coins that left its sender by the receipt's logs, no matter who got them."""
     return sum(
         amount
         for topics, amount in _told(receipt, move.contract, TRANSFERRED)

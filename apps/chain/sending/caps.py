@@ -2,7 +2,7 @@
 
 The day's room is the configured one or what came in for the store meanwhile. What goes back to who
 paid it needs none, and no refund is more than its payment has brought: the watcher's deposits, in
-blocks that stand. The room of all stores together only raises an alarm (chain.outflow).
+canonical blocks. The room of all stores together only raises an alarm (chain.outflow).
 """
 
 import uuid
@@ -33,7 +33,7 @@ WHERE asset_id = ANY (%(assets)s::text[])
       AND purpose <> ALL (%(uncounted)s::text[])
 GROUP BY store_id, asset_id
 """)
-# A deposit that stands in a block, as the watcher has written both. `booked` is the movement that
+# A deposit that is in a block, as the watcher has written both. `booked` is the movement that
 # has taken it into custody: only the books know for whom.
 _STANDS = """
 JOIN chain_deposit d ON d.id = split_part(booked.key, ':', 2)::uuid AND d.status = 'confirmed'
@@ -78,7 +78,7 @@ LATERAL (SELECT sum(o.amount_atomic) AS amount,
 """)  # noqa: S608  # no input in it
 # The books are asked by SQL: chain and ledger don't know each other's code. What a movement left a
 # store with came in: a deposit, its part of a payment, what a swap brought. In live mode a deposit
-# stands behind it, of the window too and at least as large. What swaps brought is what the worker
+# is behind it, of the window too and at least as large. What swaps brought is what the worker
 # says, and counts up to the configured room of the day. Entries are counted from the first of the
 # window on, as their index has them.
 _CAME_IN = Statement(f"""

@@ -1,5 +1,5 @@
-"""Recipients of a signed transfer (EIP-3009) whose nonce the token has seen. Whoever submitted it:
-its receipt, or the deposit that it made, says whether its recipient got them."""
+"""Recipients of a signed transfer (EIP-3009) whose nonce the token has seen. No matter who
+submitted it: its receipt, or the deposit that it made, says whether its recipient got them."""
 
 from collections.abc import Mapping
 from typing import Any

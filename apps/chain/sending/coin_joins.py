@@ -1,7 +1,7 @@
 """Coins of the hot wallet that go back to it: the change of a transaction that is stuck, with a fee
 for both (CPFP), and many small ones made one while fees are low.
 
-A worker asks for either, and the signer makes the same plan again. What nothing helps is told
+A worker asks for either, and the signer makes the same plan again. What nothing helps is reported
 (`spend_stuck`).
 """
 

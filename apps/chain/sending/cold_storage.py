@@ -1,7 +1,7 @@
 """Cold storage: how much of each asset stays in the hot wallet, and the only addresses that the
 rest may go to.
 
-Both stand in the settings, which the signer reads in its own environment: what the database says
+Both are in the settings, which the signer reads in its own environment: what the database says
 adds no address.
 """
 

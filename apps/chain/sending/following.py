@@ -52,9 +52,9 @@ class TransferFollower(Generic[RowT]):
     """A purpose, as the runner sees it. The methods from `order` on run in a transaction, under the
     lock of the record; `at` is the time by its store's clock.
 
-    `noun` and `notification` are how a store's people are told of a failure or a review, and what
-    stands in the inbox while staff look at it. Without a notification a record tells of itself, or
-    it is the service's own and its operators are told.
+    `noun` and `notification` are how a store's people are notified of a failure or a review, and
+    what is in the inbox while staff look at it. Without a notification a record tells of itself, or
+    it is the service's own and its operators are notified.
     """
 
     purpose: str
@@ -234,7 +234,7 @@ class TransferFollower(Generic[RowT]):
 
     def notify(self, transfer: OutgoingTransaction, outcome: str, text: str) -> None:
         """The store's people hear of it, once for each record; of the service's own coins its
-        operators do. Of any review staff are told as it begins (`hot_wallets.finish`)."""
+        operators do. Of any review staff are notified as it begins (`hot_wallets.finish`)."""
         if self.notification and transfer.store_id is not None:
             words = "failed" if outcome == "failed" else "is under review"
             amount = amount_text(transfer.amount_atomic, transfer.asset.atomic_decimals)

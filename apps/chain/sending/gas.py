@@ -2,8 +2,8 @@
 contract.
 
 A recipient without code can't use more than another, so a coin's transfers share one estimate; a
-contract that is sent native coins has a fixed allowance, so that what it burns is bounded whatever
-it told the estimate. A token that moves for nobody is told apart from a recipient that is refused.
+contract that is sent native coins has a fixed allowance, whatever it answered to the estimate. A
+token that moves for nobody is distinguished from a refused recipient.
 """
 
 import uuid

@@ -27,7 +27,7 @@ _RECIPIENT = 74
 
 
 class HistoryUnread(Failure):
-    """The wallet's own transactions can't all be told; the text says why."""
+    """The wallet's own transactions can't all be determined; the text says why."""
 
 
 def read(wallet: HotWallet, nodes: Nodes, at: datetime) -> int:

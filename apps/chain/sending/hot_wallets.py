@@ -132,8 +132,8 @@ def look_back(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
 
 
 def resume(wallet: HotWallet, nodes: Nodes, at: datetime) -> None:
-    """Go on after a person has looked; nonces continue where the chain stands when it is ahead, and
-    what stands there is remembered.
+    """Go on after a person has looked; nonces continue at the chain's count when it is ahead, and
+    what is there is remembered.
 
     When it is ahead, what was asked for before the halt goes to review: the halt may have come
     before the signer could see it, as after a restore. Raises HistoryUnread when the chain can't

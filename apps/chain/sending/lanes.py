@@ -109,7 +109,7 @@ def wait(rows: Sequence[OutgoingTransaction], reason: Reason, waits_for: str, at
 
 
 def wait_for_funds(rows: Sequence[OutgoingTransaction], at: datetime) -> None:
-    """The wallet is short of their coins: the sweeper is told, and looks what it can bring."""
+    """The wallet is short of their coins: the sweeper is notified, and looks what it can bring."""
     groups: dict[tuple[str, bool], list[OutgoingTransaction]] = {}
     for row in rows:
         groups.setdefault((row.asset_id, row.waits_for == WaitsFor.SWEEP), []).append(row)

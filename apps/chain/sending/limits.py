@@ -35,7 +35,7 @@ class AddressOwner(NamedTuple):
 
 
 def refusals(rows: Sequence[OutgoingTransaction], chain: Chain) -> dict[uuid.UUID, Refusal]:
-    """Those that may never be signed as they stand: a wrong one fails, what may be a repetition
+    """Those that may never be signed as they are: a wrong one fails, what may be a repetition
     waits for a person."""
     wallets = list(
         HotWallet.objects.filter(chain=chain).order_by("number").values_list("address", flat=True)

@@ -91,7 +91,7 @@ def note(
     amount_atomic: int = 0,
     cost_atomic: int = 0,
 ) -> None:
-    """It is there; whoever is responsible hears of it once."""
+    """It is there; the person who is responsible hears of it once."""
     with transaction.atomic():
         row, is_new = Obstacle.objects.select_for_update().get_or_create(
             asset=asset,

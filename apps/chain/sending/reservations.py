@@ -21,7 +21,7 @@ _UUID_LENGTH = 36
 ACCOUNT_STORE = (
     "coalesce((SELECT s.archive_of_id FROM stores_store s WHERE s.id = a.store_id), a.store_id)"
 )
-# Of each way in which coins may be set aside for a row: what stands of the store under that key,
+# Of each way in which coins may be set aside for a row: what the store has under that key,
 # and whether it is over. OFFSET 0 has each key looked up by itself: for a list of them PostgreSQL
 # would read a table whole until it has counted how large that has become.
 _BOOKED = Statement(f"""
@@ -133,8 +133,8 @@ def _of_withdrawal(reference: str) -> list[Reservation]:
     return [Reservation(f"withdrawal:{withdrawal}", "withdrawal_clearing", ends, siblings=siblings)]
 
 
-# None: nothing of a store's leaves. What these may do is told by chain.limits, and in live mode no
-# test payment is ever signed.
+# None: nothing of a store's leaves. What these may do is decided by chain.limits, and in live mode
+# no test payment is ever signed.
 OF: dict[str, Callable[[str], list[Reservation]] | None] = {
     _Purpose.REFUND: _of_refund,
     _Purpose.PAYOUT: _of_payout,

@@ -177,7 +177,7 @@ class ChainSigner:
         if offer is None:
             lanes.wait(rows, Reason.NETWORK_DEAR, _WaitsFor.NETWORK, at)
             return 0
-        # A node estimates nothing that the wallet couldn't pay for as it stands.
+        # A node estimates nothing that the wallet couldn't pay for as it is.
         batch = Batch(signing_lanes, offer, transfer, at)
         chosen = self._places(rows, batch)
         signed = 0

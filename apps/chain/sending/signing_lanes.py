@@ -129,7 +129,7 @@ def places(
     gas: TransferGas,
 ) -> Places:
     """For each row the lane with the fewest unmined transactions that could pay for it and its gas
-    as it stands; one that is stuck comes last. Cold storage takes from the one with the most."""
+    as it is; one that is stuck comes last. Cold storage takes from the one with the most."""
     purses = {lane.wallet.pk: lane.purse(max_fee_wei, gas) for lane in lanes}
     unmined = {lane.wallet.pk: lane.wallet.next_nonce - lane.state.nonce for lane in lanes}
     placed: dict[str, list[OutgoingTransaction]] = {lane.wallet.pk: [] for lane in lanes}

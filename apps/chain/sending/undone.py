@@ -1,5 +1,5 @@
-"""Transactions of ours that were final and that a reorg has undone: found, told to a person, and
-sent again as the same bytes.
+"""Transactions of ours that were final and that a reorg has undone: found, reported to a person,
+and sent again as the same bytes.
 
 What ended is followed for FOLLOWED_TIMES its confirmations. Nothing is signed here, and no
 transaction gets another nonce.
@@ -109,7 +109,7 @@ def _without_their_nonce(
 
 
 def _in_orphaned_blocks(rows: "QuerySet[OutgoingTransaction]", nodes: Nodes) -> set[uuid.UUID]:
-    """Those in a block that the watcher saw go, once this node says so too: they may stand in
+    """Those in a block that the watcher saw go, once this node says so too: they may be in
     another one, as they were or reverted."""
     orphans = Block.objects.filter(chain__in=rows.values("chain"), is_canonical=False).values(
         "hash"

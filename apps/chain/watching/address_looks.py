@@ -1,5 +1,6 @@
 """Addresses that are compared with the books because somebody asks for it: a row each, written by
-whoever has a reason. The watcher of the chain looks, notes what it has seen, and deletes the row.
+anyone who has a reason. The watcher of the chain looks, notes what it has seen, and deletes the
+row.
 
 Many addresses are looked at with one request. One that can't be looked at holds up no other; while
 the chain gives no answer the rows wait.
@@ -28,7 +29,7 @@ SECONDS_MAX = 60.0
 PATIENCE_SECONDS = 10.0
 PAUSE_SECONDS = 1.0
 SILENT_PAUSE_SECONDS = 5.0
-# Whoever still has a reason by then asks again.
+# Who still has a reason by then asks again.
 ASKED_FOR_MAX = timedelta(hours=1)
 
 log = structlog.get_logger(__name__)
@@ -134,7 +135,7 @@ class ChainLook:
 
 
 def stand_by(chain_id: str, stop: threading.Event) -> None:
-    """Look at what is asked for until told to stop; what is away is waited for."""
+    """Look at what is asked for until asked to stop; what is away is waited for."""
     pause = PAUSE_SECONDS
     while not stop.wait(pause):
         try:

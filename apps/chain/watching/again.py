@@ -1,7 +1,7 @@
 """Blocks that are read a second time, because something in them may not be booked. What is booked
 already isn't booked again.
 
-A block is asked for by a row, by whoever has a reason; the watcher reads it and deletes the row.
+A block is asked for by a row, by anyone who has a reason; the watcher reads it and deletes the row.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,5 +1,5 @@
 """The surplus of an address over what is known of it, at any block since it was last looked at; and
-where coins came from of which no block told."""
+where coins came from of which no block has a trace."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

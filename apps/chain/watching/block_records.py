@@ -2,7 +2,7 @@
 
 Head only moves from a block to its child, or back to a common ancestor together with what replaces
 the lost blocks. So the canonical blocks are without gaps, and a watcher that is killed anywhere
-goes on exactly where it stood.
+goes on exactly where it was.
 """
 
 from collections.abc import Sequence
@@ -91,7 +91,7 @@ def match(
 
 
 def begin(facts: WatchedChain, first: BlockHeader, genesis_hash: str) -> Head:
-    """Stand before the first block that is to be read."""
+    """Place the head before the first block that is to be read."""
     head, _ = Head.objects.get_or_create(
         chain=facts.chain,
         defaults={

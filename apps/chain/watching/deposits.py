@@ -76,7 +76,7 @@ UPDATE chain_deposit d SET status = 'confirmed', confirmed_at = %(at)s FROM due 
 RETURNING d.id
 """
 
-# It was booked before it was lost: it only counts again, nobody is told to book it.
+# It was booked before it was lost: it only counts again, nobody is notified to book it.
 _FIND_AGAIN = """
 UPDATE chain_deposit
     SET status = 'confirmed', handled_status = 'confirmed', confirmed_at = %(at)s, failed_at = NULL,
@@ -93,7 +93,7 @@ RETURNING id, asset_id, amount_atomic, tx_hash
 """
 
 # Who books a deposit holds its row until it is marked as handled: what is read here is either
-# booked or never will be as it stands.
+# booked or never will be as it is.
 _FAIL_ORPHANS = """
 WITH orphans AS MATERIALIZED (
     SELECT id FROM chain_deposit
@@ -114,8 +114,8 @@ def put(
     facts: WatchedChain, header: BlockHeader, transfers: list[tuple[str, Transfer]], at: datetime
 ) -> list[object]:
     """Write the transfers of a block. One that was known from an orphaned block moves here, and its
-    confirmations start again. What came to an address that isn't of our keys is nobody's, whoever
-    has written the address down."""
+    confirmations start again. What came to an address that isn't of our keys is nobody's, no matter
+    who has written the address down."""
     chain = facts.chain
     transfers = _at_own_addresses(chain, transfers)
     if not transfers:
@@ -197,7 +197,7 @@ _CORRECTION_OF_OWN = (
 
 
 def fail_orphans(chain_id: str, ancestor_number: int, at: datetime) -> list[object]:
-    """Fail what stands only in orphaned blocks. What had been credited is marked lost, and staff
+    """Fail what is only in orphaned blocks. What had been credited is marked lost, and staff
     are alerted."""
     with connection.cursor() as cursor:
         cursor.execute(_FAIL_ORPHANS, {"chain": chain_id, "ancestor": ancestor_number, "at": at})

@@ -1,4 +1,4 @@
-"""Compares what addresses hold with what is booked of them, which finds what no block told: coins
+"""Compares what addresses hold with what is booked of them, which finds what no block shows: coins
 that contracts sent, and what a node left out.
 
 A surplus has its block read again and traced. What nobody explains stays open, and the address
@@ -144,7 +144,7 @@ class HoldingsLook:
         """Tell whether all that an address holds is booked now."""
         before = checks.get(search.address)
         if sent != (before.sent_count if before else 0) + len(search.swept(self._head.number)):
-            return True  # somebody else has its key, and what came in can't be told
+            return True  # somebody else has its key, and what came in can't be determined
         try:
             surplus = self._explain(search)
         except RpcError as error:

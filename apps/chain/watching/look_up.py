@@ -1,7 +1,7 @@
 """One named transaction as nodes know it: existence, finality, and its transfers to given
 addresses.
 
-It books nothing: what the watcher has missed is left to the watcher, which is told where to look
+It books nothing: what the watcher has missed is left to the watcher, which gets the place to look
 (`watch_again`, and `again.ask` for the block).
 """
 
@@ -68,7 +68,7 @@ def search(
     """Ask one chain after the other, as long as somebody may be kept waiting. Not inside a
     transaction.
 
-    Without `addresses` everybody whom it reached is told. `native_addresses` are those that take a
+    Without `addresses` everybody whom it reached is named. `native_addresses` are those that take a
     chain's own coin, by chain; `contracts` are tokens'.
     """
     deadline = time.monotonic() + TOTAL_SECONDS

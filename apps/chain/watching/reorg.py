@@ -23,7 +23,7 @@ def is_other_branch(head: Head, tip: BlockHeader) -> bool:
 
 
 def common_ancestor(reader: Reader, chain: Chain, head: Head) -> BlockHeader:
-    """Walk back from the head. When even the first block that we read is gone, what stood before it
+    """Walk back from the head. When even the first block that we read is gone, what was before it
     is as good an ancestor."""
     recorded = dict(
         Block.objects.filter(

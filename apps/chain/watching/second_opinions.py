@@ -73,7 +73,7 @@ class SecondOpinions:
         return sorted((int(number or 0), block_hash) for number, block_hash in places)
 
     def _ask(self, facts: WatchedChain, place: _Place) -> None:
-        """Every node, since nobody knows which of them told the block."""
+        """Every node, since nobody knows which of them gave the block."""
         number, block_hash = place
         told = [self._hash_at(facts, url, number) for url in self._urls()]
         others = {found for found in told if found and found != block_hash}

@@ -11,7 +11,7 @@ log = structlog.get_logger(__name__)
 
 def tagged_number(reader: Reader, chain: Chain, head: Head) -> int | None:
     """The number of the newest block up to the head that has the network's tag; None where it has
-    no such rule, no node tells it, or what is told can't be: a block of another branch than the one
+    no such rule, no node has it, or its answer can't be: a block of another branch than the one
     that was read, or, where the tag alone decides, the newest block itself. Raises RpcError."""
     if not chain.finality_tag:
         return None

@@ -1,4 +1,4 @@
-"""Follows one chain: reads each new block, goes back where the chain did, and says when it stood at
+"""Follows one chain: reads each new block, goes back where the chain did, and says when it was at
 the tip.
 
 `step` is one look at the nodes; it may be interrupted anywhere and two watchers of one chain do no
@@ -38,8 +38,8 @@ CHUNK_MAX = 20
 BRANCH_MAX = 64
 START_BACK_SECONDS = 12_000
 USUAL_BLOCK_SECONDS = 12
-# Nodes keep what addresses held at their newest blocks only: many 128, the demo's forty. Whoever is
-# further behind reads on first.
+# Nodes keep what addresses held at their newest blocks only: many 128, the demo's forty. Anyone who
+# is further behind reads on first.
 STATES_KEPT = 40
 # So many of full nodes' 128 may pass between two looks at what addresses hold.
 BLOCKS_BETWEEN_MAX = 64
@@ -120,8 +120,8 @@ class Watcher:
         return self._lease is not None
 
     def _begin(self, tip: BlockHeader) -> Head:
-        """Stand before the first block to read: the configured one, else the tip, or somewhat
-        before it when addresses are out already."""
+        """Place the head before the first block to read: the configured one, else the tip, or
+        somewhat before it when addresses are out already."""
         first = settings.CHAIN_START_BLOCKS.get(self.chain_id)
         if first is None:
             is_awaited = Address.objects.filter(mode=self.facts.chain.mode).exists()
@@ -213,7 +213,7 @@ class Watcher:
 
 
 def watch(chain_id: str, stop: threading.Event) -> None:
-    """Follow a chain until told to stop. What is away or wrong is waited for, a little longer each
+    """Follow a chain until asked to stop. What is away or wrong is waited for, a little longer each
     time."""
     watcher: Watcher | None = None
     pause = settings.CHAIN_POLL_SECONDS

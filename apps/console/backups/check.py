@@ -21,7 +21,7 @@ def verify(folder: Path) -> Manifest:
 
 
 def open_all(folder: Path, described: Manifest, passphrase: Path) -> None:
-    """Decrypt every file, of which nothing stays: whoever keeps the passphrase elsewhere learns
+    """Decrypt every file, of which nothing stays: anyone who keeps the passphrase elsewhere learns
     before the worst day that it is the right one. Raises BackupError."""
     if described.encryption != sealing.PASSPHRASE:
         raise BackupError(f"{folder} isn't encrypted with a passphrase")

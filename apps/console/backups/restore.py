@@ -55,7 +55,7 @@ def bring_back(
     """Verify, restore, hold, migrate and ask the books. `replace` names the database whose content
     may be lost. Raises BackupError.
 
-    What was sealed for a public key is opened with the keyring of whoever runs this.
+    What was sealed for a public key is opened with the keyring of the user who runs this.
     """
     manifest = check.verify(folder)
     seal = Seal(manifest.encryption, passphrase)

@@ -75,7 +75,8 @@ def store(
             source = _pipe(sealing)
             ends.append((sealing, "gpg", (0,)))
         size, digest = _write(source, target)
-        # Whoever comes first in a pipe dies of the next one's failure: the last one's is the cause.
+        # Anyone who comes first in a pipe dies of the next one's failure: the last one's is the
+        # cause.
         for process, name, may in reversed(ends):
             if process.wait() not in may:
                 errors.seek(0)
@@ -153,8 +154,8 @@ def _passphrase(seal: Seal) -> list[str]:
 
 @contextlib.contextmanager
 def _home() -> Iterator[Path]:
-    """A home of GnuPG's own: nothing of whoever runs the command is read, and its agent ends with
-    it."""
+    """A home of GnuPG's own: nothing of the user who runs the command is read, and its agent ends
+    with it."""
     with tempfile.TemporaryDirectory(
         prefix="gpg-", dir="/tmp"
     ) as folder:  # its socket's path has to be short

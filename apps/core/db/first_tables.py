@@ -14,8 +14,8 @@ from django.db.migrations.operations import CreateModel
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
-# Django makes one for each unique text and each key to one, for whoever searches by the beginning
-# of a key in another order than that of bytes: nobody does.
+# Django makes one for each unique text and each key to one, for anyone who searches by the
+# beginning of a key in another order than that of bytes: nobody does.
 _INDEX_OF_BEGINNINGS = re.compile(r'CREATE INDEX "\w+_like" ')
 
 

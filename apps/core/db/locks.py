@@ -2,7 +2,7 @@
 
 `hold_in_transaction` is an advisory lock, which ends with the transaction. What lasts longer
 (`hold`, `try_hold`, `take`) is a row with a lease, by the database's clock: behind a pooler a
-connection's own lock belongs to whoever comes next. A process that dies gives its turns back when
+connection's own lock belongs to the next user of it. A process that dies gives its turns back when
 their leases end.
 """
 
@@ -114,7 +114,7 @@ def take(turn: LockKind, key: object) -> LockLease | None:
 
 
 def is_held(lease: LockLease) -> bool:
-    """True if it is still ours, which a process that stood still for long can't know."""
+    """True if it is still ours, which a process that was stopped for long can't know."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT 1 FROM core_lease WHERE holder = %s AND until > clock_timestamp()",

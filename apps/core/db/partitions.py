@@ -2,7 +2,7 @@
 months. Old rows go with their step, which is dropped and not deleted row by row.
 
 Steps are made ahead. A row without one goes to the partition `rest`, so nothing is refused when
-nobody has made its step. Whoever needs a lock gives it up after a moment, and the next run tries
+nobody has made its step. Anyone who needs a lock gives it up after a moment, and the next run tries
 again (decisions 360, 430).
 """
 

@@ -19,7 +19,8 @@ from apps.core.db import replica
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
-# A second core is idle on nearly every server; more would be felt by whoever takes payments there.
+# A second core is idle on nearly every server; more would be felt by anyone who takes payments
+# there.
 CONNECTIONS = 2
 
 

@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 _PERCENT = re.compile(r"%(?!\(\w+\)s)")
-# What a statement's names may stand for: what the driver adapts without being told how.
+# What a statement's names may represent: what the driver adapts without a type.
 Value = bool | int | Decimal | str | bytes | date | UUID | list[Any] | None
 Arguments = Mapping[str, Value]
 
 
 class Statement:
-    """A text with `%(name)s` placeholders, each of which may stand in it several times."""
+    """A text with `%(name)s` placeholders, each of which may be in it several times."""
 
     def __init__(self, text: str) -> None:
         self.names = list(dict.fromkeys(_PLACEHOLDER.findall(text)))
@@ -62,7 +62,7 @@ class Statement:
             (psycopg.ClientCursor, self._with_values) if is_text else (PreparedCursor, self.text)
         )
         with wrap(kind(connection.connection)) as cursor:  # type: ignore[arg-type]  # the stubs know the wrapper alone
-            # With its scope told already, a statement passes by the wrapper that tells it, if that
+            # With its scope set already, a statement passes by the wrapper that sets it, if that
             # is the only one.
             is_alone = (
                 not (is_text or connection.queries_logged) and len(connection.execute_wrappers) <= 1
@@ -110,7 +110,7 @@ class Narrowing(Statement):
 
 
 class BlankParameter(models.Value):
-    """Stands in a query for a value that is known by its name and type alone."""
+    """Represents in a query a value that is known by its name and type alone."""
 
     def as_sql(
         self, compiler: "SQLCompiler", connection: "BaseDatabaseWrapper"

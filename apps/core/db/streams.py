@@ -1,7 +1,7 @@
-"""Results too long for the memory: read in one transaction into a file, and told from there.
+"""Results too long for the memory: read in one transaction into a file, and served from there.
 
-So nothing waits in the database for whoever reads slowly, and no cursor outlives its transaction,
-which it couldn't behind a pooler.
+So nothing waits in the database for anyone who reads slowly, and no cursor outlives its
+transaction, which it couldn't behind a pooler.
 """
 
 import pickle
@@ -23,7 +23,7 @@ FETCH = 1000
 def rows_of(
     statement: str, values: Mapping[str, Any], until: datetime | None
 ) -> Iterator[tuple[Any, ...]]:
-    """The rows of a statement, as they stood at one moment, which may be some seconds ago; nothing
+    """The rows of a statement, as they were at one moment, which may be some seconds ago; nothing
     that had happened by `until` is missing."""
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY_BYTES) as file:
         with complete_until(until):

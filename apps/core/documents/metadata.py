@@ -30,7 +30,7 @@ ACCESSIBLE = Vocabulary(
 
 
 def add_to(pdf: Any, vocabularies: tuple[Vocabulary, ...]) -> None:
-    """Into the metadata of a PDF that WeasyPrint has drawn and not written yet. They stand in it
+    """Into the metadata of a PDF that WeasyPrint has drawn and not written yet. They are in it
     uncompressed, for any reader."""
     metadata = pdf.objects[int(pdf.catalog["Metadata"].split()[0])]
     packet = b"".join(

@@ -2,7 +2,7 @@
 (PDF/UA-1).
 
 With a file inside it is made for archives too (PDF/A-3a). Nothing is fetched, whatever the HTML
-names: only what stands in it as a data: URI is drawn. Fonts are the system's.
+names: only what is in it as a data: URI is drawn. Fonts are the system's.
 """
 
 import ctypes.util
@@ -31,8 +31,8 @@ class EmbeddedFile:
 
 @cache
 def load() -> Any:
-    """The library, which finds Pango on the system when it is loaded: whoever makes no PDF must not
-    need that.
+    """The library, which finds Pango on the system when it is loaded: anyone who makes no PDF must
+    not need that.
 
     It tries several names for each of its libraries, and Python searches for each by running
     ldconfig, the compiler and the linker: fifty processes. On Linux one of the names is that by

@@ -1,7 +1,7 @@
 """Files that only a signed link opens, for an hour: kept on this machine, where S3 would hand out
 presigned links itself.
 
-Whoever stores something private uses `storages["private"]` and its `url`; which backend stands
+Anyone who stores something private uses `storages["private"]` and its `url`; which backend is
 behind it is a setting.
 """
 

@@ -23,7 +23,7 @@ from typing import IO, Any
 from apps.core.documents.pdf import EmbeddedFile, load, render
 
 _ROOT = Path(__file__).resolve().parents[3]
-# What it is told of the environment: where programs, fonts and their cache are.
+# Its part of the environment: where programs, fonts and their cache are.
 _ENVIRONMENT = (
     "PATH",
     "HOME",
@@ -49,9 +49,9 @@ class NotRendered(Exception):
 
 
 class Process:
-    """A drawing process, to be asked one thing after another. It dies with whoever started it, and
-    of what takes too long. A long listing gets a process for itself alone, since it may grow large,
-    started before its lines are read."""
+    """A drawing process, to be asked one thing after another. It dies with the process that started
+    it, and of what takes too long. A long listing gets a process for itself alone, since it may
+    grow large, started before its lines are read."""
 
     def __init__(self) -> None:
         self._connection, child_end = Pipe()

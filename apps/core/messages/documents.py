@@ -1,7 +1,7 @@
 """Answers, as one frozen class per document: its type, what every interface reads of it, and its
 schema.
 
-The API encodes it as it stands: fields in the order of declaration, null where there is nothing,
+The API encodes it as it is: fields in the order of declaration, null where there is nothing,
 `UNSET` left out.
 """
 

@@ -1,7 +1,7 @@
 """Input taken literally: nothing is coerced. A field checks one value, names itself in the refusal
 and knows its JSON schema.
 
-A broken rule is an `Invalid`; the view chooses the shape it is told in.
+A broken rule is an `Invalid`; the view chooses the shape it is stated in.
 """
 
 import re
@@ -25,7 +25,7 @@ _HOST = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}\.?|\[[0-9A-Fa-f:.]+\]", re.ASCII)
 _URL_UNSAFE = re.compile(r"[^\x21-\x7e]|[\"<>\\^`{}|]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _NESTING = re.compile(rb'"(?:[^"\\]|\\.)*"|[][{}]', re.DOTALL)
-Schema = dict[str, Any]  # of JSON: what stands in it depends on its own keywords
+Schema = dict[str, Any]  # of JSON: what is in it depends on its own keywords
 
 
 def is_uuid(text: str) -> bool:

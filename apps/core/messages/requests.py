@@ -1,7 +1,7 @@
 """Requests, as one frozen class each: its type, its check and its schema.
 
-A field's rule stands in its type: `title: Annotated[str, by(Text(150))] | None = None`. Null is
-missing, unknown keys are left out, nothing is coerced, and the first broken field is told, in the
+A field's rule is in its type: `title: Annotated[str, by(Text(150))] | None = None`. Null is
+missing, unknown keys are left out, nothing is coerced, and the first broken field is named, in the
 order of declaration (decision 160); `read_all` finds every one. Where a null of a PATCH clears a
 field, `Edits` says so (170). `unknown_fields` names the keys that were left out.
 """
@@ -80,7 +80,7 @@ class Shape(Field):
 
 
 class Request(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A caller's request. Only `read` checks: whoever calls the class has checked, or knows.
+    """A caller's request. Only `read` checks: anyone who calls the class has checked, or knows.
 
     Written as JSON, it leaves out what was left out. `also_read` are keys that it has no field for
     and that aren't unknown: it refuses them in its own words, or they change nothing.

@@ -40,7 +40,7 @@ def card(content: SafeString, id: str, heading: str) -> SafeString:
 @register.simple_block_tag
 def table(content: SafeString, *headings: str) -> SafeString:
     """A table of the rows between the tags, which a phone shows one below the other. A heading is
-    its English words; `Fee:number` stands above figures, and `Actions:hidden` is for screen
+    its English words; `Fee:number` is above figures, and `Actions:hidden` is for screen
     readers."""
     parts = (str(heading).partition(":") for heading in headings)
     heads = (

@@ -58,7 +58,7 @@ _SLASHES = re.compile(r"(?<=[^/:]/)(?=[^/])")
 
 @register.filter
 def fiat(cents: int, currency: str) -> str:
-    """1250 with EUR: €12.50, in the reader's language. A currency without a sign stands apart from
+    """1250 with EUR: €12.50, in the reader's language. A currency without a sign is separate from
     its digits: CHF 12.50."""
     return _fiat(cents, currency, currency_digits=True)
 
@@ -101,7 +101,7 @@ def _minus() -> str:
 
 @register.filter
 def negative(cents: int) -> int:
-    """A deduction: `|negative|fiat`, whose sign stands where the language has it."""
+    """A deduction: `|negative|fiat`, whose sign is where the language has it."""
     return -int(cents)
 
 
@@ -230,7 +230,7 @@ def coins_short(
     amount_atomic: int | str, atomic_decimals: int, *, rounds_down: bool = False
 ) -> str:
     """Coins in six significant digits as bare text, for lists and choices. What is available
-    rounds down: whoever asks for the figure gets it."""
+    rounds down: anyone who asks for the figure gets it."""
     short = money.short_from_atomic(int(amount_atomic), atomic_decimals, rounds_down=rounds_down)
     return grouped(short)
 
@@ -290,7 +290,7 @@ def ellipsis(text: str) -> str:
 
 @register.filter
 def shorten(text: str) -> str:
-    """An address or hash by its ends: 0x52ab…91fe. Only where the whole stands near."""
+    """An address or hash by its ends: 0x52ab…91fe. Only where the whole is near."""
     return text if len(text) <= 14 else f"{text[:6]}…{text[-4:]}"
 
 

@@ -71,7 +71,7 @@ def _territories(language: str) -> Mapping[str, str]:
 
 
 def _plain(name: str) -> str:
-    """As people look it up: accents don't count (`Österreich` stands among the O)."""
+    """As people look it up: accents don't count (`Österreich` is among the O)."""
     return "".join(
         letter
         for letter in unicodedata.normalize("NFKD", name)

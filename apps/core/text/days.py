@@ -1,7 +1,7 @@
 """Ranges of days in somebody's time zone, as moments.
 
 The moments are worked out here and passed into SQL: the database may know other zones, or other
-rules for them, than whoever chose the zone was offered.
+rules for them, than the person who chose the zone was offered.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """In which form dates, amounts and numbers are shown to a reader who chose one; the words around
 them stay in the page's language.
 
-Whoever chose nothing reads the form of the language. What is typed, copied or exported is plain
+Anyone who chose nothing reads the form of the language. What is typed, copied or exported is plain
 everywhere.
 """
 
@@ -81,7 +81,7 @@ def shown_in(name: str) -> Iterator[None]:
 
 
 def set_apart(text: str) -> str:
-    """A currency without a sign stands apart from its digits."""
+    """A currency without a sign is separate from its digits."""
     return _LETTER_AND_DIGIT.sub("\N{NO-BREAK SPACE}", text)
 
 
@@ -100,5 +100,5 @@ def formatted(amount: Fiat, locale: Locale, *, currency_digits: bool = True) -> 
 
 def in_english(amount: Fiat) -> str:
     """For what is kept before anybody reads it, such as the title of a notification: whatever the
-    language of whoever causes it."""
+    language of the person who causes it."""
     return formatted(amount, locale_of("en"))

@@ -69,7 +69,7 @@ _LABELS = {
     "tax": gettext_noop("tax"),
     "price": gettext_noop("price"),
 }
-# What people are told of a rule whose sentence in the API speaks of fields and cents.
+# The words for people of a rule whose sentence in the API speaks of fields and cents.
 _WORDS = {
     "multiple": gettext_noop("{field} must be a whole number of {currency}"),
     "no_items": gettext_noop("choose a price"),
@@ -79,7 +79,7 @@ _WORDS = {
 
 
 class LocalizedInvalid(Invalid):
-    """A broken rule as people are told it, in their language."""
+    """A broken rule as people read it, in their language."""
 
     @property
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""Reports: asking for one, how far it is, and its file. Whoever may read balances may ask, so
+"""Reports: asking for one, how far it is, and its file. Anyone who may read balances may ask, so
 asking is a GET, as on the API."""
 
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class ReportForm(Form):
     names = ("report_type", "format", "currency", "start_date", "end_date")
 
     def refuse(self, refusal: Exception) -> Self:
-        """The API tells ranges by code and days by the names of fields; a person is told in
+        """The API tells ranges by code and days by the names of fields; a person reads it in
         words."""
         if isinstance(refusal, RangeTooLarge):
             refusal = InvalidRange(

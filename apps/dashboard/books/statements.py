@@ -1,7 +1,7 @@
 """The statement, of every coin or one: each entry with its fee, its worth when it was booked and
 the balance it left; sums, and CSV.
 
-Codes of the store's own bookkeeping are named on a page of the settings, and stand in the CSV.
+Codes of the store's own bookkeeping are named on a page of the settings, and are in the CSV.
 """
 
 from collections.abc import Iterator, Sequence
@@ -85,8 +85,8 @@ class StatementFilters:
 
 @dataclass(frozen=True)
 class Chosen:
-    """The accounts of one kind that are told together: of every coin, or of the one that is asked
-    for."""
+    """The accounts of one kind that are reported together: of every coin, or of the one that is
+    asked for."""
 
     kind: str
     accounts: list[StoreAccount]
@@ -112,7 +112,7 @@ class StatementTotal:
 
 
 def index(request: PageRequest) -> HttpResponse:
-    """Days and times are those of the store, for whoever reads it."""
+    """Days and times are those of the store, for anyone who reads it."""
     zone = days.zone_of_books(request.access)
     with timezone.override(zone):
         return _index(request, StatementFilters.of(request.GET, zone))

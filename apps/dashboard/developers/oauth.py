@@ -82,7 +82,7 @@ def _let_away(response: HttpResponse, consent: oauth.Consent) -> HttpResponse:
     """The page may send its form on to the app."""
     parts = urlsplit(consent.redirect_uri)
     # Browsers hold the redirect after a form to the policy of its page, in which an IPv6 address
-    # can't be named: there the scheme stands for it.
+    # can't be named: there the scheme is named instead.
     target = f"{parts.scheme}:" if "[" in parts.netloc else f"{parts.scheme}://{parts.netloc}"
     response._csp_update = {"form-action": [target]}  # type: ignore[attr-defined]  # read by the policy's middleware
     return response

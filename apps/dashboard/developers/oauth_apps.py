@@ -19,7 +19,7 @@ from apps.dashboard.developers.scope_words import groups_of
 from apps.dashboard.site import confirming
 from apps.dashboard.site.views import PageRequest, Refusals, find, go, sentences, show
 
-# What the API's names don't say, for whoever writes the app; merchants read theirs when they
+# What the API's names don't say, for anyone who writes the app; merchants read theirs when they
 # authorize it.
 _OWN_SCOPES = {
     scopes.PROFILE: _("The name and email address of the person who authorizes the app"),

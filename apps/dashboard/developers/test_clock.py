@@ -1,4 +1,4 @@
-"""The test clock: where it stands beside real time, and moving it forward. In live mode there is
+"""The test clock: where it is beside real time, and moving it forward. In live mode there is
 none."""
 
 from calendar import monthrange

@@ -1,4 +1,4 @@
-"""Emails of test mode as customers would have got them, whoever they are for."""
+"""Emails of test mode as customers would have got them, no matter who they are for."""
 
 from django.conf import settings
 from django.http import HttpResponse

@@ -285,7 +285,7 @@ def edit(request: PageRequest, id: str) -> HttpResponse:
     form = PaymentLinkForm.from_post(request.POST)
     try:
         order = form.request()
-        # A day that was left as it stood stays the moment that it is, whatever the clock of who
+        # A day that was left as it was stays the moment that it is, whatever the clock of who
         # reads it.
         is_same_day = form.values["ends"] == _values(link)["ends"]
         links.update_link(

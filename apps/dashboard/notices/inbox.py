@@ -1,5 +1,5 @@
 """THE table of what needs a person of the store: kind, who may see and resolve it, its selector,
-and how a row is told.
+and how a row is shown.
 
 One statement counts every kind, and is drawn up once; rows are read of the kinds
 alone that have any, one statement each, so that a store in which all is well pays for the count and
@@ -308,7 +308,7 @@ class Inbox:
         return f"inbox:{access.store_id}:{access.mode}:{access.caller}:{access.role}"
 
     def lines(self, limit: int) -> list[InboxLine]:
-        """The newest, of all kinds together; last what is only told."""
+        """The newest, of all kinds together; last what is only shown."""
         result: list[InboxLine] = []
         now = self.access.now()
         for kind, rows in self._rows(limit):

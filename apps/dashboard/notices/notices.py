@@ -53,7 +53,7 @@ class Notice:
 
     @property
     def facts(self) -> list[str]:
-        """The detail in its parts, so that no line of a page ends with what stands between two."""
+        """The detail in its parts, so that no line of a page ends with a mark between two."""
         return Truncator(self.detail).chars(DETAIL_SHOWN).split(" · ")
 
 

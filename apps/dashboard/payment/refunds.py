@@ -240,7 +240,7 @@ def _reviewed(
 def _ask(
     request: PageRequest, form: RefundForm, refund_request: RefundRequest
 ) -> ConfirmationForm | None:
-    """A code for the figures that were looked at. Other figures are told before it is taken."""
+    """A code for the figures that were looked at. Other figures are shown before it is taken."""
     agreed = form.values["agreed"]
     act = _act(request, form, agreed)
     if (

@@ -99,7 +99,7 @@ def held_steps(rows: Iterable[HeldRefund]) -> Iterator[TimelineStep]:
 
 
 def view_steps(viewed_at: datetime | None) -> Iterator[TimelineStep]:
-    """That the customer opened the checkout, or whoever has the link."""
+    """The customer, or anyone who has the link, opened the checkout."""
     if viewed_at is not None:
         yield TimelineStep(
             viewed_at,

@@ -91,7 +91,7 @@ class PayoutForm(Form):
             self.values["amount"] = unmistakable(offer.maximum.coins)
 
     def input_of(self, field: str) -> str:
-        """Input of a field's error: a destination's error stands where it was named."""
+        """Input of a field's error: a destination's error is where it was named."""
         if field in ("destination", "destination_address"):
             return "destination" if self.values["destination"] else "destination_address"
         return super().input_of(field)

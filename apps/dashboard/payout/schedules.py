@@ -184,8 +184,8 @@ def _named(destination: Destination) -> str:
 
 
 def _choices(destinations: Iterable[Destination], at: datetime) -> list[dict[str, str]]:
-    """In words that fit a phone, the name first. Two that would read alike are told whole. One that
-    waits can be chosen: a schedule waits as long itself."""
+    """In words that fit a phone, the name first. Two that would read alike are shown whole. One
+    that waits can be chosen: a schedule waits as long itself."""
     rows = list(destinations)
     counts = Counter(_briefly(row).lower() for row in rows)
     return [

@@ -38,7 +38,7 @@ class LookedAtAnother(Invalid):
 class ConfirmationForm(Form):
     """Answer to a page that asks for a code: the box for the comparison, and a code or passkey.
 
-    What is wrong about the act itself stands above the page.
+    What is wrong about the act itself is above the page.
     """
 
     names = ("compared", "code")

@@ -26,7 +26,7 @@ def _address(name: str) -> str:
 class MenuEntry:
     """A tab. `name` is the page it opens; every page below its address belongs to it.
 
-    Who lacks the `permission` isn't shown it. The tabs stand on its own page and on those of
+    Who lacks the `permission` isn't shown it. The tabs are on its own page and on those of
     `pages`, not on records and forms, whose way back is their breadcrumb.
     """
 

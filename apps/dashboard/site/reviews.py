@@ -52,9 +52,9 @@ class Caution:
 
 @dataclass(frozen=True)
 class Review:
-    """A person's agreement. `agreed` comes back with the form and stands for all of it.
+    """A person's agreement. `agreed` comes back with the form and covers all of it.
 
-    `permanent` is what can't be undone in live mode; `back` is where Cancel leads; `total` is told
+    `permanent` is what can't be undone in live mode; `back` is where Cancel leads; `total` is shown
     where several transfers leave. `about` is what all of it concerns, `after` what is left when it
     has gone.
     """

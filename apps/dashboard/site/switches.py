@@ -33,7 +33,7 @@ def mode(request: PageRequest) -> HttpResponse:
 
 
 def theme(request: PageRequest) -> HttpResponse:
-    """Kept in a cookie and not with the person: a phone and a desktop stand in different light."""
+    """Kept in a cookie and not with the person: a phone and a desktop are in different light."""
     chosen = request.POST.get("theme")
     answer = HttpResponseRedirect(next_url(request))
     if chosen == OF_SYSTEM:

@@ -159,8 +159,8 @@ def view_of(page: Page) -> View:
 
 @contextmanager
 def _speaking_to(request: PageRequest, page: Page) -> Iterator[None]:
-    """In the zone, language and form of whoever has signed in; a visitor's language is that of
-    their browser. Exports are English for everybody."""
+    """In the zone, language and form of the person who has signed in; a visitor's language is that
+    of their browser. Exports are English for everybody."""
     user = request.user
     language = str(settings.LANGUAGE_CODE) if page.is_export else language_of(request)
     with translation.override(language):
@@ -316,7 +316,7 @@ def away(request: HttpRequest, url: str) -> HttpResponse:
 
 
 def _sign_in_url(request: HttpRequest, page: Page) -> str:
-    """Signing in leads back to the page that somebody was on; who sent a form is told why it is to
+    """Signing in leads back to the page that somebody was on; who sent a form reads why it is to
     be filled in again."""
     own = request.get_full_path() if "GET" in page.methods else ""
     back = request.htmx.current_url_abs_path or "" if is_htmx(request) else own  # type: ignore[attr-defined]  # django_htmx put it there

@@ -34,7 +34,7 @@ class RoleForm(Form):
 
 
 class ConfirmForm(Form):
-    """A button alone: what is refused stands above it."""
+    """A button alone: what is refused is above it."""
 
 
 _PERMISSIONS = {

@@ -118,7 +118,7 @@ def code(text: str) -> SafeString:
 
 
 def ends_of(address: str | None) -> str:
-    """An address by its ends, spelled with its checksum as everywhere; the whole stands near."""
+    """An address by its ends, spelled with its checksum as everywhere; the whole is near."""
     return shorten(shown_address(address)) if address else ""
 
 
@@ -194,7 +194,7 @@ def words_apart(cells: Iterable[SafeString]) -> SafeString:
 
 
 def cut(text: str) -> str:
-    """For what stands beside something else on a line."""
+    """For what is beside something else on a line."""
     return Truncator(text).chars(BESIDE_SHOWN)
 
 

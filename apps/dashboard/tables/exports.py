@@ -1,6 +1,6 @@
 """Lists as CSV files: at most so many rows, every amount a plain decimal and no cell a formula.
 
-A file is whole or isn't made: who asks for more rows is told so on a page.
+A file is whole or isn't made: who asks for more rows reads so on a page.
 """
 
 import tempfile

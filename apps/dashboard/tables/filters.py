@@ -1,4 +1,4 @@
-"""Filters of a list, as they stand in its address. What they can't mean is left out; days are the
+"""Filters of a list, as they are in its address. What they can't mean is left out; days are the
 reader's, inclusive."""
 
 from collections.abc import Iterable, Mapping
@@ -44,7 +44,7 @@ class Filters:
 
     @cached_property
     def parameters(self) -> dict[str, str]:
-        """As it stands in the address."""
+        """As it is in the address."""
         values = {
             self.NAMES.get(field.name, field.name): getattr(self, field.name)
             for field in fields(self)

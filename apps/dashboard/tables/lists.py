@@ -145,7 +145,7 @@ class Listing:
     """`noun` names its page; the page of its CSV is `<noun>_export`.
 
     `read` makes of models the rows that columns are asked for, in a number of statements that
-    doesn't depend on how many there are; it is told which columns are wanted. Without it a model is
+    doesn't depend on how many there are; it gets the columns that are wanted. Without it a model is
     a row.
     """
 

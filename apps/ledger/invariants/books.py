@@ -59,7 +59,7 @@ SELECT 'account ' || account_id, 'it stood at ' || min(balance) FROM (
 ) history WHERE balance < 0 GROUP BY account_id
 """,
         is_incremental=True,
-        # What an account got since the point, after an entry that stands for all before.
+        # What an account got since the point, after an entry that represents all before.
         narrowed={
             "ledger_entry": f"""
 SELECT account_id, movement_id, id, amount_atomic FROM ledger_entry n

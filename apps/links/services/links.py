@@ -53,8 +53,8 @@ def create_link(
 
 @transaction.atomic
 def update_link(access: Access, link: PaymentLink, request: LinkRequest) -> PaymentLink:
-    """For whoever pays from now on. Raises Invalid, also for a stock below what is sold or held, or
-    LinkArchived."""
+    """For anyone who pays from now on. Raises Invalid, also for a stock below what is sold or held,
+    or LinkArchived."""
     request.check(access.mode)
     row = _changeable(link)
     if request.ends_at != row.ends_at:

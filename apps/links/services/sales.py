@@ -1,7 +1,7 @@
 """A sale at the till: recorded once under the key of its device, paid by one payment, which is made
 when the customer has been asked for a tip.
 
-Whoever sends the same sale again gets the same payment. A sale that was canceled before it came
+Anyone who sends the same sale again gets the same payment. A sale that was canceled before it came
 makes none any more.
 """
 
@@ -81,7 +81,7 @@ def start_sale(access: Access, request: SaleRequest) -> Sale:
 
 
 def answer_tip(access: Access, sale: Sale, tip_cents: int) -> Sale:
-    """The sale with its payment. The first answer stands, whoever gives it. Raises Invalid,
+    """The sale with its payment. The first answer counts, no matter who gives it. Raises Invalid,
     SaleEnded, or what creating a payment raises."""
     with transaction.atomic():
         locked = _locked(sale)

@@ -16,7 +16,7 @@ from apps.payments import states
 from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import addresses_of
 
-# In the order of how near a network came; the nearest one's reason is told.
+# In the order of how near a network came; the nearest one's reason is given.
 MESSAGES = {
     "feature_disabled": gettext_noop("Card payments are not enabled for this store"),
     "provider_unconfigured": gettext_noop("No card provider is configured"),

@@ -148,7 +148,7 @@ class Priced:
 
 
 def _absolute(url: str | None) -> str | None:
-    """A picture of ours is told with its host."""
+    """A picture of ours is named with its host."""
     return f"{settings.PUBLIC_URL}{url}" if url and url.startswith("/") else url
 
 
@@ -278,7 +278,7 @@ def _coin(entry: PaymentAddress) -> OnrampCoin:
 
 
 def _rate(payment: Payment, entry: PaymentAddress, real: datetime) -> Decimal:
-    """Present price of a coin; the locked rate stands in for a missing one."""
+    """Present price of a coin; the locked rate replaces a missing one."""
     row = current_rate(entry.asset_id, payment.settlement_currency, real)
     return row.rate if row is not None else entry.exchange_rate
 

@@ -1,5 +1,5 @@
-"""Opening a card payment: one per intent at a time, opened at its network once, whoever asks how
-often.
+"""Opening a card payment: one per intent at a time, opened at its network once, no matter who asks
+how often.
 
 The row is written before the network is asked and names the payment there; only a session that has
 an address is anybody's.

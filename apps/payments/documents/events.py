@@ -14,7 +14,7 @@ _OF_PAGES = (Payment.Origin.PUBLISHABLE_KEY, Payment.Origin.SIGNED_AMOUNT)
 
 
 class IntentEvent(Document, frozen=True, kw_only=True):
-    """The object of payment_intent.*: the intent as it stands after the change. `id` is its
+    """The object of payment_intent.*: the intent as it is after the change. `id` is its
     reference. `created_with` is there when a publishable key created it, and no other key is more
     than the contract names."""
 

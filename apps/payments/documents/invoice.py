@@ -28,8 +28,8 @@ from apps.payments.snapshot import snapshot_of
 from apps.stores.branding import colour, read_logo
 
 AHEAD = Job("documents.prepare_payments")
-# What it says at the top, by status. A processing or refunded intent is told apart by what came in
-# and went back.
+# What it says at the top, by status. A processing or refunded intent is distinguished by what came
+# in and went back.
 WORDS = {
     Payment.Status.PENDING: gettext_noop("Not paid"),
     Payment.Status.COMPLETED: gettext_noop("Paid"),
@@ -56,7 +56,7 @@ def prepare_pdfs(payment_ids: Sequence[str]) -> int:
 
 
 def _page(payment: Payment) -> str:
-    # Of nobody's zone and form, in the language that the store writes to its customers: whoever
+    # Of nobody's zone and form, in the language that the store writes to its customers: anyone who
     # asks, the file is the same.
     language = payment.store.customer_language or settings.LANGUAGE_CODE
     with timezone.override(UTC), regions.shown_in(""), translation.override(language):

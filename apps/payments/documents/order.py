@@ -1,7 +1,7 @@
 """The lines of an order as people read them: a merchant's items, and what is missing between their
 sum and the amount asked for.
 
-The API tells the items as they were given; whoever reads a bill sees one that adds up.
+The API tells the items as they were given; anyone who reads a bill sees one that adds up.
 """
 
 from dataclasses import dataclass

@@ -193,7 +193,7 @@ def fee_on_top(entry: PaymentAddress) -> dict[str, str]:
 
 
 def payment_uri(entry: PaymentAddress, amount_atomic: int | None = None) -> str:
-    """The link of an address that opens a wallet, for the whole amount unless told another."""
+    """The link of an address that opens a wallet, for the whole amount unless given another."""
     amount = entry.required_atomic if amount_atomic is None else amount_atomic
     return links_of(entry.asset).payment_link(entry.asset, entry.address_id, amount)
 

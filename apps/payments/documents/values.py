@@ -1,4 +1,4 @@
-"""The words that fields of payments' documents may have, for whoever generates a client."""
+"""The words that fields of payments' documents may have, for anyone who generates a client."""
 
 from typing import Annotated
 

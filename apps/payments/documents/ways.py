@@ -59,7 +59,7 @@ def ways_of(facts: CheckoutFacts, received: list[Received]) -> list[WayToPay]:
 
 
 def grouped(ways: list[WayToPay]) -> list[tuple[bool, list[WayToPay]]]:
-    """(whether they are stablecoins, those ways), as they stand in a list with a heading each."""
+    """(whether they are stablecoins, those ways), as they are in a list with a heading each."""
     return [
         (is_stable, list(group))
         for is_stable, group in groupby(ways, key=lambda way: way.is_stable)

@@ -1,4 +1,4 @@
-"""Invariants of coins that are held: each stands for a payment of its store, and none has given
+"""Invariants of coins that are held: each belongs to a payment of its store, and none has given
 more than it brought."""
 
 from apps.chain.sending.attempts import references_sql

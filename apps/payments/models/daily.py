@@ -9,7 +9,7 @@ class DailySum(models.Model):
     """Sum of the entries of a store's account over a UTC day, by the currency of the payments that
     they serve; empty for none. Of the entries up to the account's place.
 
-    The day's entries stand between the first and the last, beside those of other days.
+    The day's entries are between the first and the last, beside those of other days.
     """
 
     account = models.ForeignKey(

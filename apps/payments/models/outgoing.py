@@ -12,7 +12,7 @@ from apps.stores.models.person_fields import optional_person
 
 class Refund(Owned):
     """Coins on their way back. Each asset, paying address and source of a request is a record of
-    its own, told apart by `part`."""
+    its own, distinguished by `part`."""
 
     class Status(models.TextChoices):
         PENDING = "pending"
@@ -183,7 +183,7 @@ class Withdrawal(models.Model):
                 condition=models.Q(amount_atomic__gt=0), name="withdrawal_is_positive"
             ),
             models.CheckConstraint(condition=~models.Q(reason=""), name="withdrawal_has_reason"),
-            # Whoever asked may take it back, and never let it go.
+            # The person who asked may take it back, and never let it go.
             models.CheckConstraint(
                 condition=models.Q(status__in=["requested", "rejected"])
                 | (

@@ -216,7 +216,7 @@ class Payment(Owned):
                 include=["platform"],
                 name="payment_at_amount",
             ),
-            # What support is told, of a store that nobody knows.
+            # What a customer tells support, of a store that nobody knows.
             models.Index(
                 fields=["order_id", "-created_at"],
                 condition=models.Q(order_id__isnull=False),

@@ -60,7 +60,7 @@ def transfer_unmatched(payment: Payment, transfer: UnmatchedTransfer, asset: Ass
 
 
 def asset_stopped(payment: Payment, deposit: Deposit, asset: Asset) -> None:
-    """Told once for each deposit that was lost."""
+    """Reported once for each deposit that was lost."""
     record(
         NewNotification(
             payment.store_id,
@@ -76,13 +76,13 @@ def asset_stopped(payment: Payment, deposit: Deposit, asset: Asset) -> None:
 
 
 def payment_failed(payment: Payment, outcome: str) -> None:
-    """Told once it is known what becomes of what arrived; `outcome` says that."""
+    """Reported once it is known what becomes of what arrived; `outcome` says that."""
     words, text = _FAILED.get(payment.state_reason or "", ("failed", ""))
     _record_difference(payment, payment.pk, words, f"{text} {outcome}")
 
 
 def refund_held(payment: Payment, row: HeldRefund) -> None:
-    """Told once for each share."""
+    """Reported once for each share."""
     amount = decimal_from_atomic(row.amount_atomic, row.asset.atomic_decimals)
     coins = f"{amount} {row.asset.coin_symbol}"
     text = f"{HeldRefund.Why(row.why).label}. Ask the customer where to send it."
@@ -101,7 +101,7 @@ def refund_by_hand(payment: Payment, flag: str) -> None:
 
 
 def refund_address_entered(payment: Payment, row: RefundAddress) -> None:
-    """Told once for each address."""
+    """Reported once for each address."""
     text = "Somebody entered it on the checkout. Ask your customer before you send anything there."
     worth = _worth(payment)
     title = f"Address for the refund of {worth} was entered"
@@ -109,7 +109,7 @@ def refund_address_entered(payment: Payment, row: RefundAddress) -> None:
 
 
 def coins_lost(payment: Payment, tx_hash: str, chain_name: str) -> None:
-    """Told once for each payment, for anybody who has its link can name such transactions."""
+    """Reported once for each payment, since anybody who has its link can name such transactions."""
     text = (
         f"Somebody named a transaction on {chain_name} on the checkout that sent coins to the"
         f" token’s own contract. Nobody can return them, and they don’t count: {tx_hash}"
@@ -120,7 +120,7 @@ def coins_lost(payment: Payment, tx_hash: str, chain_name: str) -> None:
 
 
 def came_late(payment: Payment, late: Iterable[Deposit]) -> None:
-    """Told once for each deposit."""
+    """Reported once for each deposit."""
     text = "Coins arrived after the payment had closed. Accept or refund them."
     worth = _worth(payment)
     title = f"Late deposit for the payment of {worth}"

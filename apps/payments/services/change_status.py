@@ -21,7 +21,7 @@ _LOCKED = Statement(
 
 
 def locked_payment(payment_id: object) -> Payment:
-    """The intent as it stands, with its store; it stays locked until the caller's transaction ends.
+    """The intent as it is, with its store; it stays locked until the caller's transaction ends.
     Raises Payment.DoesNotExist."""
     rows = _LOCKED.rows(payment_id=payment_id)
     if not rows:
@@ -37,7 +37,7 @@ def change_status(
     """Take the steps in their order; each with an event leaves a history row too. The caller has
     locked the row.
 
-    Raises IllegalMove for a step that the table doesn't have, and when the row stands elsewhere
+    Raises IllegalMove for a step that the table doesn't have, and when the row is elsewhere
     than this copy of it.
     """
     changes = {

@@ -1,7 +1,7 @@
 """Emails about completed live payments to members: the day before in one email at seven where they
 are, or each by itself.
 
-A summary is due at a time kept with the member; whoever moves that time on sends it, so two runs
+A summary is due at a time kept with the member; anyone who moves that time on sends it, so two runs
 send one.
 """
 

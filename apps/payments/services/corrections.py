@@ -31,7 +31,7 @@ from apps.stores.staff import four_eyes, worker_orders
 from apps.stores.staff.four_eyes import Facts, Proposal, RequestKind
 from apps.stores.staff.worker_orders import OrderKind
 
-_CURRENCY = "EUR"  # in which an account that is nobody's is told
+_CURRENCY = "EUR"  # in which an account that is nobody's is shown
 
 
 class NotCorrected(Failure):

@@ -160,7 +160,7 @@ def fixed_prices(
 
 def answer_refused(access: Access, refusal: Failure | Invalid, key: str | None) -> Payment:
     """Answer to a request that would be refused: the intent of a used key. Raises the refusal when
-    there is none, and to whoever isn't allowed.
+    there is none, and to anyone who isn't allowed.
 
     A publishable key, which anybody can read, gets it only for an amount that it may name.
     """

@@ -1,5 +1,5 @@
-"""transaction.* of an intent: when a deposit is seen, confirmed or lost, each told once; confirmed
-once more when the merchant accepts one that came late or in another coin."""
+"""transaction.* of an intent: when a deposit is seen, confirmed or lost, each recorded once;
+confirmed once more when the merchant accepts one that came late or in another coin."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -40,7 +40,8 @@ def tell(
     after: states.PaymentDecision,
     at: datetime,
 ) -> None:
-    """Those of these kinds that weren't told yet; lost again when it was confirmed in between."""
+    """Those of these kinds that weren't recorded yet; lost again when it was confirmed in
+    between."""
     deposit = arrival.deposit
     past = announced(payment, deposit) if deposit.handled_status else []
     for kind in kinds:

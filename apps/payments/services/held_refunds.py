@@ -1,7 +1,7 @@
 """The rows of what a rejected payment can't give back yet: made, waiting, taken by the merchant, or
 back after a refund that failed. The caller has locked the payment.
 
-A payment with a share that waits is flagged, its merchant told once a share, its customer asked
+A payment with a share that waits is flagged, its merchant notified once a share, its customer asked
 (services.refund_links).
 """
 

@@ -25,7 +25,7 @@ from apps.payments.services.refund_shares import LIVE_STATUSES, owed_from_held
 from apps.payments.services.settle import settle_locked, shares
 from apps.stores.auditing import audit
 
-ACCEPTED_EVENT = "late_deposit.accepted"  # told in the payment's history only
+ACCEPTED_EVENT = "late_deposit.accepted"  # in the payment's history only
 
 
 class NotConfirmed(Failure):
@@ -127,8 +127,8 @@ def accept_late_deposit(
 
 
 def note_accepted(payment: Payment, deposit: Deposit, at: datetime) -> None:
-    """In the payment's history, to whoever subscribes, and to whom it may concern; an open payment
-    goes where it brings it. What it has brought is compared with the books anew."""
+    """In the payment's history, to anyone who subscribes, and to whom it may concern; an open
+    payment goes where it brings it. What it has brought is compared with the books anew."""
     Payment.objects.filter(pk=payment.pk).update(reconciliation_due=True)
     PaymentEvent.objects.create(
         payment=payment,

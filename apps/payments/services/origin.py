@@ -1,6 +1,6 @@
 """Origin of a payment, and whether a page may name its amount.
 
-A publishable key stands in the source of a page: whoever reads it can ask for any amount under any
+A publishable key is in the source of a page: anyone who reads it can ask for any amount under any
 order's number. A live store takes its amounts only if it says so, or signed by its server.
 """
 

@@ -26,7 +26,7 @@ from apps.payments.services.settle import shares
 
 JOB = Job("payments.reverse_own_losses", limit=200)
 _Status = Deposit.Status
-# Lost and told of, under no review, and not reversed; or reversed, and there again.
+# Lost and reported, under no review, and not reversed; or reversed, and there again.
 _DUE = Statement(f"""
 WITH reversed AS MATERIALIZED (
     SELECT {keys.subject_sql("m.key")} AS deposit_id, EXISTS (SELECT FROM ledger_movement r

@@ -75,8 +75,8 @@ class AssetPrice:
 
 @dataclass(frozen=True)
 class FixedPrice:
-    """The one asset, address and amount of a payment, promised before it is recorded: whoever signs
-    for them has it made."""
+    """The one asset, address and amount of a payment, promised before it is recorded: anyone who
+    signs for them has it made."""
 
     payment_id: uuid.UUID
     reference: str

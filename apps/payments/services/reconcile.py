@@ -28,13 +28,13 @@ def reconcile_due() -> int:
 
 
 def reconcile(payment_id: UUID) -> str:
-    """Check one intent and keep the result; staff's `closed` stands while the figures agree with
+    """Check one intent and keep the result; staff's `closed` stays while the figures agree with
     what they closed.
 
     One that is still on its way isn't due before it changes, which makes it due again: it keeps
     nobody else waiting.
     """
-    # Whoever changes what it brought holds this lock too, so that what is kept here is what the
+    # Anyone who changes what it brought holds this lock too, so that what is kept here is what the
     # books say.
     locked = Payment.objects.select_for_update(no_key=True, of=("self",))
     payment = locked.select_related("store").get(pk=payment_id)

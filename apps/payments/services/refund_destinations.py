@@ -1,7 +1,7 @@
 """A customer's refund address: checked, then proved by a link in an email or by a signature of the
 sender, or kept for the merchant to confirm.
 
-Knowing the payment's page proves nothing: whoever has its link can only have the known mailbox
+Knowing the payment's page proves nothing: anyone who has its link can only have the known mailbox
 written to, or leave an address that nothing is sent to (decision 532). Asks nodes: not inside a
 transaction.
 """

@@ -2,7 +2,7 @@
 for who reads that mailbox.
 
 The mailbox was named when the payment was made (`customer_email` of its metadata, or the invoice's
-customer), never on the payment's page: whoever knows the page's address may be anybody.
+customer), never on the payment's page, whose address anybody may know.
 """
 
 import hashlib

@@ -1,8 +1,8 @@
 """A new quote for an expired intent: another one of the same order, at the rates of now, for a
 customer who came too late.
 
-Each expired intent gets one at most, whoever asks how often. Nothing is renewed once money was seen
-for it.
+Each expired intent gets one at most, no matter who asks how often. Nothing is renewed once money
+was seen for it.
 """
 
 from datetime import datetime, timedelta

@@ -10,9 +10,9 @@ from apps.payments.services.settle import settle_payment
 
 JOB = Job("payments.settle_reviewed", limit=200)
 SINCE = timedelta(days=30)
-# All that came has confirmed and is enough, and nothing of it is stopped: whoever settled it last
-# found a stop that has ended since. Only stores are looked at that had such an end lately, and of
-# their payments each one's deposits by its key: joined, the deposits of all might be read.
+# All that came has confirmed and is enough, and nothing of it is stopped: no matter who settled it
+# last found a stop that has ended since. Only stores are looked at that had such an end lately, and
+# of their payments each one's deposits by its key: joined, the deposits of all might be read.
 _WAITING = Statement(f"""
 WITH ended AS MATERIALIZED (
     SELECT DISTINCT e.store_id, e.mode FROM assets_acceptedasset e

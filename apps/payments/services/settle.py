@@ -51,7 +51,7 @@ def settle_deposits(deposit_ids: Iterable[object] | None = None) -> int:
 
 
 def settle_payment(payment_id: object) -> Payment:
-    """Bring an intent to where its deposits and the time say it stands."""
+    """Bring an intent to the status that its deposits and the time give it."""
     with transaction.atomic():
         payment = locked_payment(payment_id)
         return settle_locked(payment, clock.now(payment.store, payment.mode))
@@ -66,8 +66,8 @@ def settle_locked(payment: Payment, at: datetime) -> Payment:
     below.
     3. What has newly confirmed is booked, and on an intent that was completed before settled at
     once.
-    4. `decide` says step by step where the intent goes from where it stands.
-    5. The events of the deposits are told, with the status that the intent comes to.
+    4. `decide` says step by step where the intent goes from its status.
+    5. The events of the deposits are recorded, with the status that the intent comes to.
     6. The status changes, with the history and the event of each step.
     7. What an intent has received that is completed now is settled in its shares.
     8. Who waits for a completed one is woken; a rejected one is given back.
@@ -318,7 +318,7 @@ def _is_under_review(payment: Payment, received: list[Received]) -> bool:
 def _steps(
     payment: Payment, received: list[Received], at: datetime
 ) -> list[states.PaymentDecision]:
-    """The steps from where the intent stands to where it stays."""
+    """The steps from the intent's status to the one where it stays."""
     facts = facts_of(payment, received, at)
     status = payment.status
     reason = payment.state_reason

@@ -1,7 +1,7 @@
 """The merchant takes what has come for less than was due: an open payment completes with it; of one
 that was rejected, what is still held is booked as accepted.
 
-Whoever comes second finds it done and changes nothing.
+Anyone who comes second finds it done and changes nothing.
 """
 
 from datetime import datetime
@@ -47,7 +47,7 @@ class UnderReview(Failure):
 
 
 def accept_shortfall(payment: Payment, *, by: Access) -> Payment:
-    """The payment as it stands then. Raises NotShort, StillConfirming, AlreadyReturned or
+    """The payment as it is then. Raises NotShort, StillConfirming, AlreadyReturned or
     UnderReview, or what operations.check refuses with."""
     operations.check(by, operations.SHORTFALL)
     with transaction.atomic():

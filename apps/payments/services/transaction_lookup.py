@@ -70,7 +70,7 @@ class NoHash(Failure):
 
 
 def find_named_transaction(payment: Payment, text: str) -> TransactionLookup:
-    """Find it for somebody who can be told at the field that it is no hash. Raises NoHash."""
+    """Find it for somebody who sees at the field that it is no hash. Raises NoHash."""
     if hash_in(text) is None:
         raise NoHash
     answer = find_transaction(payment, text)
@@ -80,7 +80,7 @@ def find_named_transaction(payment: Payment, text: str) -> TransactionLookup:
 
 
 def find_for_customer(payment: Payment, text: str) -> TransactionLookup:
-    """Find it for whoever has the checkout; the store hears of coins that are lost, which nobody
+    """Find it for anyone who has the checkout; the store hears of coins that are lost, which nobody
     else can see."""
     answer = find_transaction(payment, text)
     if answer.result == LookupResult.TOKEN_CONTRACT:
@@ -91,7 +91,7 @@ def find_for_customer(payment: Payment, text: str) -> TransactionLookup:
 
 
 def _note_lost(payment: Payment, answer: TransactionLookup) -> None:
-    """In the payment's history, once for each payment: whoever has its link can name such
+    """In the payment's history, once for each payment: anyone who has its link can name such
     transactions."""
     with transaction.atomic():
         locked = locked_payment(payment.pk)

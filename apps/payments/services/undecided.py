@@ -1,7 +1,7 @@
 """The merchant takes what came late or in another coin, by the hash of its transaction: toward an
 open payment it counts at the rate that is locked for its coin, else it joins the balance.
 
-Whoever comes second finds it done and changes nothing.
+Anyone who comes second finds it done and changes nothing.
 """
 
 from apps.access import operations
@@ -21,7 +21,7 @@ class NothingUndecided(Failure):
 
 
 def accept_transaction(payment: Payment, tx_hash: str, *, by: Access) -> Payment:
-    """The payment as it stands then. Raises NothingUndecided, a Failure of late.py or transfers.py,
+    """The payment as it is then. Raises NothingUndecided, a Failure of late.py or transfers.py,
     or what operations.check refuses with."""
     operations.check(by, operations.TRANSFER_ACCEPT)
     folded = tx_hash.strip().lower()

@@ -1,5 +1,5 @@
 """Coins at an address of an intent that is for another coin: set aside, never credited by
-themselves, and told of like any deposit from the first block on."""
+themselves, and reported like any deposit from the first block on."""
 
 import uuid
 from datetime import datetime
@@ -47,7 +47,7 @@ def _set_aside(payment: Payment, intake: Received, stray: Deposit, at: datetime)
 
 
 def _note_gone(payment: Payment, intake: Received, stray: Deposit, at: datetime) -> None:
-    """A reorg took it away, which is told of one that was told of."""
+    """A reorg took it away, which is reported of one that was reported."""
     if stray.handled_status == _UNMATCHED:
         arrival = arrival_of(payment, intake, stray)
         deposit_events.tell_unchanged(payment, arrival, [deposit_events.FAILED], at)
@@ -99,7 +99,7 @@ def _confirm(deposit_id: uuid.UUID) -> None:
                 continue
             Deposit.objects.filter(pk=stray.pk).update(confirmed_at=at)
             stray.confirmed_at = at
-            # What was set aside before anybody was told of it stays so.
+            # What was set aside before anybody heard of it stays so.
             if deposit_events.announced(payment, stray):
                 arrival = arrival_of(payment, intake, stray)
                 deposit_events.tell_unchanged(payment, arrival, [deposit_events.CONFIRMED], at)

@@ -1,4 +1,4 @@
-"""The first look at a payment's checkout is written down, once, whoever looks again."""
+"""The first look at a payment's checkout is written down once, no matter who looks again."""
 
 from datetime import datetime
 

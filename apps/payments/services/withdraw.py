@@ -12,7 +12,7 @@ from apps.payments.services.settle import settle_locked
 
 
 def withdraw(payment_id: object, at: datetime) -> Payment:
-    """The intent as it stands afterwards: expired if it was waiting for its first deposit, else
+    """The intent as it is afterwards: expired if it was waiting for its first deposit, else
     what its deposits say."""
     with transaction.atomic():
         payment = locked_payment(payment_id)

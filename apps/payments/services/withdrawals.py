@@ -158,7 +158,7 @@ def approve_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> W
 
 
 def reject_withdrawal(withdrawal_id: uuid.UUID, staff: User, at: datetime) -> Withdrawal:
-    """Don't; whoever asked may take it back. Raises WithdrawalRefused."""
+    """Reject it; the person who asked may take it back. Raises WithdrawalRefused."""
     with transaction.atomic():
         row = Withdrawal.objects.select_for_update(of=("self",)).get(pk=withdrawal_id)
         if row.status != _Status.REQUESTED:

@@ -1,7 +1,7 @@
 """Amounts that people name in fiat, turned into coins: rounded down, and never above the most that
 may go.
 
-Services take atomic amounts alone; whoever was told the figures here agrees to the coins.
+Services take atomic amounts alone; anyone who got the figures here agrees to the coins.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Destinations of a store, payouts with their history, the schedules that make them, and staff's
 caps.
 
-A payout's status changes only through services.moves; `funds` says where its coins stand in the
+A payout's status changes only through services.moves; `funds` says where its coins are in the
 books.
 """
 

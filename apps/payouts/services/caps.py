@@ -32,7 +32,7 @@ class Cap:
     """A limit in atomic units; None is no limit. With `credential_id` only that agent's payouts
     count toward the day.
 
-    `per_tx_refusal` and `daily_refusal` are what a caller beyond it is told.
+    `per_tx_refusal` and `daily_refusal` are what a caller beyond it reads.
     """
 
     per_tx_atomic: int | None

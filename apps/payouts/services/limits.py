@@ -1,5 +1,5 @@
 """A store's payout limits as staff change them: one lowers a limit, two raise or lift it, and the
-store's owners are told (decision 660)."""
+store's owners are notified (decision 660)."""
 
 import uuid
 from collections.abc import Mapping

@@ -45,7 +45,7 @@ def name_of(payout: Payout) -> str:
 
 
 def move(payout: Payout, to: str, at: datetime, note: str = "", **changes: Any) -> bool:
-    """Move it if it still stands where this copy stands; its history has a line for it."""
+    """Move it if it still has the status of this copy; its history has a line for it."""
     return states.MACHINE.change_status(
         payout,
         StepWithNote(to, note[:TEXT_MAX]),

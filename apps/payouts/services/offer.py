@@ -133,7 +133,7 @@ def _destinations(
     usable = Q(usable_from=None) | Q(usable_from__lte=access.now())
     paid = Payout.objects.visible_to(access).filter(asset=asset, destination__isnull=False)
     recent = paid.order_by("-created_at").values("destination_id")[:RECENT_MAX]
-    # Where it stands among the destinations of the newest payouts.
+    # Its place among the destinations of the newest payouts.
     turn = Func(
         ArraySubquery(recent), F("pk"), function="array_position", output_field=IntegerField()
     )

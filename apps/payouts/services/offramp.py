@@ -189,7 +189,7 @@ class OfframpTransfers(TransferFollower[Payout]):
 
     def advance_transfer(self, row: Payout, at: datetime) -> None:
         """Coins that a stopped token kept from the off-ramp set out once more; a
-        review is told of once."""
+        review is reported once."""
         if not _is_news(row, transfer_of(row)):
             return
         with transaction.atomic():

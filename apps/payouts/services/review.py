@@ -242,7 +242,8 @@ _TITLES = (
 
 
 def tell_owners(payout: Payout, title: str, text: str, at: datetime, reason: str = "") -> None:
-    """A payout may be reviewed again and again; each time is told. `title` is one of _TITLES."""
+    """A payout may be reviewed again and again; each time is recorded. `title` is one of
+    _TITLES."""
     words = Worded(title, amount=moves.name_of(payout), store=payout.store.name)
     email = account_emails.StaffDecision(
         words if payout.is_live else Worded("{title} (test mode)", title=words),

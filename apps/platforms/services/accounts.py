@@ -124,8 +124,8 @@ def _fee(platform: Store, text: str | None) -> Decimal | None:
 
 
 def update_account(access: Access, account: Store, changes: AccountChanges) -> Store:
-    """Change what was sent. A raised fee holds later in live mode, and who pays it is told. Raises
-    Invalid or ExternalIdTaken."""
+    """Change what was sent. A raised fee holds later in live mode, and who pays it is notified.
+    Raises Invalid or ExternalIdTaken."""
     fields = changes.sent()
     platform = access.store
     if "platform_fee_percentage" in fields:

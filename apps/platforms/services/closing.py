@@ -1,7 +1,7 @@
 """An owner closes their own store: nothing of live mode is left in it or under way, and from then
 on its records are only read.
 
-What an app above or beside has that must end first is told by the modules of settings.CLOSING.
+What an app above or beside has that must end first is decided by the modules of settings.CLOSING.
 """
 
 from importlib import import_module

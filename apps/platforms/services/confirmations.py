@@ -1,8 +1,8 @@
-"""A live destination that came by an onboarding link: the business's contact is told, can stop it,
-or has it used at once by a code.
+"""A live destination that came by an onboarding link: the business's contact is notified, can stop
+it, or has it used at once by a code.
 
 The link proves nobody, for its platform made it and may open it. Until a contact is verified and
-told, nothing is sent there.
+notified, nothing is sent there.
 """
 
 import hmac

@@ -36,7 +36,7 @@ _LIFETIME_MAX_SECONDS = int(LIFETIME_MAX.total_seconds())
 
 
 class Unusable(Failure):
-    """Used and unknown tokens are told alike."""
+    """Used and unknown tokens get the same answer."""
 
     kind = RefusalKind.NOT_FOUND
     code = "onboarding_link_unusable"
@@ -66,7 +66,7 @@ def account_for_link(access: Access, account_id: str) -> Store:
 def mint_link(
     access: Access, account: Store, request: OnboardingLinkRequest
 ) -> tuple[OnboardingLink, str]:
-    """A new link and its token, which is told once."""
+    """A new link and its token, which is shown once."""
     operations.check(access, operations.LINK_CREATE)
     seconds = request.expires_in
     at = access.now()
@@ -187,7 +187,7 @@ def save_bank(link: OnboardingLink, currency: str, holder: str, account: str) ->
 
 
 def _name(link: OnboardingLink, save: Callable[[datetime | None], Destination]) -> NamedDestination:
-    """In live mode nothing is sent there before the business's contact was told."""
+    """In live mode nothing is sent there before the business's contact was notified."""
     if not link.has_payout_step:
         raise OutOfScope
     rows: list[DestinationConfirmation] = []
@@ -214,7 +214,7 @@ def _step(link: OnboardingLink, act: Callable[[], object], is_last: bool) -> boo
 
 
 def finish(link: OnboardingLink) -> None:
-    """End a link whose steps have been told elsewhere. Raises Unusable."""
+    """End a link whose steps have been shown elsewhere. Raises Unusable."""
     with transaction.atomic():
         _lock(link)
         _complete(link)

@@ -56,7 +56,7 @@ def extent_of(access: Access, span: Span) -> Mapping[str, Any]:
 
 
 def top(access: Access, span: Span, currencies: Iterable[str]) -> list[TopAccount]:
-    """The merchants with the most volume, told and ranked in the platform's settlement currency:
+    """The merchants with the most volume, shown and ranked in the platform's settlement currency:
     ranked where the sums are, by rates that are exact to more places than any two differ in.
     `currencies` are all in which something was sold."""
     ranking = _Ranking(access, span, sorted(currencies))

@@ -1,8 +1,8 @@
 """An owner puts the records of test mode away, with those of the store's sub-merchants. Live mode
 stays as it is, and so does every record: an archive has them from then on (decision 740).
 
-First test mode closes, and whoever is in it gets time to end. The database moves the records in one
-transaction, once more for what jobs wrote meanwhile, and test mode opens again, in real time.
+First test mode closes, and anyone who is in it gets time to end. The database moves the records in
+one transaction, once more for what jobs wrote meanwhile, and test mode opens again, in real time.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A report as CSV: the entries one by one with what stands against them, or the statement's sums.
+"""A report as CSV: the entries one by one with their counterparts, or the statement's sums.
 Amounts are plain decimals, times are UTC, dates are days of the books."""
 
 from collections.abc import Callable, Iterator
@@ -114,7 +114,7 @@ def separated(row: list[object], is_amount: list[bool], decimals: str) -> list[o
 
 
 def _entries(every: Iterator[ReportLine], extent: Extent) -> Iterator[list[object]]:
-    """The entries of each movement, and after them what stands against them: they sum to zero."""
+    """The entries of each movement, and after them their counterparts: they sum to zero."""
     codes = codes_of(extent.store_id)
     for postings in postings_of(every):
         for posting in postings:

@@ -54,7 +54,7 @@ class Values:
 
     def by_currency(self) -> Iterator[tuple[str, list[ValueSum], ValueSum]]:
         """Each currency with its kinds and what they come to; what only moves between accounts is
-        in and out, so only the net is told."""
+        in and out, so only the net is known."""
         for currency in sorted({currency for currency, _ in self.by_kind}):
             sums = [total for total in self.sums() if total.currency == currency]
             total = ValueSum(currency, "")

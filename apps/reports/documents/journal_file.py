@@ -1,6 +1,6 @@
 """A report as a journal of plain text accounting: Beancount, hledger or Ledger.
 
-Amounts are coins, with all their decimals; what they were worth stands beside them. It begins with
+Amounts are coins, with all their decimals; what they were worth is beside them. It begins with
 the opening balances, and ends with the closing ones, which the program itself checks.
 """
 

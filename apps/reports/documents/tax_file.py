@@ -1,7 +1,7 @@
 """The tax report: taxes of invoices by month, as CSV and as PDF.
 
 Base and tax are in the currency of the invoices, a rate is a percentage. What businesses abroad
-were billed without tax stands once more by their VAT numbers, for the recapitulative statement.
+were billed without tax is listed once more by their VAT numbers, for the recapitulative statement.
 """
 
 from collections.abc import Callable, Iterator

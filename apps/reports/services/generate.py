@@ -180,7 +180,7 @@ def _finish(report: Report, name: str, size: int) -> None:
 
 
 def _give_back(report: Report) -> None:
-    """Free for another try; the last one that fails is told."""
+    """Free for another try; the last one that fails is reported."""
     if report.attempts < ATTEMPTS_MAX:
         _mine(report).update(claimed_until=None)
     elif _mine(report).exists():

@@ -148,7 +148,7 @@ def _entries(row: Movement) -> list[Entry]:
 
 
 def _booked(row: Movement) -> str:
-    """A number tells no time: whether a test clock told it is known of the stores whose money
+    """A number has no time: whether a test clock set it is known of the stores whose money
     moved."""
     stores = [entry.account.store for entry in _entries(row)]
     is_by_clock = any(store and store.test_offset_seconds for store in stores)

@@ -1,4 +1,4 @@
-"""Forms of requests that take two. Each form hands one service what it was told."""
+"""Forms of requests that take two. Each form hands one service what was typed."""
 
 import uuid
 from collections.abc import Mapping
@@ -49,7 +49,8 @@ class AskForm(forms.Form):
     kind: ClassVar[RequestKind | None] = None  # None: it has a page of its own
     is_reviewed: ClassVar[bool] = False
     picks_person: ClassVar[bool] = False  # whose present role or roles the form begins with
-    picks_store: ClassVar[str] = ""  # what stands for no store; with none a store has to be picked
+    # the choice that means no store; without it a store has to be picked
+    picks_store: ClassVar[str] = ""
     what_follows: str = (
         "This change needs a second approval. Another member of staff is emailed and has seven"
         " days to approve it."

@@ -1,5 +1,5 @@
-"""THE table of the records that the staff site lists: groups in the words of whoever looks for one,
-in the order of their pages."""
+"""THE table of the records that the staff site lists: groups in the words of people who look for
+one, in the order of their pages."""
 
 from apps.staff.books.ledger import AccountAdmin, MovementAdmin
 from apps.staff.cards import CallbackAdmin, CredentialAdmin, FundingSessionAdmin

@@ -25,7 +25,7 @@ def store_of_address(column: str, of_store: str = "name") -> Subquery:
     return Subquery(owners.values(f"payment__store__{of_store}")[:1])
 
 
-# Its money, in which what arrived at the address is told.
+# Its money, in which what arrived at the address is shown.
 CURRENCY_OF_ADDRESS = Coalesce(
     store_of_address("address_id", "settlement_currency"), OF_THE_SERVICE
 )

@@ -59,7 +59,7 @@ def code(value: object) -> SafeString:
 
 
 def is_identifier(value: object, column: str = "") -> bool:
-    """True if it is copied rather than read; `column` is where it stands."""
+    """True if it is copied rather than read; `column` is where it is shown."""
     if isinstance(value, UUID):
         return True
     if not isinstance(value, str) or isinstance(value, SafeString):

@@ -20,7 +20,7 @@ else:
 COUNTED_MAX = 1_000
 HOURS = (1, 24, 60 * 24)
 TIMES = ("created_at", "requested_at", "detected_at")
-BY_KEY = "-id"  # the ordering of a list whose rows stand as they were made
+BY_KEY = "-id"  # the ordering of a list whose rows are in the order in which they were made
 
 
 class CappedPaginator(_Paginator):
@@ -71,7 +71,7 @@ def _newest_keys(rows: "QuerySet[Any]", length: int) -> list[Any]:
 
 
 def _keys_by_key(rows: "QuerySet[Any]", length: int) -> list[Any]:
-    """Behind the rows whose IDs tell their time stand those with IDs of before, which are random
+    """Behind the rows whose IDs have a time are those with IDs of before, which are random
     and mostly greater."""
     bare = rows.select_related(None).values_list("pk", flat=True)
     keys = list(made_last(bare)[:length])

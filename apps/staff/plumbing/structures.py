@@ -17,7 +17,7 @@ _ADDRESS = ("line1", "line2", "postal_code", "city", "state", "country")
 
 @dataclass(frozen=True)
 class TableColumn:
-    """Of a table within a record; figures stand in line."""
+    """Of a table within a record; figures are in line."""
 
     label: str
     is_number: bool = False

@@ -1,5 +1,5 @@
 """Times of test clocks on the staff site: the machine's time comes first, and what a test clock
-said stands below it and says so."""
+said is below it and says so."""
 
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ _BY_CLOCK = '{} <span class="worth below">{}<span class="one-line">by its test c
 
 
 def is_moved(row: Any, own: datetime | None) -> bool:
-    """True if a test clock told when the row was made: its ID tells the machine's time."""
+    """True if a test clock set the time of the row: its ID has the machine's time."""
     at = ids.time_of(row.pk) if isinstance(row.pk, UUID) else None
     return (
         own is not None
@@ -50,7 +50,7 @@ def store_text(row: Any, own: datetime | None) -> SafeString | str:
 
 
 def by_clock(own: datetime) -> SafeString:
-    """A time that only a test clock told."""
+    """A time that only a test clock set."""
     return format_html(_BY_CLOCK, moment(own), "")
 
 

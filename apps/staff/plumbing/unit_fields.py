@@ -35,7 +35,7 @@ def amount_widget() -> forms.TextInput:
 
 
 class UnitField(forms.CharField):
-    """`places` is how many the unit has; `unit` stands behind the label."""
+    """`places` is how many the unit has; `unit` follows the label."""
 
     unit = ""
     places = 0

@@ -224,7 +224,7 @@ def _rate(row: Any, name: str, value: Decimal) -> str:
 
 
 def _time(row: Any, name: str, value: datetime) -> str:
-    """The end of time stands for what doesn't end."""
+    """The end of time means that it doesn't end."""
     if value.year == MAXYEAR:
         return NO_END if name.startswith("valid") else "Never"
     return times.made_text(row, value) if name in TIMES else moment(value)

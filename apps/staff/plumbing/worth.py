@@ -10,7 +10,7 @@ from apps.assets.models import Rate
 from apps.core import clock
 from apps.staff.pages import ReadOnly
 
-OF_THE_SERVICE = Value("USD")  # in which coins that are no store's are told
+OF_THE_SERVICE = Value("USD")  # in which coins that are no store's are shown
 # Of rows that may be no store's.
 OF_STORE_OR_SERVICE = Coalesce(F("store__settlement_currency"), OF_THE_SERVICE)
 

@@ -32,7 +32,7 @@ HEADERS = (
 
 @dataclass(frozen=True)
 class HopsVerdict:
-    """`hops` is what the setting should be, None when it can't be told."""
+    """`hops` is what the setting should be, None when it can't be determined."""
 
     hops: int | None
     text: str

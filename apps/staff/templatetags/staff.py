@@ -31,7 +31,7 @@ _BEGINNINGS = ("created_at", "requested_at", "submitted_at", "detected_at", "fou
 _ALL_ROWS = '<label class="all-rows">{} <span class="words">Select all</span></label>'
 # What a value has that takes more than a line: names with values, a table, or what was sent.
 _WIDE = ('class="fields"', 'class="lines', "<pre")
-# What stands for nothing in a cell; a phone leaves such a line out.
+# The sign of nothing in a cell; a phone leaves such a line out.
 _BLANK = re.compile(r"<t[dh][^>]*>[—-]?</t[dh]>")
 
 
@@ -106,7 +106,7 @@ def _list_cell(column: ListColumn, cell: str, *, is_last: bool) -> str:
 
 @register.filter
 def figure_class(name: str) -> str:
-    """Of a column of a record's parts: amounts and counts stand in line."""
+    """Of a column of a record's parts: amounts and counts are in line."""
     return (
         "number"
         if name.endswith(

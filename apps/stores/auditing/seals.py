@@ -1,8 +1,8 @@
 """Seals over the audit log: each is a hash of the one before it and of the lines it covers, so that
 a later change shows.
 
-A job seals what has been committed; no act ever waits for it. The hash is told in
-docs/operators.md, for whoever keeps seals elsewhere.
+A job seals what has been committed; no act ever waits for it. The hash is stated in
+docs/operators.md, for anyone who keeps seals elsewhere.
 """
 
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ log = structlog.get_logger(__name__)
 FIRST = "0" * 64  # what the first seal follows
 LINES_MAX = 1000
 SEALS_MAX = 100
-# No transaction takes this long: what stands before a seal as old as this, and has none, was not
+# No transaction takes this long: what is before a seal as old as this, and has none, was not
 # there then.
 LOOKED_BACK = timedelta(days=1)
 _MOMENT = "to_char({} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US')"
@@ -60,7 +60,7 @@ def seal_lines(at: datetime) -> int:
 
 
 def newest() -> AuditSeal | None:
-    """The seal that stands for all before it."""
+    """The seal that represents all before it."""
     return AuditSeal.objects.order_by("-number").first()
 
 

@@ -7,7 +7,7 @@ from apps.core.models import Owned
 
 
 class TestLetter(Owned):
-    """An email in a store's name in test mode: shown in the dashboard, whoever it is for.
+    """An email in a store's name in test mode: shown in the dashboard, no matter who it is for.
     `created_at` is the machine's."""
 
     __test__ = False  # a model, not a test

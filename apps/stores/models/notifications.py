@@ -8,7 +8,7 @@ from apps.core.models import Owned
 
 
 class Notification(Owned):
-    """Something that has happened to a store, told once: by kind and subject. Written in the
+    """Something that has happened to a store, recorded once: by kind and subject. Written in the
     transaction of what happened."""
 
     kind = models.CharField(max_length=30)

@@ -15,7 +15,7 @@ class StaffRequest(models.Model):
     class State(models.TextChoices):
         PENDING = "pending"
         APPROVED = "approved"  # and carried out in the same transaction
-        REJECTED = "rejected"  # by whoever asked, too
+        REJECTED = "rejected"  # also by the person who asked
         EXPIRED = "expired"
 
     id = IdField()
@@ -40,7 +40,7 @@ class StaffRequest(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(condition=~models.Q(reason=""), name="staff_request_has_reason"),
-            # Whoever asked may take it back, and never approve it.
+            # The person who asked may take it back, and never approve it.
             models.CheckConstraint(
                 condition=~models.Q(state="approved")
                 | (

@@ -174,7 +174,7 @@ class Store(models.Model):
     is_platform = models.BooleanField(default=False)
     kyc_confirmed_at = models.DateTimeField(null=True, blank=True)
 
-    # The seller as customers and tax offices know it; the country stands above.
+    # The seller as customers and tax offices know it; the country is a field above.
     street = models.CharField(max_length=200, default="", db_default="", blank=True)
     postal_code = models.CharField(max_length=20, default="", db_default="", blank=True)
     city = models.CharField(max_length=100, default="", db_default="", blank=True)

@@ -1,5 +1,5 @@
 """THE table of what a store's people can hear of: what each kind says, who begins with its emails,
-and whether it stands in the dashboard."""
+and whether it is in the dashboard."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -254,7 +254,7 @@ _UNASKED = [name for name, kind in KINDS.items() if not kind.is_shown]
 
 
 def unread_since(member: Member, mode: str) -> datetime:
-    """From when on the member hasn't seen what was told in a mode."""
+    """From when on the member hasn't seen what a mode had to say."""
     return read_until(member, mode) or member.created_at
 
 

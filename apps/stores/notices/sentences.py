@@ -125,7 +125,7 @@ def in_readers_language(text: str) -> str:
 
 
 def without_amount(title: str, amount: str) -> str:
-    """A title without the amount that stands beside it: what it is of, or what it differs by."""
+    """A title without the amount that is beside it: what it is of, or what it differs by."""
     if not amount:
         return title
     if title.endswith(f" by {amount}"):

@@ -1,5 +1,5 @@
 """A store's settings of cards and agents, through which money comes from or goes to others: two
-change them, one switches them off, and the store's owners are told."""
+change them, one switches them off, and the store's owners are notified."""
 
 import uuid
 from collections.abc import Mapping

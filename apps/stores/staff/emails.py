@@ -25,7 +25,7 @@ class StaffEmail:
 
 
 def tell_deciders(operation: StaffOperation, asked_by: User, email: StaffEmail) -> None:
-    """Everybody who may decide, but whoever asked."""
+    """Everybody who may decide, except the person who asked."""
     for person in User.objects.filter(is_staff=True, is_active=True).exclude(pk=asked_by.pk):
         if staff_roles.may(person, operation):
             tell(person, email)

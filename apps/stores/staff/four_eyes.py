@@ -92,7 +92,7 @@ def secrets_of(request: StaffRequest) -> dict[str, str]:
 
 
 def ask(kind: RequestKind, wish: Proposal, staff: User, at: datetime) -> StaffRequest:
-    """Nothing happens yet; those who may approve it are told. Raises StaffForbidden,
+    """Nothing happens yet; those who may approve it are notified. Raises StaffForbidden,
     StaffRequestRefused and what `before` raises."""
     staff_roles.check(staff, kind.operation)
     if not wish.reason.strip():
@@ -169,7 +169,8 @@ def approve(
 def reject(
     kind: RequestKind, request_id: uuid.UUID, staff: User, at: datetime, *, reason: str = ""
 ) -> StaffRequest:
-    """Don't. Whoever asked may take it back. Raises StaffForbidden or StaffRequestRefused."""
+    """Reject it. The person who asked may take it back. Raises StaffForbidden or
+    StaffRequestRefused."""
     with transaction.atomic():
         row = _open(kind, request_id, at)
         is_own = staff.pk == row.asked_by_id

@@ -1,8 +1,9 @@
 """A store's suspension by staff: of new payments, of payouts, of sign-ins, each by itself. Two
-members of staff decide it, the owners are told, and two lift it.
+members of staff decide it, the owners are notified, and two lift it.
 
 One of a platform holds for its sub-merchants too, apart from their own people's sign-ins. What was
-paid in goes on (decision 685). The database refuses what a suspended store may not, whoever writes.
+paid in goes on (decision 685). The database refuses what a suspended store may not, no matter who
+writes.
 """
 
 from collections.abc import Collection

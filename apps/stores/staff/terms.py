@@ -1,7 +1,7 @@
 """Terms of a store: fees, tolerances, verification, reviews, a platform's rights.
 
-Two members of staff change it and the store's owners are told; one makes reviews stricter, or takes
-a right back (decision 615).
+Two members of staff change it and the store's owners are notified; one makes reviews stricter, or
+takes a right back (decision 615).
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ _OF_STORE = (
     "platform_fee_ceiling_fraction",
     "kyc_confirmed_at",
 )
-# The columns of which a smaller number lets less happen; None stands for no limit.
+# The columns of which a smaller number lets less happen; None means no limit.
 _LIMITS = (
     "underpayment_tolerance_bps",
     "overpayment_tolerance_bps",
@@ -139,7 +139,7 @@ def _carry_out(request: StaffRequest, facts: Facts, at: datetime) -> Store:
 
 
 def _change_platform_fee(store: Store, former: Store, at: datetime) -> None:
-    """A raise waits for those who pay it, whoever makes it: a sub-merchant's own, or all of a
+    """A raise waits for those who pay it, no matter who makes it: a sub-merchant's own, or all of a
     platform's without one."""
     if store.platform is None:
         platform_fees.raise_default(store, former.platform_fee_fraction, at)

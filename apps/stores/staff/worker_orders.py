@@ -43,7 +43,7 @@ class NotStopped(Failure):
 
 @dataclass(frozen=True)
 class OrderKind:
-    """Kinds of orders. `task` is run for new ones; whoever may do `operation` may stop it.
+    """Kinds of orders. `task` is run for new ones; anyone who may do `operation` may stop it.
 
     `describe` says what would be posted, from the records that the order names, and refuses an
     order that names others: nothing in it is believed. `check` may ask somebody outside, before the
@@ -180,7 +180,7 @@ def _refused(order_id: uuid.UUID, refusal: Failure) -> WorkerOrder:
 
 
 def _tell(kind: OrderKind, order: WorkerOrder, about: str) -> None:
-    """Everybody who can stop it, whoever asked too, and the owners of the store."""
+    """Everybody who can stop it, the person who asked too, and the owners of the store."""
     moment = clock.iso(order.due_at)
     text = f"It is booked after {moment}, unless a member of staff stops it before."
     email = StaffEmail(

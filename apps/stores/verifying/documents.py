@@ -1,7 +1,7 @@
-"""Documents that show who stands behind a store: uploaded, replaced until they are submitted, read
+"""Documents that show who owns a store: uploaded, replaced until they are submitted, read
 by staff alone, deleted in time.
 
-What a file is is told by its content. Only a process that can do nothing else opens it; what is
+A file's kind is read from its content. Only a process that can do nothing else opens it; what is
 kept are pictures of its pages, and nothing else is ever served, as a download to staff who verify.
 """
 
@@ -184,7 +184,7 @@ def attach_drafts(verification: Verification) -> int:
 
 
 def open_document(document: VerificationDocument) -> "File[Any] | None":
-    """For whoever decides, which is written down; None when its file is gone, or is as it was
+    """For anyone who decides, which is written down; None when its file is gone, or is as it was
     uploaded."""
     file = _file_of(document)
     if file is not None:

@@ -102,7 +102,7 @@ class Uniswap:
         return SwapOutcome(WAITING)
 
     def _is_other_under_way(self, order: SwapOrder) -> bool:
-        """True if an earlier order's allowance of this token may stand. The wallet's row is the
+        """True if an earlier order's allowance of this token may be left. The wallet's row is the
         turn: who comes first is first."""
         HotWallet.objects.select_for_update().get(chain=order.source.chain_id, number=0)
         rows = OutgoingTransaction.objects.filter(chain=order.source.chain_id, asset=order.source)

@@ -33,8 +33,8 @@ from apps.swaps.services.quote import QuoteUnavailable
 
 log = structlog.get_logger(__name__)
 LOOKS_AT = (AutoSwap,)
-# Test mode has stand-ins of the two stablecoins on its own chain, and a stablecoin of no chain that
-# is always there.
+# Test mode has its own copies of the two stablecoins on its own chain, and a stablecoin of no chain
+# that is always there.
 TARGETS = {"live": ("ETH_USDC", "ETH_USDT"), "test": ("SETH_USDC", "USDC_SETH", "USDT_SETH")}
 CALLER = "auto_swap"
 PATIENCE = timedelta(hours=1)

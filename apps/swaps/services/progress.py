@@ -55,7 +55,7 @@ class SwapFollower(TransferFollower[Swap]):
 
     def order(self, row: Swap, at: datetime) -> TransferOrder | None:
         """Coins of a test network have the rate of real ones. Web refuses a swap between modes, and
-        whoever writes its rows doesn't."""
+        a writer of its rows doesn't."""
         if {row.source_asset.mode, row.buy_asset.mode} != {row.mode}:
             outcome = SwapOutcome(FAILED, reason="The assets are of another mode")
         else:

@@ -1,7 +1,7 @@
-"""Registering receivers and turning them on and off. A secret is told once; a store has one
+"""Registering receivers and turning them on and off. A secret is shown once; a store has one
 platform integration per mode.
 
-Whoever turns an endpoint off also ignores its waiting deliveries, in the same transaction.
+Anyone who turns an endpoint off also ignores its waiting deliveries, in the same transaction.
 """
 
 import hashlib
@@ -57,7 +57,7 @@ def register_endpoint(
 ) -> Registered:
     """Make an endpoint, or adopt the store's platform integration when a platform is named.
 
-    `broken` is what of the request could not be read; it is told with what the store forbids.
+    `broken` is what of the request could not be read; it is reported with what the store forbids.
     Raises InvalidFields, Failure when there is no room, or IntegrationExists when two first
     registrations race, and operations.MayNotIssueCredentials when a platform would adopt an
     integration whose secret is its sub-merchant's.
@@ -171,7 +171,7 @@ def update_endpoint(
 
 
 def enable_endpoint(endpoint: Endpoint, at: datetime, *, by: Access | None = None) -> Endpoint:
-    """Turn on again, whoever turned it off."""
+    """Turn on again, no matter who turned it off."""
     operations.check(by, operations.HOOK_SWITCH)
     if endpoint.status == Endpoint.Status.ACTIVE:
         return endpoint
@@ -250,7 +250,7 @@ def ignore_waiting(endpoint: Endpoint) -> None:
 
 
 def _lock(endpoint: Endpoint) -> None:
-    """Its status, and whose its secret is, as they stand: an attempt that failed for good may have
+    """Its status, and whose its secret is, as they are: an attempt that failed for good may have
     turned it off since it was read."""
     endpoint.refresh_from_db(
         fields=["status", "is_secret_of_platform"],

@@ -1,4 +1,4 @@
-"""Rules for an endpoint's fields in this store. Every broken rule is told at once, one for each
+"""Rules for an endpoint's fields in this store. Every broken rule is reported at once, one for each
 field, in their order."""
 
 from collections.abc import Callable, Collection, Mapping

@@ -122,7 +122,7 @@ class Command(BaseCommand):
             self.step("exchange on the local chain", lambda: self._exchange(contracts))
         commands = runner.beside_web()
         self.warm_up(commands)
-        # It loads while the store is made, and is told as soon as it answers.
+        # It loads while the store is made, and hears as soon as it answers.
         self.processes.start("web", runner.web(port))
         threading.Thread(target=self._tell_page, args=(port,), daemon=True).start()
         store, merchant, credentials = self.step("demo store", self._store)
@@ -150,7 +150,7 @@ class Command(BaseCommand):
         running.say(self.style.SUCCESS(text))
 
     def step(self, title: str, do: Callable[[], T]) -> T:
-        """Told when it is done. A stop that is asked for meanwhile ends it: what a first start
+        """Set when it is done. A stop that is asked for meanwhile ends it: what a first start
         leaves half made is made again by the next."""
         began = time.monotonic()
         is_main = threading.current_thread() is threading.main_thread()
@@ -281,7 +281,7 @@ class Command(BaseCommand):
         self._tell_what_is_next(document)
 
     def _tell_what_is_next(self, document: DemoDocument) -> None:
-        """The last lines on the screen, whatever was told between."""
+        """The last lines on the screen, whatever was printed between."""
         key = document.store.keys["test"]["secret"]
         order = '{"payment_intent": {"amount": "10.00", "currency": "EUR", "title": "One coffee"}}'
         first_payment = (

@@ -145,9 +145,7 @@ def read_account(text: str, parameters: Parameters, kind: ScriptKind | None = No
     if read is None or checked["body"].count("(") != checked["body"].count(")"):
         raise UnusableKey(AccountProblem.OTHER_KIND)
     key, told = _key_in(read["key"], parameters)
-    if (
-        told is not None
-    ):  # in a descriptor a key is an xpub, and what stands around it says the rest
+    if told is not None:  # in a descriptor a key is an xpub, and the text around it says the rest
         raise UnusableKey(AccountProblem.OTHER_KIND)
     return Account(parameters, _KINDS[read["kind"]], key)
 

@@ -19,7 +19,7 @@ from apps.chain.networks.bitcoin.text_forms import (
 COMPARED = 4
 _HASH_BYTES = 20
 _TAPROOT_BYTES = 32
-# What stands around the hash of a key, and of a script; and witness version 1.
+# The bytes around the hash of a key, and of a script; and witness version 1.
 _KEY_HEAD, _KEY_TAIL = b"\x76\xa9\x14", b"\x88\xac"
 _SCRIPT_HEAD, _SCRIPT_TAIL = b"\xa9\x14", b"\x87"
 _ONE = 0x51

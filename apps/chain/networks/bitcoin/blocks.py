@@ -1,4 +1,4 @@
-"""Blocks as bytes. What is read from one is what its hash stands for: the header is hashed here,
+"""Blocks as bytes. What is read from one is what its hash represents: the header is hashed here,
 and the root in it is computed from the hashes of the transactions (decision 758)."""
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class RawHeader:
 
 @dataclass(frozen=True)
 class RawBlock:
-    """`rest` is what stands behind the transactions: Litecoin's private part."""
+    """`rest` is what is behind the transactions: Litecoin's private part."""
 
     header: RawHeader
     transactions: tuple[RawTransaction, ...]
@@ -66,7 +66,7 @@ def root_of(hashes: Sequence[bytes]) -> bytes:
     repetition, which has the root of the shorter one."""
     row = list(hashes)
     while len(row) > 1:
-        # Only such a pair could stand for two blocks.
+        # Only such a pair could represent two blocks.
         pairs = zip(row[::2], row[1::2], strict=False)
         if any(left == right for left, right in pairs):
             raise ValueError("a block has a transaction twice")

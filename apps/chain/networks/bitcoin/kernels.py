@@ -53,7 +53,7 @@ def kernel_transfers(
 
 
 def read_kernels(rest: bytes) -> list[Kernel]:
-    """Of what stands behind a block's transactions. Raises ValueError for what is no private
+    """Of what is behind a block's transactions. Raises ValueError for what is no private
     part."""
     reader = Bytes(rest)
     if reader.integer(1) != 1:

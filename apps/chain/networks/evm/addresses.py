@@ -19,7 +19,7 @@ _BURN = {
     "0x000000000000000000000000000000000000dead",
     "0xdeaddeaddeaddeaddeaddeaddeaddeaddeaddead",
     "0xdead000000000000000042069420694206942069",
-    "0x" + "e" * 40,  # what stands for ether where only addresses fit
+    "0x" + "e" * 40,  # what ether is called where only addresses fit
     "0x" + "f" * 40,
 }
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from apps.chain.networks.base import BlockHeader, Inconsistent
 
-# The root of a trie with nothing in it, and what stands for it where a node takes the hash of no
+# The root of a trie with nothing in it, and what replaces it where a node takes the hash of no
 # bytes or of an empty list (the first block of Hardhat's nodes, for one).
 EMPTY_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
 _EMPTY_ROOTS = (

@@ -159,6 +159,6 @@ def _inside(
 
 
 def _hash_of(item: Any) -> str:
-    """Of a transaction, which may be told by its hash alone."""
+    """Of a transaction, which may be given by its hash alone."""
     text = item if isinstance(item, str) else item["hash"]
     return str(text).lower()

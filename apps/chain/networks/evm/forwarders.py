@@ -33,12 +33,12 @@ def factory() -> str:
 
 
 def factory_deployed() -> str:
-    """The code that stands at its address."""
+    """The code that is at its address."""
     return PREFIX + _code("factory_deployed").hex()
 
 
 def factory_deployment() -> tuple[str, str]:
-    """Recipient and data of the transaction that makes the factory, whoever sends it."""
+    """Recipient and data of the transaction that makes the factory, no matter who sends it."""
     return DEPLOYER, PREFIX + (_SALT + _code("factory")).hex()
 
 

@@ -1,5 +1,5 @@
 """The contract that makes merchants' forwarders: where it is missing, and the transaction that
-brings it there, whoever sends it."""
+brings it there, no matter who sends it."""
 
 from typing import Any
 

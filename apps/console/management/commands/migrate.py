@@ -1,4 +1,4 @@
-"""`migrate`, and then grants and policies: whoever makes a table says in the same run who may do
+"""`migrate`, and then grants and policies: anyone who makes a table says in the same run who may do
 what with which of its rows.
 
 A migration that doesn't get its lock in time, or whose index was interrupted, is rolled back and

@@ -36,7 +36,7 @@ class ReviewResult(Result, frozen=True, kw_only=True):
 
 
 class WaitingResult(ReviewResult, frozen=True, kw_only=True):
-    """It stands where it stood: a second member of staff has been asked."""
+    """It is unchanged: a second member of staff has been asked."""
 
     request: StaffRequestResult
 

@@ -11,7 +11,7 @@ from apps.stores.command import OperatorCommand, Result
 
 
 class AssetResult(Result, frozen=True, kw_only=True):
-    """An asset as it stands now."""
+    """An asset as it is now."""
 
     asset_id: str
     network: str

@@ -20,7 +20,7 @@ from apps.core.process.heartbeats import HeartbeatPart, Pulse
 from apps.core.process.liveness import Liveness
 from apps.stores.command import OperatorCommand, Result
 
-# Between two looks that find nothing; whoever waits for their money waits for this too.
+# Between two looks that find nothing; anyone who waits for their money waits for this too.
 PAUSE_SECONDS = 0.25
 PAUSE_SECONDS_MAX = 30.0
 log = structlog.get_logger(__name__)

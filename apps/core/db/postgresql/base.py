@@ -105,7 +105,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             answer = execute(sql, params, many, context)
         else:
             # One text of two statements, so one round trip, and one transaction where none is open:
-            # if it fails, nothing was told.
+            # if it fails, nothing was set.
             answer = execute(
                 f"{tell if params is None else tell.replace('%', '%%')}; {sql}",
                 params,
@@ -151,7 +151,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _is_marked(self, statement: str) -> bool:
         """True if a statement that marks a place in the transaction went to the server by itself.
         It reads nothing and answers nothing, so it needs no scope, and a cursor takes four times as
-        long; whoever looks at statements is shown it by the cursor."""
+        long; anyone who looks at statements is shown it by the cursor."""
         driver = self.connection
         if driver is None or self.queries_logged or len(self.execute_wrappers) > 1:
             return False

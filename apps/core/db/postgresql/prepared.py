@@ -49,7 +49,7 @@ class KeptStatements(PrepareManager):
 
 class PreparedCursor(psycopg.RawCursor[Any]):
     """Of a statement with numbered places. It says what it has asked of a prepared one, too, which
-    psycopg's leaves out, to whoever looks at statements."""
+    psycopg's leaves out, to anyone who looks at statements."""
 
     def _send_query_prepared(
         self, name: bytes, pgq: "PostgresQuery", *, binary: bool | None = None

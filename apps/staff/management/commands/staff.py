@@ -23,7 +23,7 @@ from apps.stores.staff_roles import StaffRole, roles_of
 
 
 class RolesResult(Result, frozen=True, kw_only=True):
-    """Somebody's roles as they stand now."""
+    """Somebody's roles as they are now."""
 
     email: str
     roles: list[str]
