@@ -31,8 +31,8 @@ class SubscriptionAdmin(ReadOnly):
     noun = "subscription"
     labels: ClassVar = {
         "anchor_day": "Billing day",
-        "cancel_at": "Cancels on",
-        "cancel_at_period_end": "Cancels at period end",
+        "cancel_at": "Ends on",
+        "cancel_at_period_end": "Ends with its period",
         "current_period_end": "Current period ends",
         "current_period_start": "Current period started",
         "failed_cycle_count": "Failed payments in a row",

@@ -1,12 +1,16 @@
 """The rooms of billing in a real browser: a draft is written with live totals, sent and looked at;
 wide, on a phone and in the dark."""
 
+import re
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from apps.stores.requests import StoreDetails
+from apps.stores.services import change_details
 from tests.billing import records as billing
+from tests.billing.sellers import verify
 from tests.billing.test_paid_twice import paid_twice
 from tests.browser.conftest import OpenPage, barriers, overflow, shoot, turn_to
 from tests.browser.judging import FRAME
@@ -40,6 +44,56 @@ def test_a_merchant_writes_an_invoice_and_sees_its_total_while_typing(
     page.get_by_role("button", name="Copy the link").click()
     assert "/invoice/" in page.evaluate("navigator.clipboard.readText()")
     seen(page, "open")
+
+
+def test_a_cafe_bills_both_of_its_rates_and_its_customer_reads_each(
+    world: Cast, open_page: OpenPage
+) -> None:
+    """The address of a customer who is new is asked for where they are added, so that nothing is
+    missing in the e-invoice."""
+    rates = cafe(world)
+    page = open_page("/dashboard/invoices/new", width=390, person=world.bob)
+    page.get_by_label("Customer’s email address").fill("gast@example.com")
+    for number, (goods, price) in enumerate((("Catering", "50"), ("Espresso", "10"))):
+        line = page.get_by_role("group", name=f"Line item {number + 1}")
+        line.get_by_label("Description").fill(goods)
+        line.get_by_label("Unit price").fill(price)
+        line.get_by_label("Tax").select_option(rates[number])
+    for words in ("7% of €50.00", "€3.50", "19% of €10.00", "€1.90", "€65.40"):
+        expect(page.locator("#totals")).to_contain_text(words)
+    page.get_by_role("button", name="Save draft").last.click()
+    page.get_by_label("Name of the new customer").fill("Gasthof Adler")
+    page.get_by_label("Street").fill("Marktplatz 2")
+    page.get_by_label("Postal code").fill("53111")
+    page.get_by_label("City").fill("Bonn")
+    page.get_by_label("Country").select_option("DE")
+    seen(page, "two-rates")
+    page.get_by_role("button", name="and save the draft").click()
+    expect(page.get_by_text("Draft saved.")).to_be_visible()
+    page.get_by_role("link", name="Finalize").click()
+    expect(page.get_by_text("nothing is missing").first).to_be_visible()
+    page.get_by_role("button", name="Finalize").click()
+    expect(page.get_by_role("heading", name="INV-0001")).to_be_visible()
+    page.get_by_role("button", name="Copy the link").click()
+    _, _, token = page.evaluate("navigator.clipboard.readText()").partition("/invoice/")
+    customers = open_page(f"/invoice/{token}", width=390, locale="de-DE")
+    told = " ".join(customers.locator("main").inner_text().split())
+    assert [part for part in ("Marktplatz 2", "3,50", "1,90", "65,40") if part not in told] == []
+    assert len(re.findall(r"(?:USt|MwSt)[^€]{0,12}(?:7|19)\s?%", told)) == 2
+    assert barriers(customers) == [] and overflow(customers) == 0
+
+
+def cafe(world: Cast) -> list[str]:
+    """A German café; the IDs of the rates that it has."""
+    verify(world.bakery.store)
+    place = {"street": "Hauptstraße 1", "postal_code": "10115", "city": "Berlin"}
+    change_details(world.bakery.store, StoreDetails(name="Café", **place))
+    ids = []
+    for bps in (700, 1900):
+        asked = {"name": "VAT", "category": "S", "rate_bps": bps}
+        made = billing.ok(world.bakery.test.post("/billing/tax_rates", {"tax_rate": asked}), 201)
+        ids.append(str(made["id"]))
+    return ids
 
 
 @pytest.mark.parametrize(

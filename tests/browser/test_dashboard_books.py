@@ -1,6 +1,9 @@
 """A merchant reads the books and makes a report in a real browser: wide, on a phone, in the dark
 and without scripts."""
 
+import csv
+import re
+
 from playwright.sync_api import Page, expect
 
 from apps.reports.services.generate import generate_due
@@ -44,6 +47,39 @@ def test_a_report_is_made_while_one_looks_and_the_statement_is_filtered(
     page.get_by_role("button", name="Apply").click()
     expect(page.get_by_text("No matching entries")).to_be_visible()
     fine_again(page)
+
+
+def test_sales_in_four_currencies_have_one_total_in_the_books_currency(
+    world: Cast, open_page: OpenPage
+) -> None:
+    """The file that is downloaded there has the same total; no coin is read at its full length."""
+    for currency in ("EUR", "CHF", "JPY", "USD"):
+        paid(world.bakery.test, amount="1300", currency=currency)
+    page = open_page("/dashboard/statement", person=world.alice)
+    figure = page.locator(".figure", has_text="Total in EUR").locator(".value")
+    total = cents_of(figure.inner_text())
+    rows = page.locator("#rows .listing tbody tr", has_text="Payment settled")
+    expect(rows).to_have_count(4)
+    values = [row.locator("td[data-label='Value']").inner_text() for row in rows.all()]
+    assert [value for value in values if "€" not in value] == []
+    assert sum(cents_of(value) for value in values) == total
+    coins = re.findall(r"[\d.,]+(?=\s?ETH)", page.locator("main").inner_text())
+    assert coins
+    assert [coin for coin in coins if len(re.sub(r"\D", "", coin).lstrip("0")) > 6] == []
+    fine_everywhere(page, "statement-currencies")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Export CSV").click()
+    with download.value.path().open(encoding="utf-8-sig") as file:
+        lines = list(csv.DictReader(file))
+    assert {line["book_currency"] for line in lines} == {"EUR"}
+    assert {line["currency"] for line in lines} == {"EUR", "CHF", "JPY", "USD"}
+    assert sum(round(100 * float(line["book_value"])) for line in lines) == total
+
+
+def cents_of(text: str) -> int:
+    found = re.search(r"€([\d,]+\.\d\d)", text)
+    assert found is not None, text
+    return round(100 * float(found[1].replace(",", "")))
 
 
 def test_reports_work_without_scripts(world: Cast, open_page: OpenPage) -> None:

@@ -9,9 +9,9 @@ from apps.stores.domains import set_domain
 from apps.stores.emailing import customer_mail
 from apps.stores.models.mail import TestLetter
 from tests.browser.conftest import OpenPage, shoot, turn_to
-from tests.browser.test_dashboard import fine
+from tests.browser.test_dashboard import fine, fine_again
 from tests.cast import Api, Cast
-from tests.make import payment
+from tests.make import advance, payment
 
 
 @pytest.mark.parametrize("look", ["wide", "phone", "dark"])
@@ -73,3 +73,31 @@ def _shown_email(world: Cast) -> str:
             },
         )
     return str(TestLetter.objects.filter(store=access.store).latest("created_at").pk)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(390, True), (1280, False)])
+def test_times_of_a_clock_that_was_moved_and_of_the_real_one_say_which_they_are(
+    world: Cast, open_page: OpenPage, width: int, dark: bool
+) -> None:
+    """Beside each other they are a day apart."""
+    api = world.bakery.test
+    hook = {"url": "https://1.1.1.1/hook", "subscribed_events": ["payment_intent.created"]}
+    endpoint = api.post("/webhook_endpoints", {"webhook_endpoint": hook}).json()
+    advance(api, 25 * 3600)
+    payment(api)
+    request_log.flush()
+    page = open_page("/dashboard/requests", width=width, dark=dark, person=world.alice)
+    of_request = page.get_by_role("row").filter(has_text="POST /payments").first
+    expect(of_request).to_contain_text("Real time")
+    fine(page)
+    turn_to(page, "/dashboard/events")
+    of_event = page.get_by_role("row").filter(has_text="payment_intent.created").first
+    expect(of_event).to_contain_text("Test clock")
+    expect(of_event).to_contain_text("Real time")
+    fine(page)
+    turn_to(page, f"/dashboard/webhooks/{endpoint['id']}")
+    of_delivery = page.get_by_role("row").filter(has_text="payment_intent.created").first
+    expect(of_delivery).to_contain_text("Test clock")
+    expect(page.locator("#test-clock")).to_be_visible()
+    fine_again(page)
+    shoot(page, f"dashboard-two-clocks-{width}")

@@ -335,6 +335,31 @@ def test_invoice_and_receipt_are_tagged_pdfs_of_the_same_figures(bakery: Shop) -
         assert part in said, part
 
 
+@pytest.mark.parametrize(
+    ("country", "language", "words"),
+    [
+        ("DE", "de", "USt., 19 %"),
+        ("FR", "fr", "TVA, 19 %"),
+        ("CH", "en", "VAT, 19%"),
+        ("US", "en", "Tax, 19%"),
+        ("", "de", "Steuer, 19 %"),
+    ],
+)
+def test_the_tax_of_a_seller_where_it_is_vat_is_called_so_in_the_customers_language(
+    bakery: Shop, country: str, language: str, words: str
+) -> None:
+    """On the page and in the PDF."""
+    bakery.store.country = country
+    bakery.store.save(update_fields=["country"])
+    made = r.opened(bakery.test, tax_rate_bps=1900)
+    path = f"/invoice/{made['public_token']}"
+    shown = Client(headers={"Accept-Language": language}).get(path).text
+    spaces = str.maketrans("\u00a0\u202f", "  ")
+    assert words in " ".join(shown.translate(spaces).split())
+    pdf = Client(headers={"Accept-Language": language}).get(f"{path}/invoice.pdf")
+    assert words in " ".join(text_of(pdf).translate(spaces).split())
+
+
 def test_a_store_shows_its_name_and_colours(bakery: Shop, made: dict[str, Any]) -> None:
     change_store(
         bakery.store,

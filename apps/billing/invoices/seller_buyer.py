@@ -10,7 +10,8 @@ from typing import Any
 
 from apps.billing.models import Customer, Invoice
 from apps.billing.taxes.choosing import buyer_country
-from apps.core.text.countries import country_name
+from apps.billing.taxes.countries import VAT_COUNTRIES
+from apps.core.text.countries import country_code, country_name
 from apps.stores.selectors import approved_verification
 
 # The usual parts of a postal address in the order they are written; what else there is follows.
@@ -58,6 +59,11 @@ class Biller:
     shown_country: str
     email: str
     phone: str
+
+    @property
+    def charges_vat(self) -> bool:
+        """Tells whether the tax of its country is VAT."""
+        return country_code(self.shown_country) in VAT_COUNTRIES
 
     @property
     def address(self) -> list[str]:

@@ -39,6 +39,8 @@ STANDARD_RATES: dict[str, tuple[tuple[date, int], ...]] = {
     "SI": ((_BEGIN, 2200),),
     "SK": ((_BEGIN, 2000), (date(2025, 1, 1), 2300)),
 }
+# Where the tax on sales is VAT, which each language has a name for, and not a tax like others.
+VAT_COUNTRIES = frozenset({*STANDARD_RATES, "CH", "GB", "IS", "LI", "MC", "NO", "SM"})
 REVERSE_CHARGE = "Reverse charge"
 REVERSE_CHARGE_WORDS = {
     "AT": "Steuerschuldnerschaft des Leistungsempfängers (reverse charge)",

@@ -408,7 +408,7 @@ def _cycle(subscription: Subscription) -> SafeString:
 def _subscription_status(subscription: Subscription) -> SafeString:
     status = badge("subscription", subscription.status)
     return (
-        format_html('{} <span class="badge quiet">{}</span>', status, gettext("Cancels"))
+        format_html('{} <span class="badge quiet">{}</span>', status, gettext("Ends"))
         if subscription.cancel_at_period_end
         else status
     )
@@ -491,7 +491,7 @@ SUBSCRIPTIONS = listing(
             _moment_of("period_start", _("Period from"), "current_period_start"),
             _moment_of("period_end", _("Period to"), "current_period_end"),
             _moment_of("trial_end", _("Trial until"), "trial_end"),
-            _moment_of("cancel_at", _("Cancels at"), "cancel_at"),
+            _moment_of("cancel_at", _("Ends"), "cancel_at"),
             _moment_of("canceled_at", _("Canceled"), "canceled_at"),
             id_column(lambda subscription: subscription),
         ),

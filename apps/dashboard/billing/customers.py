@@ -19,9 +19,9 @@ from apps.billing.services.portal import portal_url
 from apps.billing.subscriptions.upcoming import cycle_cents
 from apps.core import searching
 from apps.core.money import Fiat
-from apps.core.text.countries import countries, country_code, country_name
+from apps.core.text.countries import country_code, country_name
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
-from apps.dashboard.billing.forms import BillingForm, rates_to_choose
+from apps.dashboard.billing.forms import AddressForm, rates_to_choose
 from apps.dashboard.site import form_keys
 from apps.dashboard.site.views import (
     Answer,
@@ -121,7 +121,7 @@ def _to_pay_back(customer: Customer, currency: str) -> list[tuple[Payment, str]]
     ]
 
 
-class CustomerForm(BillingForm):
+class CustomerForm(AddressForm):
     """`before` is the address that the customer has: what an API wrote into it beside these inputs
     stays."""
 
@@ -146,26 +146,13 @@ class CustomerForm(BillingForm):
         return CustomerChanges.read(self._fields())
 
     def _fields(self) -> dict[str, object]:
-        address = {name: self.values[name] for name in ADDRESS if self.values[name]}
-        return {**self.filled(*_FIELDS), "address": {**address, **self.other_fields} or None}
+        address = {**self.address_typed(), **self.other_fields}
+        return {**self.filled(*_FIELDS), "address": address or None}
 
     @property
     def formats(self) -> list[tuple[str, str]]:
         """Formats of the XML to choose from."""
         return [(item.key, item.name) for item in FORMATS.values()]
-
-    @property
-    def countries(self) -> list[tuple[str, str]]:
-        """Countries to choose from, and an API's value that is none of them."""
-        written = self.values["country"]
-        choices = countries()
-        return (
-            choices if not written or written in dict(choices) else [(written, written), *choices]
-        )
-
-    @property
-    def address(self) -> list[tuple[str, str, str]]:
-        return [(name, gettext(label), self.values[name]) for name, label in ADDRESS.items()]
 
 
 def create(request: PageRequest) -> HttpResponse:

@@ -20,9 +20,11 @@ from apps.core import money
 from apps.core.errors import Failure
 from apps.core.messages.fields import is_uuid, parse_date
 from apps.core.messages.invalid import SENTENCES, Invalid
+from apps.core.text.countries import countries
 from apps.core.text.days import end_of_day
 from apps.core.typed_amounts import cents_typed, percent_typed, whole_typed
 from apps.core.web.forms import Form, figures_of
+from apps.dashboard.billing.columns import ADDRESS
 
 ADD = "add_customer"  # the button that adds somebody new
 RATES_MAX = 200
@@ -125,6 +127,28 @@ class BillingForm(Form):
         return {name: self.values[name] or None for name in names}
 
 
+class AddressForm(BillingForm):
+    """A form in which a customer's address is typed, part by part."""
+
+    @property
+    def address(self) -> list[tuple[str, str, str]]:
+        """Each part: its input, its label, what was typed."""
+        return [(name, gettext(label), self.values[name]) for name, label in ADDRESS.items()]
+
+    def address_typed(self) -> dict[str, object]:
+        """The parts that aren't empty, as requests have them."""
+        return {name: self.values[name] for name in ADDRESS if self.values[name]}
+
+    @property
+    def countries(self) -> list[tuple[str, str]]:
+        """Countries to choose from, and an API's value that is none of them."""
+        written = self.values["country"]
+        choices = countries()
+        return (
+            choices if not written or written in dict(choices) else [(written, written), *choices]
+        )
+
+
 def rates_to_choose(access: Access, *chosen: str) -> list[tuple[str, str]]:
     """The IDs and names of active rates, and of those that were chosen before."""
     rows = tax_rates_visible_to(access)[:RATES_MAX]
@@ -178,23 +202,25 @@ def last_second(text: str, name: str, zone: tzinfo) -> str:
     return end.isoformat().replace("+00:00", "Z")
 
 
-def customer_named(access: Access, form: BillingForm, *, is_adding: bool) -> Customer:
-    """Whom a form names by `email`; somebody new with `customer_name`. Raises NoSuchCustomer, or
-    what adding a customer raises."""
+def customer_named(access: Access, form: AddressForm, *, is_adding: bool) -> Customer:
+    """Whom a form names by `email`; somebody new with `customer_name` and the address. Raises
+    NoSuchCustomer, or what adding a customer raises."""
     email = form.values["email"]
     name = form.values["customer_name"]
     customer = customer_with_email(access, email) if email else None
     if customer is None and is_adding:
-        return create_customer(access, CustomerRequest.read({"email": email, "name": name or None}))
+        asked = {"email": email, "name": name or None, "address": form.address_typed() or None}
+        return create_customer(access, CustomerRequest.read(asked))
     if customer is None or customer.deleted_at is not None:
         raise NoSuchCustomer
     return customer
 
 
-def may_add(access: Access, email: str, refusal: Exception) -> bool:
-    """True if a form that was refused offers to add the customer."""
+def may_add(access: Access, email: str, refusal: Exception, *, is_adding: bool) -> bool:
+    """True if a form that was refused offers to add the customer, and keeps what was typed of
+    them."""
     return (
-        isinstance(refusal, NoSuchCustomer)
+        (is_adding or isinstance(refusal, NoSuchCustomer))
         and bool(email)
         and customer_with_email(access, email) is None
     )

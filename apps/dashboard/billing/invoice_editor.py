@@ -26,9 +26,10 @@ from apps.billing.taxes.counting import Totals
 from apps.core import money
 from apps.core.text.days import zone_named
 from apps.core.typed_amounts import cents_typed, whole_typed
+from apps.dashboard.billing.columns import ADDRESS
 from apps.dashboard.billing.forms import (
     ADD,
-    BillingForm,
+    AddressForm,
     customer_named,
     discount_shown,
     discount_typed,
@@ -59,7 +60,7 @@ _INPUTS = {
 Lines = list[dict[str, str]]
 
 
-class InvoiceForm(BillingForm):
+class InvoiceForm(AddressForm):
     """`lines` as they were typed; the inputs of the first are `what-1`, `many-1` and `each-1`.
 
     A due day is one of `zone`; the one that `due_at` falls on keeps its hour.
@@ -69,6 +70,7 @@ class InvoiceForm(BillingForm):
     inputs = {
         "customer_id": "email",
         "name": "customer_name",
+        "address": "line1",
         "due_at": "due",
         "discount_value": "discount",
         "tax_rate_bps": "tax",
@@ -90,6 +92,7 @@ class InvoiceForm(BillingForm):
         self.names = (
             "email",
             "customer_name",
+            *ADDRESS,
             "currency",
             "due",
             *inputs,
@@ -229,12 +232,13 @@ def create(request: PageRequest) -> HttpResponse:
     form = InvoiceForm.posted(request)
     if "save" not in request.POST and ADD not in request.POST:
         return _counted(request, form)
+    is_adding = ADD in request.POST
     try:
         key = form_keys.of(form.values)
-        customer = customer_named(access, form, is_adding=ADD in request.POST)
+        customer = customer_named(access, form, is_adding=is_adding)
         invoice = create_invoice(access, form.request(customer), form_key=key)
     except Refusals as refusal:
-        is_new = may_add(access, form.values["email"], refusal)
+        is_new = may_add(access, form.values["email"], refusal, is_adding=is_adding)
         return _form(request, form.refuse(refusal), is_new=is_new)
     messages.success(
         request, gettext("Draft saved. Your customer can’t see it until you finalize it.")

@@ -21,10 +21,10 @@ from apps.billing.subscriptions.upcoming import cycle_cents, upcoming_cycles
 from apps.core.messages.fields import is_uuid
 from apps.core.typed_amounts import whole_typed
 from apps.dashboard.billing.acts import RecordAction, attempt, find_act
-from apps.dashboard.billing.columns import SUBSCRIPTIONS
+from apps.dashboard.billing.columns import ADDRESS, SUBSCRIPTIONS
 from apps.dashboard.billing.forms import (
     ADD,
-    BillingForm,
+    AddressForm,
     customer_named,
     discount_shown,
     discount_typed,
@@ -136,7 +136,7 @@ class ItemRow:
     quantity: str
 
 
-class SubscriptionForm(BillingForm):
+class SubscriptionForm(AddressForm):
     """`rows` are the prices, each with its quantity; the inputs of the first are `price-1` and
     `quantity-1`."""
 
@@ -144,6 +144,7 @@ class SubscriptionForm(BillingForm):
     inputs = {
         "customer_id": "email",
         "name": "customer_name",
+        "address": "line1",
         "items": "price-1",
         "trial_period_days": "trial_days",
         "discount_value": "discount",
@@ -153,7 +154,7 @@ class SubscriptionForm(BillingForm):
         self.rows = rows
         inputs = [f"{name}-{n}" for n in range(1, len(rows) + 1) for name in ("price", "quantity")]
         own = ("trial_days", "grace_cycles", "discount", "discount_type", "tax_rate_id")
-        self.names = ("email", "customer_name", *inputs, *own)
+        self.names = ("email", "customer_name", *ADDRESS, *inputs, *own)
         self.currency = ""
         super().__init__(typed)
 
@@ -219,14 +220,15 @@ def create(request: PageRequest) -> HttpResponse:
     form = SubscriptionForm.posted(request)
     if "more" in request.POST:
         return _form(request, form)
+    is_adding = ADD in request.POST
     try:
         key = form_keys.of(form.values)
-        customer = customer_named(request.access, form, is_adding=ADD in request.POST)
+        customer = customer_named(request.access, form, is_adding=is_adding)
         subscription = services.create_subscription(
             request.access, form.request(customer), form_key=key
         )
     except Refusals as refusal:
-        is_new = may_add(request.access, form.values["email"], refusal)
+        is_new = may_add(request.access, form.values["email"], refusal, is_adding=is_adding)
         return _form(request, form.refuse(refusal), is_new=is_new)
     messages.success(
         request,

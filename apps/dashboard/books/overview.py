@@ -61,7 +61,9 @@ class RangeChoice:
 @dataclass(frozen=True)
 class Overview:
     """`other_volumes` are the volumes in currencies that the figures leave out. Payments that can
-    still complete, which `has_open` says there are, don't count in the success rate."""
+    still complete, which `has_open` says there are, don't count in the success rate. Where
+    `is_overpaid`, customers sent so much more than they were asked for that net is above gross
+    volume, which counts what they were asked for."""
 
     choices: list[RangeChoice]
     now: Days
@@ -71,6 +73,7 @@ class Overview:
     chart: Chart | None
     other_volumes: list[str]
     has_open: bool
+    is_overpaid: bool
 
 
 def overview(access: Access, chosen: str) -> Overview:
@@ -98,6 +101,7 @@ def overview(access: Access, chosen: str) -> Overview:
             if cents and code != currency
         ],
         has_open=these.totals.order_count_by_currency.get(currency, 0) > sales.ended[currency],
+        is_overpaid=net is not None and net[0] > these.totals.volume_cents.get(currency, 0),
     )
 
 

@@ -92,6 +92,14 @@ def test_somebody_new_is_added_where_they_are_billed(cast: Cast, browser: Browse
         row.customer.email,
         row.customer.name,
     ) == (EMAIL, "Ann")
+    assert row.customer.address is None
+    address = {"line1": "Marktplatz 2", "postal_code": "53111", "city": "Bonn", "country": "DE"}
+    eva = draft_form(email="eva@example.com", add_customer="1", customer_name="Eva", **address)
+    wrong = text(new(browser, "invoices/new", **{**eva, "email": "eva"}))
+    assert 'value="Marktplatz 2"' in wrong and 'value="Eva"' in wrong
+    assert '<option value="DE" selected>' in wrong
+    new(browser, "invoices/new", **eva)
+    assert Customer.objects.get(name="Eva").address == address
     sent = {
         "email": "ben@example.com",
         "price": [billing.price(cast.bakery.test)["id"]],
@@ -99,8 +107,9 @@ def test_somebody_new_is_added_where_they_are_billed(cast: Cast, browser: Browse
         "trial_days": "7",
     }
     assert "and start the subscription" in text(new(browser, "subscriptions/new", **sent))
-    new(browser, "subscriptions/new", **sent, add_customer="1")
-    assert Subscription.objects.get().customer.email == "ben@example.com"
+    new(browser, "subscriptions/new", **sent, add_customer="1", **address)
+    (ben,) = [row.customer for row in Subscription.objects.all()]
+    assert (ben.email, ben.address) == ("ben@example.com", address)
     browser.post(f"customers/{row.customer_id}/delete")
     again = new(browser, "invoices/new", **draft_form(save="1"))
     assert again.status_code == 422 and "add_customer" not in text(again)
