@@ -21,7 +21,7 @@ from apps.core import searching
 from apps.core.money import Fiat
 from apps.core.text.countries import country_code, country_name
 from apps.dashboard.billing.columns import ADDRESS, CUSTOMERS
-from apps.dashboard.billing.forms import AddressForm, rates_to_choose
+from apps.dashboard.billing.forms import PostalAddressForm, rates_to_choose
 from apps.dashboard.site import form_keys
 from apps.dashboard.site.views import (
     Answer,
@@ -121,7 +121,7 @@ def _to_pay_back(customer: Customer, currency: str) -> list[tuple[Payment, str]]
     ]
 
 
-class CustomerForm(AddressForm):
+class CustomerForm(PostalAddressForm):
     """`before` is the address that the customer has: what an API wrote into it beside these inputs
     stays."""
 

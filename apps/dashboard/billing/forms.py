@@ -127,7 +127,7 @@ class BillingForm(Form):
         return {name: self.values[name] or None for name in names}
 
 
-class AddressForm(BillingForm):
+class PostalAddressForm(BillingForm):
     """A form in which a customer's address is typed, part by part."""
 
     @property
@@ -202,7 +202,7 @@ def last_second(text: str, name: str, zone: tzinfo) -> str:
     return end.isoformat().replace("+00:00", "Z")
 
 
-def customer_named(access: Access, form: AddressForm, *, is_adding: bool) -> Customer:
+def customer_named(access: Access, form: PostalAddressForm, *, is_adding: bool) -> Customer:
     """Whom a form names by `email`; somebody new with `customer_name` and the address. Raises
     NoSuchCustomer, or what adding a customer raises."""
     email = form.values["email"]

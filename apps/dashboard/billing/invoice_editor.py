@@ -29,7 +29,7 @@ from apps.core.typed_amounts import cents_typed, whole_typed
 from apps.dashboard.billing.columns import ADDRESS
 from apps.dashboard.billing.forms import (
     ADD,
-    AddressForm,
+    PostalAddressForm,
     customer_named,
     discount_shown,
     discount_typed,
@@ -60,7 +60,7 @@ _INPUTS = {
 Lines = list[dict[str, str]]
 
 
-class InvoiceForm(AddressForm):
+class InvoiceForm(PostalAddressForm):
     """`lines` as they were typed; the inputs of the first are `what-1`, `many-1` and `each-1`.
 
     A due day is one of `zone`; the one that `due_at` falls on keeps its hour.

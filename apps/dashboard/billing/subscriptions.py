@@ -24,7 +24,7 @@ from apps.dashboard.billing.acts import RecordAction, attempt, find_act
 from apps.dashboard.billing.columns import ADDRESS, SUBSCRIPTIONS
 from apps.dashboard.billing.forms import (
     ADD,
-    AddressForm,
+    PostalAddressForm,
     customer_named,
     discount_shown,
     discount_typed,
@@ -136,7 +136,7 @@ class ItemRow:
     quantity: str
 
 
-class SubscriptionForm(AddressForm):
+class SubscriptionForm(PostalAddressForm):
     """`rows` are the prices, each with its quantity; the inputs of the first are `price-1` and
     `quantity-1`."""
 
