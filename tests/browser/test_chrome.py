@@ -7,19 +7,20 @@ from playwright.sync_api import Page, expect
 
 from apps.dashboard.urls import PAGES
 from apps.stores.models import Store
-from tests.browser.conftest import OpenPage, barriers, overflow, put_on, shoot
+from tests.browser.conftest import OpenPage, barriers, overflow, put_on, shoot, turn_to
 from tests.browser.judging import TURNED_TO
 from tests.browser.stories import begin
 from tests.browser.test_every_page import NOT_PAGES, ON_THE_WAY, STEPS
 from tests.cast import Cast
 from tests.dashboard.test_pages import Records, path_of
-from tests.make import advance
+from tests.make import advance, fresh_address, store_coins
 from tests.stage import empty_buckets
 
 HEIGHTS = {390: 120, 1280: 96, 1920: 96}
 # Where a page begins, of pages that have the frame.
 TOP_OF_MAIN = """() => document.querySelector("header.head")
     && document.querySelector("main").getBoundingClientRect().top + scrollY"""
+LOWER_CASE = re.compile(r"\bMode:? (?:test|live)\b")
 UGLY = "Café مقهى الحي 🥐 Überlandstraßenbahnhaltestelle am Ende der langen Straße"
 
 
@@ -77,6 +78,37 @@ def test_no_page_begins_lower_than_96_pixels_on_a_desk_and_120_on_a_phone(
     expect(page.get_by_role("region", name="Test mode")).to_be_visible()
     wrong += too_tall(page, "/dashboard/payments")
     assert wrong == [], "\n".join(wrong)
+
+
+def test_no_label_is_followed_by_the_mode_as_programs_write_it(
+    world: Cast, open_page: OpenPage
+) -> None:
+    """Neither where a payout is reviewed nor where the mode is said beside keys and endpoints."""
+    store_coins(world.bakery.store, "SETH", 10**18)
+    page = begin(open_page, "mode", world.alice, "payouts/new").page
+    page.get_by_label("Amount", exact=True).fill("0.1")
+    page.locator("#destination_address").fill(fresh_address())
+    page.get_by_role("button", name="Review payout").click()
+    mode = page.locator(".facts div", has=page.get_by_text("Mode", exact=True))
+    expect(mode.locator("dd")).to_have_text("Test")
+    wrong = [page.url] if LOWER_CASE.search(words_of(page)) else []
+    for path in (
+        "",
+        "payments",
+        "api-keys",
+        "webhooks",
+        "agents",
+        "events",
+        "requests",
+        "settings",
+    ):
+        turn_to(page, f"/dashboard/{path}")
+        wrong += [path] if LOWER_CASE.search(words_of(page)) else []
+    assert wrong == []
+
+
+def words_of(page: Page) -> str:
+    return " ".join(page.locator("body").inner_text().split())
 
 
 def test_mode_and_clock_stand_in_the_one_bar_and_work_without_script(

@@ -1,6 +1,7 @@
 """Platforms and agents in a real browser: a merchant is added, onboarded by a link and overseen; an
 agent gets a credential."""
 
+import re
 from typing import Any
 
 import pytest
@@ -8,7 +9,8 @@ from django.core import mail as django_mail
 from playwright.sync_api import Page, expect
 
 from apps.access.factors import second_factor
-from apps.core import mail
+from apps.core import clock, mail
+from apps.payments import hourly_sums, sold_sums
 from apps.stores.models import Store
 from apps.stores.services import change_store
 from apps.stores.settings import write_settings
@@ -205,3 +207,29 @@ def test_an_agent_gets_a_credential_and_its_mandate_is_seen(
     see(page, "Mandates", f"agents-mandates-{look}")
     turn_to(page, str(page.get_by_role("link", name="books").get_attribute("href")))
     see(page, "books", f"agents-mandate-{look}")
+
+
+@pytest.mark.parametrize(("look", "width", "dark"), LOOKS)
+def test_a_platform_reads_what_each_merchant_brings_and_opens_their_payment(
+    world: Cast, open_page: OpenPage, look: str, width: int, dark: bool
+) -> None:
+    """It isn't asked to take a payment of its own."""
+    platform = platform_of(world.bakery)
+    merchant = platform.sub()
+    made = make.paid(merchant.test, amount="30.00", order_id="A-1")
+    hourly_sums.sum_hours()
+    sold_sums.move_newest_days(clock.now(platform.store, "test").date())
+    page = signed_in(world, open_page, "/dashboard/", width, dark)
+    expect(page.get_by_text("No test payments of your own yet")).to_be_visible()
+    expect(page.get_by_text(re.compile("take a test payment", re.I))).to_have_count(0)
+    turn_to(page, "/dashboard/platform/accounts")
+    row = page.get_by_role("row").filter(has_text="Corner Shop")
+    for amount in ("€30.00", "€0.45"):
+        expect(row).to_contain_text(amount)
+    fine(page)
+    page.goto(page.url.split("/dashboard/")[0] + "/dashboard/platform/payments")
+    page.get_by_role("row").filter(has_text=made["reference"]).get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile(f"/platform/payments/{made['id']}$"))
+    for words in ("€30.00", "Corner Shop", "A-1", "€0.45", "Completed"):
+        expect(page.locator("main")).to_contain_text(words)
+    see(page, "€30.00", f"platform-payment-{look}")
