@@ -30,7 +30,6 @@ from apps.hosted.onboarding_business import (
     change_documents,
 )
 from apps.hosted.plumbing import Context, host_shown, picture, refused_if_too_often
-from apps.payouts.models import WalletNetwork
 from apps.platforms.models import OnboardingLink
 from apps.platforms.services import confirmations, onboarding
 from apps.stores.models import Currency
@@ -233,11 +232,7 @@ def _payout(
 ) -> HttpResponse:
     if form is None:
         form = DestinationForm({"kind": request.GET.get("kind", ""), "holder": link.account.name})
-    chains = {
-        asset.chain_id: asset.chain.name
-        for asset in active_assets(link.mode)
-        if asset.chain_id in WalletNetwork.values
-    }
+    chains = {asset.chain_id: asset.chain.name for asset in active_assets(link.mode)}
     context = {
         "networks": sorted(chains.items()),
         "currencies": Currency.choices,

@@ -8,15 +8,13 @@ from typing import Annotated
 from msgspec import UNSET, Meta, UnsetType, field
 
 from apps.assets.models import Asset
-from apps.chain.networks.families import shown_address
+from apps.chain.networks.families import fee_decimals, shown_address
 from apps.core import money
 from apps.core.clock import iso
 from apps.core.messages.documents import Decimals, Digits, Document, Id, Time
 from apps.payouts import states
 from apps.payouts.models import Payout, Schedule
 
-# The coins that pay for gas all have so many places.
-GAS_DECIMALS = 18
 PendingReason = Annotated[str, Meta(extra_json_schema={"enum": list(states.PENDING_REASONS)})]
 
 
@@ -120,7 +118,8 @@ class PayoutScheduleRun(Document, frozen=True, kw_only=True):
 def payout_document(payout: Payout) -> PayoutDocument:
     fee = payout.network_fee_atomic
     has_failed = payout.status == Payout.Status.FAILED
-    decimals = payout.asset.atomic_decimals
+    asset = payout.asset
+    decimals = asset.atomic_decimals
     return PayoutDocument(
         id=str(payout.pk),
         status=payout.status,
@@ -139,7 +138,9 @@ def payout_document(payout: Payout) -> PayoutDocument:
         paid_fee_cents=payout.paid_fee_cents,
         paid_at=iso(payout.paid_at),
         paid_external_reference=payout.paid_external_reference,
-        network_fee_decimal=None if fee is None else money.decimal_from_atomic(fee, GAS_DECIMALS),
+        network_fee_decimal=None
+        if fee is None
+        else money.decimal_from_atomic(fee, fee_decimals(asset.chain)),
         state_transitions=[transition.document() for transition in public_transitions(payout)],
         failure_reason=payout.failure_reason if has_failed else None,
         failure_code=payout.failure_code if has_failed else None,

@@ -9,19 +9,23 @@ from typing import Any
 import pytest
 
 from apps.access.access import Access
+from apps.access.factors import second_factor
+from apps.assets.models import Asset
+from apps.chain.addresses import NotValidOn
 from apps.chain.models import SightingRecord
 from apps.core import clock
 from apps.core.money import amount_text
 from apps.ledger.selectors import balances
 from apps.links.services.sales import payment_of
 from apps.payments.models import Payment
+from apps.payouts.services.destinations import UnknownNetwork, add_wallet, network_named, title
 from apps.reports.models import Report
 from apps.stores.models import Store
 from apps.stores.settings import write_settings
 from tests import make
 from tests.billing import records as billing
 from tests.bitcoin.node import Litecoin
-from tests.bitcoin.test_paying import Reading, entry, reading
+from tests.bitcoin.test_paying import CHAIN, Reading, entry, reading
 from tests.cast import Api
 from tests.dashboard.browse import Browser, text
 from tests.links.makers import made_link, reference_of, send
@@ -195,3 +199,36 @@ def test_agents_see_it_and_draw_on_it_and_cannot_offer_it_over_x402(
     assert refused.status_code == 422, refused.content
     kinds = json.dumps(reading.shop.test.get("/x402/supported").json())
     assert "LTC" not in kinds and "litecoin" not in kinds
+
+
+def test_each_place_for_an_address_shows_how_the_networks_addresses_begin(
+    litecoin: Litecoin, reading: Reading
+) -> None:
+    payment = make.payment(reading.shop.test)
+    pay(litecoin, reading, payment["id"])
+    second_factor.switch_on(reading.shop.owner, "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP")
+    browser = merchant(reading)
+    for path in ("payouts/new?asset=TLTC", f"payments/{payment['id']}/refund"):
+        page = browser.get(path).content.decode()
+        assert 'placeholder="tltc1…"' in page and 'placeholder="0x' not in page, path
+    assert 'placeholder="0x' not in browser.get("payouts/destinations/wallet").content.decode()
+
+
+def test_a_wallet_of_the_network_is_saved_and_paid_out_to(
+    litecoin: Litecoin, reading: Reading
+) -> None:
+    payment = make.payment(reading.shop.test)
+    pay(litecoin, reading, payment["id"])
+    goal = litecoin.faucet("getnewaddress")
+    store = reading.shop.store
+    with pytest.raises(NotValidOn):
+        add_wallet(store, "test", CHAIN, "0x52908400098527886E0F7030069857D2E4169EE7")
+    saved = add_wallet(store, "test", CHAIN, goal.upper(), "Cold wallet")
+    assert (saved.address, title(saved)) == (goal, f"{goal} (Litecoin Testnet)")
+    payout = make.payout(
+        reading.shop.test, 1_000_000, asset_id="TLTC", crypto_payout_detail_id=str(saved.pk)
+    )
+    assert payout["destination_address"] == goal
+    Asset.objects.filter(chain=CHAIN).update(is_active=False)
+    with pytest.raises(UnknownNetwork):
+        network_named(CHAIN)

@@ -3,6 +3,7 @@ names, and books that agree with the node."""
 
 from contextlib import closing
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ from apps.payments.services import treasury
 from apps.payments.services.refund_destinations import AddressMalformed, checked_address
 from apps.payments.services.refund_progress import advance_refunds
 from apps.payments.services.sweep_books import book_sweeps
+from apps.payouts.documents import payout_document
 from apps.payouts.models import Payout
 from apps.payouts.services.progress import advance_payouts
 from apps.stores.services import create_user
@@ -92,6 +94,10 @@ def test_forty_payouts_leave_in_one_transaction(litecoin: Litecoin, reading: Rea
     assert sum(order.network_fee_atomic for order in orders) == spend.candidates.get().fee_atomic
     for goal in goals:
         assert litecoin.faucet("getreceivedbyaddress", goal) == each / 10**8
+    # Fees are told with the places that the coin has.
+    told_fees = [payout_document(row).network_fee_decimal for row in Payout.objects.all()]
+    fee = Decimal(spend.candidates.get().fee_atomic) / 10**8
+    assert sum(Decimal(text or "0") for text in told_fees) == fee
     # Each coin of a deposit address is booked as brought to the wallet, and the change is one.
     sweeps = OutgoingTransaction.objects.filter(purpose="sweep")
     assert set(sweeps.values_list("handled_status", flat=True)) == {"confirmed"}

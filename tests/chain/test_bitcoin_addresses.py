@@ -9,6 +9,7 @@ from apps.chain.networks.bitcoin.accounts import (
     AccountProblem,
     UnusableKey,
     checksum_of,
+    key_address,
     read_account,
 )
 from apps.chain.networks.bitcoin.addresses import AddressProblem, BitcoinAddresses
@@ -22,7 +23,7 @@ from apps.chain.networks.bitcoin.parameters import (
     Parameters,
     ScriptKind,
 )
-from apps.chain.networks.bitcoin.text_forms import base58
+from apps.chain.networks.bitcoin.text_forms import base58, read_base58
 
 # The mnemonic of BIP-84 and BIP-86, and their account keys.
 WORDS = " ".join(["abandon"] * 11 + ["about"])
@@ -175,6 +176,32 @@ def test_each_mistake_has_a_sentence_of_its_own() -> None:
 @pytest.mark.parametrize("path", ["m", "m/84'", "m/84'/0'", "m/84'/0'/0'/0", "m/84/0/0"])
 def test_only_the_key_of_an_account_is_taken(path: str) -> None:
     assert problem_of(key_at(path).text(), BITCOIN, ScriptKind.WPKH) is AccountProblem.WRONG_DEPTH
+
+
+def with_prefix(key: bip32.Public, prefix: str) -> str:
+    """The key with another prefix: four bytes, in hex."""
+    return base58(bytes.fromhex(prefix) + read_base58(key.text())[4:])
+
+
+ZPUB_PREFIX, YPUB_PREFIX = "04b24746", "049d7cb2"
+
+
+def test_an_account_of_electrum_is_taken_at_its_place_and_nowhere_else() -> None:
+    account = read_account(with_prefix(key_at("m/0'"), ZPUB_PREFIX), BITCOIN)
+    assert account.kind is ScriptKind.WPKH
+    assert account.address(0) == key_address(BITCOIN, key_at("m/0'/0/0").key)
+    for path, prefix in [
+        ("m", ZPUB_PREFIX),
+        ("m/0", ZPUB_PREFIX),
+        ("m/1'", ZPUB_PREFIX),
+        ("m/84'", ZPUB_PREFIX),
+        ("m/0'/0'", ZPUB_PREFIX),
+        ("m/0'", YPUB_PREFIX),
+    ]:
+        problem = problem_of(with_prefix(key_at(path), prefix), BITCOIN)
+        assert problem is AccountProblem.WRONG_DEPTH
+    xpub = key_at("m/0'").text()  # which doesn't say what it makes
+    assert problem_of(xpub, BITCOIN, ScriptKind.WPKH) is AccountProblem.WRONG_DEPTH
 
 
 # --- addresses ------------------------------------------------------------------------------------

@@ -53,7 +53,12 @@ def test_a_wallets_network_is_called_as_its_chain(db: None) -> None:
     names = dict(Chain.objects.values_list("pk", "name"))
     assert names["sepolia"] == "Ethereum Sepolia"
     for network in WalletNetwork:
-        assert network.full_name == names.get(network.value, network.full_name)
+        assert network.label == names.get(network.value, network.label)
+
+
+def test_a_wallet_may_be_saved_on_every_network_of_the_catalog(db: None) -> None:
+    modes = {network.value: "test" if network.is_test else "live" for network in WalletNetwork}
+    assert dict(Chain.objects.values_list("pk", "mode")).items() <= modes.items()
 
 
 def test_whose_a_record_is_comes_first_and_what_belongs_to_nobody_stays() -> None:

@@ -16,6 +16,8 @@ _LINKS: dict[str, Links] = {
     NetworkFamily.EVM: EvmLinks(),
     NetworkFamily.BITCOIN: BitcoinLinks(),
 }
+# Places of the coins that pay for transactions: all of a family have the same.
+_FEE_DECIMALS = {NetworkFamily.EVM.value: 18, NetworkFamily.BITCOIN.value: 8}
 # Of Bitcoin's family each network has addresses of its own.
 _ALL: tuple[Addresses, ...] = (_EVM, *(BitcoinAddresses(each) for each in NETWORKS))
 
@@ -33,6 +35,11 @@ def tells_all(chain: Chain) -> bool:
 def has_coins(chain: Chain) -> bool:
     """Tell whether what was received is spent whole there, and an order has no nonce."""
     return chain.family == NetworkFamily.BITCOIN
+
+
+def fee_decimals(chain: Chain) -> int:
+    """Places of the coin in which the network's fees are."""
+    return _FEE_DECIMALS[chain.family]
 
 
 @cache

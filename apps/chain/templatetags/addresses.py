@@ -2,6 +2,7 @@
 
 from django import template
 
+from apps.assets.models import Chain
 from apps.chain.networks import families
 
 register = template.Library()
@@ -11,3 +12,9 @@ register = template.Library()
 def spelled(address: str | None) -> str:
     """As the API writes it; empty without one."""
     return families.shown_address(address)
+
+
+@register.filter
+def beginning(chain: Chain) -> str:
+    """How addresses of the network begin, for an empty input: `0x…`, `ltc1…`."""
+    return f"{families.addresses_of(chain).beginning}…"

@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, gettext_noop
 
-from apps.assets.models import Asset
+from apps.assets.models import Asset, Chain
 from apps.billing.selectors import invoice_of
 from apps.chain.networks.families import shown_address
 from apps.core import money
@@ -112,6 +112,14 @@ class RefundForm(Form):
         if not asset_id and self.takes_asset:
             return None
         return next((item for item in self.refundable if asset_id in ("", item.asset.pk)), None)
+
+    @property
+    def network(self) -> Chain | None:
+        """The network that the coins go back on, where it is one."""
+        coin = self.coin
+        assets = [coin.asset] if coin else [row.address.asset for row in self.received]
+        chains = {asset.chain for asset in assets}
+        return chains.pop() if len(chains) == 1 else None
 
     @property
     def unit(self) -> str:
@@ -412,6 +420,7 @@ def _form(request: PageRequest, form: RefundForm) -> HttpResponse:
         "form": form,
         "errors": form.common_errors,
         "chosen": chosen,
+        "network": form.network,
         "units": [] if chosen is None else _units(chosen),
         "maximums": [] if chosen is None else _maximums(chosen),
         "parts": _PARTS,

@@ -17,11 +17,12 @@ from apps.dashboard.site.views import Answer, PageRequest, Refusals, find, go, s
 from apps.dashboard.tables import cells as list_cells
 from apps.dashboard.tables.files import DESTINATIONS
 from apps.payouts import selectors
-from apps.payouts.models import Destination, PayoutSettings, WalletNetwork
+from apps.payouts.models import Destination, PayoutSettings
 from apps.payouts.services.destinations import (
     add_bank,
     add_wallet,
     network_named,
+    networks_offered,
     remove_destination,
 )
 from apps.payouts.services.known_addresses import lookalike_of
@@ -113,8 +114,8 @@ def _networks(request: PageRequest) -> list[tuple[str, str]]:
     """Named as everywhere else on the dashboard."""
     names = dict(Chain.objects.values_list("pk", "name"))
     return [
-        (network.value, names.get(network.value, network.full_name))
-        for network in WalletNetwork
+        (network.value, names.get(network.value, str(network.label)))
+        for network in networks_offered()
         if network.is_test != request.access.is_live
     ]
 

@@ -32,28 +32,63 @@ __all__ = [
 ]
 
 
-# Of networks whose chains have longer names than they.
-_CHAIN_NAMES = {"arbitrum": "Arbitrum One", "sepolia": "Ethereum Sepolia"}
-
-
 class WalletNetwork(models.TextChoices):
-    """The networks that a saved wallet may be on. No asset is on the last one yet."""
+    """The networks that a saved wallet may be on, by the names of their chains: all of the catalog,
+    and one on which no asset is yet."""
 
     ETHEREUM = "ethereum", "Ethereum"
-    SEPOLIA = "sepolia", "Sepolia"
+    SEPOLIA = "sepolia", "Ethereum Sepolia"
     BASE = "base", "Base"
-    ARBITRUM = "arbitrum", "Arbitrum"
+    ARBITRUM = "arbitrum", "Arbitrum One"
     POLYGON = "polygon", "Polygon"
     BSC = "bsc", "BNB Smart Chain"
+    OPTIMISM = "optimism", "OP Mainnet"
+    AVALANCHE = "avalanche", "Avalanche"
+    TEMPO = "tempo", "Tempo"
+    BITCOIN = "bitcoin", "Bitcoin"
+    LITECOIN = "litecoin", "Litecoin"
+    BASE_SEPOLIA = "base_sepolia", "Base Sepolia"
+    ARBITRUM_SEPOLIA = "arbitrum_sepolia", "Arbitrum Sepolia"
+    OPTIMISM_SEPOLIA = "optimism_sepolia", "OP Sepolia"
+    POLYGON_AMOY = "polygon_amoy", "Polygon Amoy"
+    AVALANCHE_FUJI = "avalanche_fuji", "Avalanche Fuji"
+    TEMPO_MODERATO = "tempo_moderato", "Tempo Moderato"
+    BITCOIN_TESTNET = "bitcoin_testnet", "Bitcoin Testnet"
+    LITECOIN_TESTNET = "litecoin_testnet", "Litecoin Testnet"
 
     @property
     def is_test(self) -> bool:
-        return self == WalletNetwork.SEPOLIA
+        return self in _OF_TEST_MODE
 
     @property
-    def full_name(self) -> str:
-        """As its chain is called everywhere."""
-        return _CHAIN_NAMES.get(self.value, str(self.label))
+    def is_always_offered(self) -> bool:
+        """True if a wallet may be saved there before the operator offers one of its coins."""
+        return self in _ALWAYS_OFFERED
+
+
+_OF_TEST_MODE = frozenset(
+    {
+        WalletNetwork.SEPOLIA,
+        WalletNetwork.BASE_SEPOLIA,
+        WalletNetwork.ARBITRUM_SEPOLIA,
+        WalletNetwork.OPTIMISM_SEPOLIA,
+        WalletNetwork.POLYGON_AMOY,
+        WalletNetwork.AVALANCHE_FUJI,
+        WalletNetwork.TEMPO_MODERATO,
+        WalletNetwork.BITCOIN_TESTNET,
+        WalletNetwork.LITECOIN_TESTNET,
+    }
+)
+_ALWAYS_OFFERED = frozenset(
+    {
+        WalletNetwork.ETHEREUM,
+        WalletNetwork.SEPOLIA,
+        WalletNetwork.BASE,
+        WalletNetwork.ARBITRUM,
+        WalletNetwork.POLYGON,
+        WalletNetwork.BSC,
+    }
+)
 
 
 class Destination(Owned):
@@ -66,7 +101,7 @@ class Destination(Owned):
 
     kind = models.CharField(max_length=6, choices=Kind.choices)
     label = models.CharField(max_length=100, blank=True)
-    network = models.CharField(max_length=10, choices=WalletNetwork.choices, blank=True)
+    network = models.CharField(max_length=20, choices=WalletNetwork.choices, blank=True)
     address = models.CharField(max_length=ADDRESS_LENGTH, blank=True, db_collation="C")
     currency = models.CharField(max_length=3, blank=True)
     holder = models.CharField(max_length=200, blank=True)

@@ -72,13 +72,21 @@ class HolderMissing(Failure):
     message = "Name the holder of the account"
 
 
+def networks_offered() -> list[WalletNetwork]:
+    """Those on which a wallet may be saved: of some always, of others while a coin of theirs is
+    offered."""
+    offered = set(Asset.objects.filter(is_active=True).values_list("chain", flat=True))
+    return [row for row in WalletNetwork if row.is_always_offered or row.value in offered]
+
+
 def network_named(text: str) -> str:
     """A network's name in any case, or the symbol of its chain. Raises UnknownNetwork."""
     name = text.strip().lower()
-    if name in WalletNetwork.values:
+    offered = [row.value for row in networks_offered()]
+    if name in offered:
         return name
     chain_id = (
-        Asset.objects.filter(chain__symbol__iexact=name, chain__in=WalletNetwork.values)
+        Asset.objects.filter(chain__symbol__iexact=name, chain__in=offered)
         .values_list("chain", flat=True)
         .first()
     )
@@ -210,7 +218,7 @@ def _save(
 
 
 def network_name(wallet: Destination) -> str:
-    return WalletNetwork(wallet.network).full_name
+    return str(WalletNetwork(wallet.network).label)
 
 
 def title(destination: Destination) -> str:

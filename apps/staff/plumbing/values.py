@@ -15,6 +15,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from apps.chain.networks.families import fee_decimals
 from apps.core import money
 from apps.core.messages.fields import is_uuid
 from apps.core.templatetags.tillgate import (
@@ -63,7 +64,6 @@ _COINS = {
 }
 # The money that a rate is in, where it is a column of the record or of what it belongs to.
 _RATES = {"exchange_rate": "payment.settlement_currency", "paid_fx_rate": "fiat_currency"}
-GAS_DECIMALS = 18
 NO_END = "No end"  # of what is valid until something else is
 _KEYS = {"secret": "Secret keys of the store", "publishable": "Publishable keys of the store"}
 _CALLER_PAGES = {
@@ -274,8 +274,7 @@ def _coins_alone(row: Any, name: str, atomic: int) -> str:
 def coin_of(row: Any, name: str) -> tuple[str, int] | None:
     """Symbol and decimals of the coin of a column in atomic units; None when nothing tells."""
     if _COINS.get(name) == "":
-        symbol = _gas_symbol(row)
-        return (symbol, GAS_DECIMALS) if symbol else None
+        return _fee_coin(row)
     own = row if hasattr(row, "coin_symbol") else None
     coin = own or _first(row, (_COINS.get(name, "asset"), "offer.asset"))
     return None if coin is None else (coin.coin_symbol, coin.atomic_decimals)
@@ -291,15 +290,14 @@ def _first(row: Any, paths: Sequence[str]) -> Any:
     return None
 
 
-def _gas_symbol(row: Any) -> str:
+def _fee_coin(row: Any) -> tuple[str, int] | None:
     """The native coin's, as people call it: the chain's own symbol tells test networks apart."""
     chain = row.chain if hasattr(row, "chain") else row.asset.chain
     if chain is None:
-        return ""
-    return (
-        chain.assets.filter(contract_address=None).values_list("coin_symbol", flat=True).first()
-        or ""
-    )
+        return None
+    symbols = chain.assets.filter(contract_address=None).values_list("coin_symbol", flat=True)
+    symbol = symbols.first()
+    return (symbol, fee_decimals(chain)) if symbol else None
 
 
 def named(row: models.Model) -> str:

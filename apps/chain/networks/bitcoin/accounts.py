@@ -25,6 +25,8 @@ from apps.chain.networks.bitcoin.text_forms import WrongChecksum, base58, read_b
 RECEIVING, CHANGE = 0, 1
 TEXT_MAX = 1000
 _ACCOUNT_DEPTH = 3
+# Of the account of a wallet with a recovery phrase of Electrum's own, m/0' (decision 925).
+_ELECTRUM_PLACE = (1, bip32.HARDENED)
 _KEY_BYTES = 78
 _VERSION_BYTES = 4
 # Of one private key as text: Bitcoin, Litecoin, and their test networks.
@@ -225,13 +227,15 @@ def _key_in(text: str, parameters: Parameters) -> tuple[bip32.Public, ScriptKind
     if version not in parameters.public_versions:
         raise UnusableKey(AccountProblem.OTHER_NETWORK)
     number = int.from_bytes(raw[9:13])
-    if depth != _ACCOUNT_DEPTH or number < bip32.HARDENED:
+    kind = parameters.public_versions[version]
+    is_electrum = (depth, number, kind) == (*_ELECTRUM_PLACE, ScriptKind.WPKH)
+    if not is_electrum and (depth != _ACCOUNT_DEPTH or number < bip32.HARDENED):
         raise UnusableKey(AccountProblem.WRONG_DEPTH)
     try:
         key = bip32.Public(PublicKey(raw[45:]), raw[13:45], depth, raw[5:9], number)
     except ValueError:
         raise UnusableKey(AccountProblem.NOT_ONE) from None
-    return key, parameters.public_versions[version]
+    return key, kind
 
 
 def _tweaked(key: PublicKey) -> bytes:
