@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from apps.assets.models import Asset, Chain, TokenStandard
 from apps.audit import custody_addresses
-from apps.audit.holdings import Holdings, holdings_of, patience_of
+from apps.chain.holdings import Holdings, holdings_of, patience_of
 from apps.chain.models import Address, HotWallet, OutgoingTransaction
 from apps.chain.networks.families import addresses_of, stored
 from apps.chain.networks.finality import final_number

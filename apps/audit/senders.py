@@ -14,7 +14,7 @@ from apps.chain.nodes import nodes_of
 from apps.chain.payers import (
     SHARED_TRANSACTIONS_MIN,
     codes_at,
-    has_authorized,
+    has_signed_one,
     is_delegated,
     transaction_counts,
 )
@@ -91,7 +91,6 @@ def _problem(nodes: Nodes, sender: _SenderRecord, code: str, count: int) -> str:
         return "it is known as an account with a key, and is a contract"
     if code or count:
         return ""
-    receipts = nodes.anyone([("eth_getTransactionReceipt", [item]) for item in sender.tx_hashes])
-    if any(has_authorized(receipt, sender.address) for receipt in receipts if receipt is not None):
+    if has_signed_one(nodes, sender.address, sender.tx_hashes):
         return ""
     return "it is known as an account with a key, and nothing shows one"

@@ -128,6 +128,13 @@ def has_authorized(receipt: Any, address: str) -> bool:
     )
 
 
+def has_signed_one(nodes: Nodes, address: str, tx_hashes: Sequence[str]) -> bool:
+    """Tell whether one of the transactions used an authorization that this address has signed.
+    Raises RpcError."""
+    receipts = nodes.anyone([("eth_getTransactionReceipt", [tx_hash]) for tx_hash in tx_hashes])
+    return any(has_authorized(receipt, address) for receipt in receipts if receipt is not None)
+
+
 def codes_at(nodes: Nodes, addresses: Sequence[str]) -> list[str]:
     """The code of each address in lower case, empty where there is none. Raises RpcError."""
     codes = nodes.batch([("eth_getCode", [address, "latest"]) for address in addresses])

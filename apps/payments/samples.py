@@ -2,6 +2,7 @@
 
 from msgspec.structs import asdict
 
+from apps.chain.networks.samples import sample_address, sample_hash
 from apps.payments import states
 from apps.payments.documents.deposits import TransactionDocument
 from apps.payments.documents.events import (
@@ -50,10 +51,10 @@ def _refund(status: str) -> RefundDocument:
         payment_intent_id=SAMPLE_ID,
         status=status,
         reason="merchant_requested",
-        destination_address="0x" + "22" * 20,
+        destination_address=sample_address("2"),
         amount_atomic="5555560000000000",
         amount="0.00555556",
-        tx_hash="0x" + "44" * 32,
+        tx_hash=sample_hash("4"),
         attempts=1,
         failure_reason="The transaction was reverted",
         asset_id="SETH",
@@ -83,9 +84,9 @@ def _intent(before: str | None, after: str, reason: str | None) -> IntentEvent:
 
 def _transaction(status: str) -> TransactionDocument:
     return TransactionDocument(
-        tx_hash="0x" + "11" * 32,
-        from_address="0x" + "22" * 20,
-        deposit_address="0x" + "33" * 20,
+        tx_hash=sample_hash("1"),
+        from_address=sample_address("2"),
+        deposit_address=sample_address("3"),
         confirmations=3 if status == "confirmed" else 0,
         required_confirmations=3,
         waits_for=None if status == "confirmed" else "confirmations",

@@ -28,6 +28,7 @@ from tests.bitcoin.node import Litecoin
 from tests.bitcoin.test_paying import Reading, entry, reading, reading_of, taker_of
 from tests.cast import Shop
 from tests.chain.own_wallets import choose
+from tests.dashboard.browse import Browser, text
 from tests.reports.reading import STATEMENT, made, rows_of
 from tests.roles import acting_as
 
@@ -243,3 +244,19 @@ def test_open_payments_keep_their_addresses_when_the_store_goes_there_and_back(
     coins = set(CoinRecord.objects.values_list("address", flat=True))
     assert coins == {entry(held)["address"], entry(again)["address"]}
     assert not [found for each in verify.verdicts(check_chain=True) for found in each.findings]
+
+
+def test_the_page_says_how_far_the_wallet_has_to_look_past_unpaid_addresses(
+    litecoin: Litecoin, reading: Reading
+) -> None:
+    """Wallets look past twenty unused addresses; none is given twice to keep within that."""
+    choose(reading.shop, "TLTC", content=vpub())
+    ways = [entry(make.payment(reading.shop.test)) for _ in range(22)]
+    assert len({way["address"] for way in ways}) == 22
+    browser = Browser(reading.shop.owner)
+    browser.post("mode", mode="test")
+    assert "gap limit" not in text(browser.get("settings/wallets"))
+    litecoin.pay(ways[-1]["address"], ways[-1]["crypto_amount"])
+    litecoin.mine(3)
+    reading.read()
+    assert "Set its gap limit to 22 or more" in text(browser.get("settings/wallets"))

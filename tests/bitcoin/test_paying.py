@@ -379,6 +379,20 @@ def test_what_comes_to_a_cancelled_payment_is_late_and_counts_once(
     assert Deposit.objects.get().handled_status == Deposit.Status.CONFIRMED
 
 
+def test_what_comes_years_later_is_late_and_counts_once(
+    litecoin: Litecoin, reading: Reading, payment: dict[str, Any]
+) -> None:
+    make.advance(reading.shop.test, 3 * 365 * 86_400)
+    assert reading.detail(payment)["status"] == "expired"
+    litecoin.pay(entry(payment)["address"], entry(payment)["crypto_amount"])
+    litecoin.mine(2)
+    reading.read()
+    assert reading.detail(payment)["status"] == "expired"
+    late = LateDeposit.objects.get()
+    assert late.payment_id == Payment.objects.get().pk
+    assert Deposit.objects.get().handled_status == Deposit.Status.CONFIRMED
+
+
 def test_the_page_of_a_cancelled_payment_shows_at_once_what_is_sent_to_it(
     litecoin: Litecoin, reading: Reading, payment: dict[str, Any]
 ) -> None:

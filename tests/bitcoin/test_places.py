@@ -210,7 +210,7 @@ def test_each_place_for_an_address_shows_how_the_networks_addresses_begin(
     browser = merchant(reading)
     for path in ("payouts/new?asset=TLTC", f"payments/{payment['id']}/refund"):
         page = browser.get(path).content.decode()
-        assert 'placeholder="tltc1…"' in page and 'placeholder="0x' not in page, path
+        assert 'placeholder="rltc1…"' in page and 'placeholder="0x' not in page, path
     assert 'placeholder="0x' not in browser.get("payouts/destinations/wallet").content.decode()
 
 

@@ -53,7 +53,7 @@ def test_a_wallets_network_is_called_as_its_chain(db: None) -> None:
     names = dict(Chain.objects.values_list("pk", "name"))
     assert names["sepolia"] == "Ethereum Sepolia"
     for network in WalletNetwork:
-        assert network.label == names.get(network.value, network.label)
+        assert network.full_name == names.get(network.value, network.full_name)
 
 
 def test_a_wallet_may_be_saved_on_every_network_of_the_catalog(db: None) -> None:

@@ -114,7 +114,7 @@ def _networks(request: PageRequest) -> list[tuple[str, str]]:
     """Named as everywhere else on the dashboard."""
     names = dict(Chain.objects.values_list("pk", "name"))
     return [
-        (network.value, names.get(network.value, str(network.label)))
+        (network.value, names.get(network.value, network.full_name))
         for network in networks_offered()
         if network.is_test != request.access.is_live
     ]

@@ -12,6 +12,7 @@ from apps.core.models import ADDRESS_LENGTH, AtomicField, OptionalAtomicField, O
 from apps.payouts.models.approvals import ApprovalRule, PayoutApproval
 from apps.payouts.models.batches import PayoutBatch, PayoutBatchLine
 from apps.payouts.models.settings import PayoutSettings, PaysNetworkFee
+from apps.payouts.models.wallet_networks import WalletNetwork
 from apps.stores.models.person_fields import optional_person
 
 __all__ = [
@@ -32,63 +33,7 @@ __all__ = [
 ]
 
 
-class WalletNetwork(models.TextChoices):
-    """The networks that a saved wallet may be on, by the names of their chains: all of the catalog,
-    and one on which no asset is yet."""
-
-    ETHEREUM = "ethereum", "Ethereum"
-    SEPOLIA = "sepolia", "Ethereum Sepolia"
-    BASE = "base", "Base"
-    ARBITRUM = "arbitrum", "Arbitrum One"
-    POLYGON = "polygon", "Polygon"
-    BSC = "bsc", "BNB Smart Chain"
-    OPTIMISM = "optimism", "OP Mainnet"
-    AVALANCHE = "avalanche", "Avalanche"
-    TEMPO = "tempo", "Tempo"
-    BITCOIN = "bitcoin", "Bitcoin"
-    LITECOIN = "litecoin", "Litecoin"
-    BASE_SEPOLIA = "base_sepolia", "Base Sepolia"
-    ARBITRUM_SEPOLIA = "arbitrum_sepolia", "Arbitrum Sepolia"
-    OPTIMISM_SEPOLIA = "optimism_sepolia", "OP Sepolia"
-    POLYGON_AMOY = "polygon_amoy", "Polygon Amoy"
-    AVALANCHE_FUJI = "avalanche_fuji", "Avalanche Fuji"
-    TEMPO_MODERATO = "tempo_moderato", "Tempo Moderato"
-    BITCOIN_TESTNET = "bitcoin_testnet", "Bitcoin Testnet"
-    LITECOIN_TESTNET = "litecoin_testnet", "Litecoin Testnet"
-
-    @property
-    def is_test(self) -> bool:
-        return self in _OF_TEST_MODE
-
-    @property
-    def is_always_offered(self) -> bool:
-        """True if a wallet may be saved there before the operator offers one of its coins."""
-        return self in _ALWAYS_OFFERED
-
-
-_OF_TEST_MODE = frozenset(
-    {
-        WalletNetwork.SEPOLIA,
-        WalletNetwork.BASE_SEPOLIA,
-        WalletNetwork.ARBITRUM_SEPOLIA,
-        WalletNetwork.OPTIMISM_SEPOLIA,
-        WalletNetwork.POLYGON_AMOY,
-        WalletNetwork.AVALANCHE_FUJI,
-        WalletNetwork.TEMPO_MODERATO,
-        WalletNetwork.BITCOIN_TESTNET,
-        WalletNetwork.LITECOIN_TESTNET,
-    }
-)
-_ALWAYS_OFFERED = frozenset(
-    {
-        WalletNetwork.ETHEREUM,
-        WalletNetwork.SEPOLIA,
-        WalletNetwork.BASE,
-        WalletNetwork.ARBITRUM,
-        WalletNetwork.POLYGON,
-        WalletNetwork.BSC,
-    }
-)
+_NETWORKS = [(network.value, network.full_name) for network in WalletNetwork]
 
 
 class Destination(Owned):
@@ -101,7 +46,7 @@ class Destination(Owned):
 
     kind = models.CharField(max_length=6, choices=Kind.choices)
     label = models.CharField(max_length=100, blank=True)
-    network = models.CharField(max_length=20, choices=WalletNetwork.choices, blank=True)
+    network = models.CharField(max_length=20, choices=_NETWORKS, blank=True)
     address = models.CharField(max_length=ADDRESS_LENGTH, blank=True, db_collation="C")
     currency = models.CharField(max_length=3, blank=True)
     holder = models.CharField(max_length=200, blank=True)

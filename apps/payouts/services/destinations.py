@@ -75,7 +75,7 @@ class HolderMissing(Failure):
 def networks_offered() -> list[WalletNetwork]:
     """Those on which a wallet may be saved: of some always, of others while a coin of theirs is
     offered."""
-    offered = set(Asset.objects.filter(is_active=True).values_list("chain", flat=True))
+    offered = set(Asset.objects.filter(is_active=True).values_list("chain__pk", flat=True))
     return [row for row in WalletNetwork if row.is_always_offered or row.value in offered]
 
 
@@ -218,7 +218,7 @@ def _save(
 
 
 def network_name(wallet: Destination) -> str:
-    return str(WalletNetwork(wallet.network).label)
+    return WalletNetwork(wallet.network).full_name
 
 
 def title(destination: Destination) -> str:

@@ -30,7 +30,7 @@ from apps.staff.plumbing.values import in_words
 from apps.swaps.models import Swap
 
 _SERVICE = "The service"
-_GAS = "network_fee"
+_NETWORK_FEE = "network_fee"
 # What a movement may serve, the likeliest first.
 _SERVED: tuple[type[Model], ...] = (
     *(Payment, Payout, Swap, Refund, Settlement, SignedPayment),
@@ -158,7 +158,7 @@ def _booked(row: Movement) -> str:
 def _amounts(entries: Iterable[Entry]) -> list[str]:
     """Credited amount of each coin: without gas, unless nothing else moved."""
     credits = [entry for entry in entries if entry.amount_atomic > 0]
-    moved = [entry for entry in credits if entry.role != _GAS] or credits
+    moved = [entry for entry in credits if entry.role != _NETWORK_FEE] or credits
     totals = Counter[Asset]()
     for entry in moved:
         totals[entry.asset] += entry.amount_atomic

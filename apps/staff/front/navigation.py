@@ -12,6 +12,7 @@ from apps.staff.networks.assets import AcceptedAssetAdmin, AssetAdmin, RateAdmin
 from apps.staff.networks.chains import ChainAdmin
 from apps.staff.networks.deposits import DepositAdmin
 from apps.staff.networks.outgoing import OutgoingTransactionAdmin, UnknownTransactionAdmin
+from apps.staff.networks.spends import SpendAdmin
 from apps.staff.networks.wallets import HotWalletAdmin, ObstacleAdmin, UnexplainedBalanceAdmin
 from apps.staff.pages import ReadOnly
 from apps.staff.payments import PaymentAdmin
@@ -76,6 +77,7 @@ GROUPS: dict[str, tuple[type[ReadOnly], ...]] = {
     "Wallets and chains": (
         HotWalletAdmin,
         OutgoingTransactionAdmin,
+        SpendAdmin,
         UnknownTransactionAdmin,
         UnexplainedBalanceAdmin,
         ObstacleAdmin,

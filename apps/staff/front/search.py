@@ -26,6 +26,7 @@ from apps.chain.models import (
     HotWallet,
     OutgoingTransaction,
     SignedTransaction,
+    SpendRecord,
     UnexplainedBalance,
     UnknownTransaction,
     UnmatchedTransfer,
@@ -168,7 +169,9 @@ def _of_hash(tx_hash: str) -> Iterator[Model]:
     yield from _shown(Payment, Q(pk__in=paid))
     yield from deposits
     signed = SignedTransaction.objects.filter(tx_hash=tx_hash).values("outgoing_id")
-    outgoing = list(_shown(OutgoingTransaction, Q(pk__in=signed)))
+    spends = list(_shown(SpendRecord, Q(candidates__tx_hash=tx_hash)))
+    yield from spends
+    outgoing = list(_shown(OutgoingTransaction, Q(pk__in=signed) | Q(spend__in=spends)))
     yield from outgoing
     served = [row.reference[:36] for row in outgoing]
     ids = [term.id for term in map(SearchTerm.of, served) if term.id is not None]

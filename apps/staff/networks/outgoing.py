@@ -24,6 +24,7 @@ class OutgoingTransactionAdmin(Rated):
     noun = "outgoing"
     labels: ClassVar = {
         "goes_back": "Returned to the payer",
+        "spend": "Shared transaction",
         "handled_fee_atomic": "Booked network fee",
         "handled_received_atomic": "Booked as received",
         "receives_asset": "Received asset",

@@ -28,7 +28,7 @@ class Command(OperatorCommand[AssetResult]):
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("asset", metavar="ASSET", help="for example ETH_USDC")
-        parser.add_argument("--contract", metavar="0x…")
+        parser.add_argument("--contract", metavar="ADDRESS")
         parser.add_argument("--active", choices=["true", "false"])
         parser.add_argument(
             "--confirmations", type=int, metavar="N", help="applies to every asset of the chain"
