@@ -103,13 +103,13 @@ STARTS = {
         "from apps.console.management.commands import watch_chains",
         HEAVY | CELERY | REDIS | DOORS | KEYS,
         858,
-        1102,
+        1103,
     ),
     "signer": Start(
         "from apps.console.management.commands import signer",
         HEAVY | CELERY | REDIS | DOORS,
         856,
-        1122,
+        1123,
     ),
     "check": Start(
         "from django.core.management import call_command; call_command('check')",
