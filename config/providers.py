@@ -13,6 +13,8 @@ from config.environment import (
     ECB_URL,
     IS_PRODUCTION,
     KRAKEN_URL,
+    KSEF_URL,
+    NBP_URL,
     OFFRAMP_API_KEY,
     OFFRAMP_PROVIDER,
     OFFRAMP_URL,
@@ -113,6 +115,18 @@ _ACCESS_POINT: dict[str, Any] = {
     "BACKEND": "apps.billing.providers.access_point.AccessPoint",
     "OPTIONS": {"base_url": PEPPOL_ACCESS_POINT_URL, "token": PEPPOL_ACCESS_POINT_TOKEN},
 }
+_LOCAL_KSEF: dict[str, Any] = {
+    "BACKEND": "apps.billing.providers.local_ksef.LocalKsef",
+    "OPTIONS": {},
+}
+_LOCAL_ZLOTY_RATES: dict[str, Any] = {
+    "BACKEND": "apps.billing.providers.local_ksef.LocalZlotyRates",
+    "OPTIONS": {},
+}
+_KSEF: dict[str, Any] = {
+    "BACKEND": "apps.billing.providers.ksef.Ksef",
+    "OPTIONS": {"base_url": KSEF_URL},
+}
 PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
     # Networks of card providers; their secrets are rows that staff write.
     "onramp": {
@@ -142,6 +156,18 @@ PROVIDERS: dict[str, dict[str, list[dict[str, Any]]]] = {
         if IS_PRODUCTION
         else [_LOCAL_NETWORK],
         "test": [_LOCAL_NETWORK],
+    },
+    "ksef": {
+        "live": ([_KSEF] if KSEF_URL else []) if IS_PRODUCTION else [_LOCAL_KSEF],
+        "test": [_LOCAL_KSEF],
+    },
+    "zloty_rates": {
+        "live": [
+            {"BACKEND": "apps.billing.providers.nbp.Nbp", "OPTIONS": {"base_url": NBP_URL}}
+            if IS_PRODUCTION
+            else _LOCAL_ZLOTY_RATES
+        ],
+        "test": [_LOCAL_ZLOTY_RATES],
     },
     "chain": {
         mode: [{"BACKEND": "apps.chain.providers.jsonrpc.JsonRpc", "OPTIONS": {}}]

@@ -1,5 +1,6 @@
-"""Programs that read the exports of the books, for their tests: Beancount, and readers of OFX and
-camt.053, in an environment of their own; hledger and Ledger are Debian's packages."""
+"""Programs that read the exports of the books, for their tests: Beancount, and readers of OFX,
+camt.053, DATEV's EXTF and KSeF's FA(3), in an environment of their own; hledger and Ledger are
+Debian's packages."""
 
 from pathlib import Path
 

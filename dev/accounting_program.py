@@ -1,7 +1,7 @@
 """Reads an export with a foreign program and prints what it found as JSON.
 
-Run in the environment that has Beancount and the readers of OFX and camt.053
-(dev/accounting.py): `accounting_program.py WHAT FILE`; nothing imports it.
+Run in the environment that has Beancount and the readers of OFX, camt.053, DATEV's EXTF and KSeF's
+FA(3) (dev/accounting.py): `accounting_program.py WHAT FILE`; nothing imports it.
 """
 
 import io
@@ -81,4 +81,44 @@ def camt(path):
     }
 
 
-print(json.dumps({"beancount": beancount, "ofx": ofx, "camt": camt}[sys.argv[1]](sys.argv[2])))
+def datev(path):
+    """Two legs a booking, each with its own sign (Soll above zero)."""
+    from mloda.community.feature_groups.experimental.german_ledger.datev import read_batch
+
+    header, legs = read_batch(path)
+    names = ("Konto", "Gegenkonto", "Leg", "Betrag", "Buchungsdatum", "Belegfeld 1")
+    return {
+        "days": [str(header.datum_von), str(header.datum_bis)],
+        "chart": header.skr,
+        "legs": [
+            dict(zip(names, map(str, row), strict=True))
+            for row in zip(*(legs[name] for name in names), strict=True)
+        ],
+    }
+
+
+def fa3(path):
+    """An invoice of Poland's KSeF: what the library reads, and what it has against it."""
+    from pathlib import Path
+    from xml.etree import ElementTree
+
+    from ksef_client.documents.fa3.parse import parse_invoice_xml
+    from ksef_client.documents.fa3.validation.engine import validate_xml_facets
+
+    raw = Path(path).read_bytes()
+    read = parse_invoice_xml(raw)
+    return {
+        "complaints": [str(issue) for issue in validate_xml_facets(ElementTree.fromstring(raw))],
+        "warnings": [str(issue) for issue in read.warnings],
+        "number": read.invoice_number,
+        "kind": read.kind.name,
+        "issued": str(read.issue_date),
+        "currency": read.currency,
+        "net": str(sum(line.net_amount for line in read.lines)),
+        "products": str(sum(line.quantity * line.unit_net_price for line in read.lines)),
+        "corrected": [str(one) for one in read.corrected_invoices],
+    }
+
+
+PROGRAMS = {"beancount": beancount, "ofx": ofx, "camt": camt, "datev": datev, "fa3": fa3}
+print(json.dumps(PROGRAMS[sys.argv[1]](sys.argv[2])))

@@ -70,7 +70,10 @@ FACTS = (
         "billing_einvoicedelivery",
         "store_id mode created_at invoice_id credit_note_id network sender receiver country"
         " content",
-        moving(WORDS="status error ended_at", PACE="attempts next_attempt_at updated_at"),
+        moving(
+            WORDS="status error ended_at trace number receipt",
+            PACE="attempts next_attempt_at updated_at",
+        ),
     ),
     Facts(
         "billing_creditnote",

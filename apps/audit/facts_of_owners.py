@@ -82,7 +82,7 @@ OF_OWNERS = (
         "store_id mode created_at",
         moving(
             OWNERS="tax_rate_id is_automatic is_small_business charges_abroad supply_type"
-            " updated_at"
+            " sealed_ksef_token updated_at"
         ),
     ),
     Facts(

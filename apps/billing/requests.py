@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import EmailValidator
 from msgspec import UNSET, UnsetType
 
-from apps.billing.e_invoices.formats import FORMATS
+from apps.billing.e_invoices.formats import COMMON_FORMATS
 from apps.billing.models import (
     CreditNote,
     EInvoiceDelivery,
@@ -151,12 +151,16 @@ class TaxRateChanges(Edits, frozen=True, kw_only=True):
     active: bool | UnsetType = UNSET
 
 
+KsefToken = Annotated[str, by(Text(200, trim=True, shortest=20))]
+
+
 class TaxSettingsChanges(Edits, frozen=True, kw_only=True):
     tax_rate_id: RecordId | UnsetType | None = UNSET
     is_automatic: bool | UnsetType = UNSET
     is_small_business: bool | UnsetType = UNSET
     charges_abroad: bool | UnsetType = UNSET
     supply_type: SupplyTypeName | UnsetType = UNSET
+    ksef_token: KsefToken | UnsetType | None = UNSET
 
 
 class Prefix(Text):
@@ -219,7 +223,7 @@ Address = Annotated[FreeForm, by(FreeObjectField(ADDRESS_BYTES_MAX))]
 Reference = Annotated[str, by(Text(100, trim=True))]
 ElectronicAddress = Annotated[str, by(Pattern(r"([0-9]{4}|EM):[!-~]{1,90}", "electronic_address"))]
 
-EInvoiceFormatName = Annotated[str, by(Text(20, choices=list(FORMATS)))]
+EInvoiceFormatName = Annotated[str, by(Text(20, choices=list(COMMON_FORMATS)))]
 
 
 class CustomerRequest(Request, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ another currency or asset.
 
 import re
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from fractions import Fraction
 from typing import Generic, NewType, Protocol, TypeVar
 
@@ -163,6 +163,11 @@ def text_from_cents(cents: int) -> str:
     sign = "-" if cents < 0 else ""
     size = abs(cents)
     return f"{sign}{size // CENTS}.{size % CENTS:02d}"
+
+
+def cents_at(cents: int, rate: Decimal) -> int:
+    """Cents of another currency, of which one of theirs is `rate`; half up, as taxes are."""
+    return int((cents * rate).quantize(Decimal(1), ROUND_HALF_UP))
 
 
 def _up(exact: Fraction) -> int:

@@ -1,6 +1,7 @@
 """VAT numbers: their country's form, and what a registry was asked and answered; outages too."""
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -237,3 +238,27 @@ def test_what_relies_on_no_number_asks_nobody(automatic: Shop, registry: Registr
     made = r.customer(automatic.test, country="DE", vat_number=GERMAN)
     r.ok(r.act(automatic.test, r.draft(automatic.test, customer_id=made["id"])["id"], "finalize"))
     assert not registry.asked
+
+
+def test_a_cycle_relies_on_an_answer_that_is_asked_for_a_day_before_it(
+    automatic: Shop, registry: Registry
+) -> None:
+    registry.valid[FRENCH] = "SA EXEMPLE"
+    owner = r.customer(automatic.test, country="FR", vat_number=FRENCH)
+    due_now()
+    made = r.subscribe(
+        automatic.test, customer_id=owner["id"], price_id=r.price(automatic.test)["id"]
+    )
+    (first,) = r.invoices_of(automatic.test, made["id"])
+    assert first["tax_case"] == "reverse_charge" and results() == ["valid"]
+    customers = Customer.objects.filter(pk=owner["id"])
+    planned = customers.values_list("vat_check_at", flat=True).get()
+    begins = r.subscription(automatic.test, made["id"])["current_period_end"]
+    assert planned == datetime.fromisoformat(begins) - timedelta(days=1)
+    registry.valid.clear()
+    due_now()
+    make.advance(automatic.test, 32 * r.DAY)
+    _, second = r.invoices_of(automatic.test, made["id"])
+    assert results() == ["valid", "invalid"]
+    assert second["tax_case"] == "domestic"
+    assert customers.values_list("vat_check_at", flat=True).get() is None

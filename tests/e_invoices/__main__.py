@@ -1,7 +1,7 @@
 """`python -m tests.e_invoices [--rules DIR] [--count N]`: the generated e-invoices before all
 rules, and before the official ones of XRechnung and Peppol that a folder has (anywhere in it):
 XRechnung-UBL-validation.sch, XRechnung-CII-validation.sch and common.sch beside their folders,
-PEPPOL-EN16931-UBL.sch, CEN-EN16931-UBL.sch, CEN-EN16931-CII.sch."""
+PEPPOL-EN16931-UBL.sch, PEPPOL-EN16931-CII.sch, CEN-EN16931-UBL.sch, CEN-EN16931-CII.sch."""
 
 import argparse
 import os

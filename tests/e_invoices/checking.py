@@ -20,6 +20,7 @@ OFFICIAL = {
     "xrechnung": ("CEN-EN16931-UBL.sch", "XRechnung-UBL-validation.sch"),
     "xrechnung-cii": ("CEN-EN16931-CII.sch", "XRechnung-CII-validation.sch"),
     "peppol": ("CEN-EN16931-UBL.sch", "PEPPOL-EN16931-UBL.sch"),
+    "peppol-cii": ("CEN-EN16931-CII.sch", "PEPPOL-EN16931-CII.sch"),
     "factur-x": ("CEN-EN16931-CII.sch",),
 }
 # Of the profile's own rules the one that wants its own name for it.

@@ -19,7 +19,7 @@ def is_there(name: str) -> bool:
 
 
 def read_by(what: str, path: Path) -> Any:
-    """By Beancount, or a reader of OFX or camt.053."""
+    """By Beancount, or a reader of OFX, camt.053, EXTF or FA(3)."""
     command = [str(accounting.APART.python), str(accounting.PROGRAM), what, str(path)]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert not finished.returncode, finished.stderr

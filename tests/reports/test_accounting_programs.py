@@ -380,6 +380,23 @@ def test_datev_has_every_posting_against_the_account_of_the_coins(
     }
 
 
+@needs["beancount"]
+def test_datev_is_read_by_a_foreign_reader_to_the_cent(books: Books, tmp_path: Path) -> None:
+    """One that was written against DATEV's own sample books, and refuses what isn't EXTF 700."""
+    set_codes(access_to(books), CHARTS["skr03"])
+    found = read_by("datev", kept(books, tmp_path, "datev"))
+    assert found["days"] == [str(FIRST), str(LAST)]
+    kinds = {one.kind for one in store_accounts(books.store.pk, books.mode)}
+    every = [expected(books, kind) for kind in kinds]
+    of_coins = [leg for leg in found["legs"] if leg["Konto"] == "1500"]
+    assert sum(cents_of(leg["Betrag"]) for leg in of_coins) == sum(
+        row[1] for one in every for row in one.values()
+    )
+    assert sum(cents_of(leg["Betrag"]) for leg in found["legs"]) == 0
+    assert len(found["legs"]) == 2 * len(of_coins) == 2 * len(datev(books, tmp_path)[1])
+    assert all(str(FIRST) <= leg["Buchungsdatum"] <= str(LAST) for leg in found["legs"])
+
+
 def test_datev_says_what_it_lacks(books: Books) -> None:
     def refusal(**more: Any) -> str:
         with pytest.raises(InvalidRange) as refused:

@@ -12,7 +12,8 @@ DeliveryStatus = Annotated[str, Meta(extra_json_schema={"enum": EInvoiceDelivery
 
 
 class EInvoiceDeliveryDocument(Document, frozen=True, kw_only=True):
-    """`error` is the network's own word: what holds the document up, or why it was refused."""
+    """`error` is the network's own word: what holds the document up, or why it was refused.
+    `network_number` and `receipt` (XML) are what KSeF gave the document."""
 
     id: Id
     invoice_id: Id
@@ -21,6 +22,8 @@ class EInvoiceDeliveryDocument(Document, frozen=True, kw_only=True):
     status: DeliveryStatus
     sender: str
     receiver: str
+    network_number: str | None
+    receipt: str | None
     attempts: int
     error: str | None
     next_attempt_at: Time | None
@@ -38,6 +41,8 @@ def delivery_document(row: EInvoiceDelivery) -> EInvoiceDeliveryDocument:
         status=row.status,
         sender=row.sender,
         receiver=row.receiver,
+        network_number=row.number or None,
+        receipt=row.receipt or None,
         attempts=row.attempts,
         error=row.error or None,
         next_attempt_at=iso(row.next_attempt_at),

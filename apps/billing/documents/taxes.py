@@ -33,6 +33,7 @@ class TaxSettingsDocument(Document, frozen=True, kw_only=True):
     is_small_business: bool
     charges_abroad: bool
     supply_type: SupplyTypeName
+    has_ksef_token: bool
     livemode: bool
 
 
@@ -75,6 +76,7 @@ def tax_settings_document(settings: TaxSettings) -> TaxSettingsDocument:
         is_small_business=settings.is_small_business,
         charges_abroad=settings.charges_abroad,
         supply_type=settings.supply_type,
+        has_ksef_token=bool(settings.sealed_ksef_token),
         livemode=settings.is_live,
     )
 

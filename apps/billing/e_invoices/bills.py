@@ -7,6 +7,7 @@ digits.
 import re
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 
 INVOICE = "380"
 CREDIT_NOTE = "381"
@@ -148,10 +149,12 @@ class Note:
 
 @dataclass(frozen=True)
 class Preceding:
-    """The invoice that a credit note corrects."""
+    """The invoice that a credit note corrects. `network_number` is the one that a state's system
+    gave it, empty when it has none."""
 
     number: str
     issued: date
+    network_number: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,6 +183,10 @@ class Bill:
     prepaid_cents: int
     terms: str
     payment_url: str
+    # Its tax is that of the consumer's country (One Stop Shop).
+    is_taxed_abroad: bool = False
+    # What one of its currency is in złoty, where a Polish seller's tax has to be told in these.
+    zloty_rate: Decimal | None = None
 
     @property
     def is_credit_note(self) -> bool:

@@ -1,5 +1,5 @@
 """The formats of e-invoices: each with its syntax, what it calls itself, and what it asks of a bill
-beyond EN 16931."""
+beyond EN 16931. FA(3) is none of that standard's."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,6 +16,14 @@ from apps.billing.e_invoices.bills import (
     vat_endpoint,
 )
 from apps.billing.e_invoices.cii import cii
+from apps.billing.e_invoices.fa3 import (
+    POLAND,
+    address_lines,
+    fa3,
+    is_known_rate,
+    nip_of,
+    wants_zloty_rate,
+)
 from apps.billing.e_invoices.ubl import ubl
 
 _EN_16931 = "urn:cen.eu:en16931:2017"
@@ -32,6 +40,12 @@ _BUYER_PLACE = gettext_noop("The postal code and city in the customer’s addres
 _SELLER_ENDPOINT = gettext_noop("Peppol needs your VAT number: it is your address there.")
 _BUYER_ENDPOINT = gettext_noop("Peppol needs the customer’s electronic address or VAT number.")
 _NOT_IN_XRECHNUNG = gettext_noop("XRechnung has no invoices outside VAT (category O).")
+_NOT_POLISH = gettext_noop("KSeF takes the invoices of Polish sellers only.")
+_NIP = gettext_noop("KSeF needs your Polish tax number (NIP).")
+_POLISH_PLACE = gettext_noop("KSeF needs your address. Add it under Settings.")
+_ONE_STOP_SHOP = gettext_noop("What is taxed by the One Stop Shop doesn’t go through KSeF.")
+_POLISH_RATE = gettext_noop("KSeF knows no such rate. Polish rates are 23, 22, 8, 7, 5, 4 and 3%.")
+_IN_ZLOTY = gettext_noop("It is written when you send it through KSeF, with a rate of PLN.")
 
 # Code de commerce, articles L441-9, L441-10 and D441-5.
 _FRENCH_NOTES = (
@@ -44,7 +58,7 @@ _FRENCH_NOTES = (
 @dataclass(frozen=True)
 class EInvoiceFormat:
     """`key` names it in addresses; `lacks` says in English what a bill is missing for it, empty
-    when nothing."""
+    when nothing. `country` is that of its sellers, where it is one country's own."""
 
     key: str
     name: str
@@ -53,10 +67,15 @@ class EInvoiceFormat:
     process: str
     lacks: Callable[[Bill], str]
     is_peppol: bool = False
+    country: str = ""
+
+    def is_for(self, country: str | None) -> bool:
+        """True if sellers of a country may use it."""
+        return self.country in ("", country)
 
     def addressed(self, bill: Bill) -> Bill:
-        """With the parties' electronic addresses as the format has them."""
-        return _addressed(bill, is_peppol=self.is_peppol)
+        """With the parties' electronic addresses as the format has them; not in a country's own."""
+        return bill if self.country else _addressed(bill, is_peppol=self.is_peppol)
 
     def xml(self, bill: Bill) -> bytes:
         """The document; see `lacks`."""
@@ -104,6 +123,21 @@ def _lacks_of_peppol(bill: Bill) -> str:
     return ""
 
 
+def _lacks_of_fa3(bill: Bill) -> str:
+    seller = bill.seller
+    if seller.address.country != POLAND:
+        return _NOT_POLISH
+    if not nip_of(seller):
+        return _NIP
+    if not address_lines(seller.address):
+        return _POLISH_PLACE
+    if bill.is_taxed_abroad:
+        return _ONE_STOP_SHOP
+    if not all(is_known_rate(share.tax) for share in bill.shares):
+        return _POLISH_RATE
+    return _IN_ZLOTY if wants_zloty_rate(bill) and bill.zloty_rate is None else ""
+
+
 def _with_french_notes(bill: Bill) -> Bill:
     """Bill with the notes that French law wants on every invoice between businesses."""
     return replace(bill, notes=(*bill.notes, *_FRENCH_NOTES))
@@ -141,6 +175,7 @@ FACTUR_X = EInvoiceFormat("factur-x", "Factur-X", cii, _EN_16931, "", _nothing)
 PEPPOL = EInvoiceFormat(
     "peppol", "Peppol BIS Billing 3", ubl, _PEPPOL, _BILLING, _lacks_of_peppol, is_peppol=True
 )
+FA3 = EInvoiceFormat("fa-3", "KSeF FA(3)", fa3, "FA (3)", "1-0E", _lacks_of_fa3, country=POLAND)
 FORMATS = {
     item.key: item
     for item in (
@@ -150,5 +185,17 @@ FORMATS = {
             "xrechnung-cii", "XRechnung (CII)", cii, _XRECHNUNG, _BILLING, _lacks_of_xrechnung
         ),
         PEPPOL,
+        EInvoiceFormat(
+            "peppol-cii",
+            "Peppol BIS Billing 3 (CII)",
+            cii,
+            _PEPPOL,
+            _BILLING,
+            _lacks_of_peppol,
+            is_peppol=True,
+        ),
+        FA3,
     )
 }
+# Those of the European standard, which any seller's customers may be sent.
+COMMON_FORMATS = {key: item for key, item in FORMATS.items() if not item.country}

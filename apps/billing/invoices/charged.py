@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from apps.billing.models import Invoice, InvoiceLine, InvoiceTax, Price, TaxRate
+from apps.billing.models import Invoice, InvoiceLine, InvoiceTax, Price, TaxCategory, TaxRate
 from apps.billing.taxes.choosing import Choice, LineSource, SaleParties, choose
 from apps.billing.taxes.counting import Figures, PricedLine, TaxGroup, count
 from apps.core.text.days import zone_named
@@ -30,6 +30,15 @@ class BilledLine:
 class Charged:
     figures: Figures
     choice: Choice
+
+    @property
+    def relies_on_number(self) -> bool:
+        """Nothing is charged because the buyer has a VAT number."""
+        return any(group.charge.category in ON_NUMBER for group in self.figures.groups)
+
+
+# Categories that want the buyer's VAT number.
+ON_NUMBER = (TaxCategory.REVERSE_CHARGE.value, TaxCategory.INTRA_COMMUNITY.value)
 
 
 def tax_day(invoice: Invoice, at: datetime) -> date:

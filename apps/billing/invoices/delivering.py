@@ -7,7 +7,9 @@ sent again, the same bytes under the same ID.
 
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import cast
 
 import structlog
@@ -18,13 +20,22 @@ from django.utils.module_loading import import_string
 from django.utils.translation import gettext_noop
 
 from apps.access.access import Access
-from apps.billing.e_invoices.bills import Identifier
-from apps.billing.e_invoices.formats import PEPPOL
+from apps.billing.e_invoices.bills import Bill, Identifier
+from apps.billing.e_invoices.fa3 import nip_of, wants_zloty_rate
+from apps.billing.e_invoices.formats import FA3, PEPPOL, EInvoiceFormat
 from apps.billing.invoices import e_invoice
+from apps.billing.invoices.seller_buyer import seller_of
 from apps.billing.models import CreditNote, EInvoiceDelivery, Invoice
-from apps.billing.providers.base import EInvoiceNetwork, Parcel, ParcelAnswer, ParcelState
+from apps.billing.providers.base import (
+    EInvoiceNetwork,
+    Parcel,
+    ParcelAnswer,
+    ParcelState,
+    ZlotyRates,
+)
 from apps.billing.services import audit_lines
 from apps.billing.states import DELIVERY_MACHINE
+from apps.billing.taxes.choosing import settings_of
 from apps.core import jobs
 from apps.core.clock import real_now
 from apps.core.errors import Failure, ProviderError
@@ -36,6 +47,12 @@ from apps.core.rows import Job
 log = structlog.get_logger(__name__)
 JOB = Job("billing.deliver_e_invoices", limit=200, in_transaction=False)
 _Status = EInvoiceDelivery.Status
+_Network = EInvoiceDelivery.Network
+_FORMATS: dict[str, EInvoiceFormat] = {_Network.PEPPOL: PEPPOL, _Network.KSEF: FA3}
+# Of settings.PROVIDERS.
+_PROVIDERS: dict[str, str] = {_Network.PEPPOL: "e_invoices", _Network.KSEF: "ksef"}
+_NO_RATE = gettext_noop("The National Bank of Poland gave no rate of PLN. Try again later.")
+_NOT_THERE_YET = gettext_noop("The invoice is still on its way to KSeF. Send this one after it.")
 _UNDER_WAY = (_Status.QUEUED, _Status.SENDING)
 # Longer than any attempt: what a worker that died has begun is looked up after it.
 _LEASE = timedelta(minutes=5)
@@ -57,13 +74,21 @@ class NotDeliverable(Failure):
     field = "network"
 
 
-def networks(mode: str) -> list[str]:
-    """The networks that documents of a mode go through."""
+def networks(invoice: Invoice) -> list[_Network]:
+    """The networks that an invoice and its credit notes may go through: those that there are, and
+    KSeF for sellers in Poland; in live mode these have its token."""
     return [
-        network.value
-        for network in EInvoiceDelivery.Network
-        if settings.PROVIDERS["e_invoices"][Mode(mode).value]
+        network
+        for network in _Network
+        if settings.PROVIDERS[_PROVIDERS[network]][Mode(invoice.mode).value]
+        and (network != _Network.KSEF or _is_in_ksef(invoice))
     ]
+
+
+def _is_in_ksef(invoice: Invoice) -> bool:
+    if not FA3.is_for(seller_of(invoice).country):
+        return False
+    return not invoice.is_live or bool(settings_of(invoice.store, invoice.mode).ksef_token)
 
 
 def deliveries_of(invoice: Invoice) -> list[EInvoiceDelivery]:
@@ -84,11 +109,10 @@ def deliver(
     """Send an invoice, or a credit note of it, to its buyer. One that is on its way or has arrived
     isn't sent again; after days without an answer it is asked for again. Raises NoNetwork or
     NotDeliverable."""
-    if network not in networks(access.mode):
+    if network not in networks(invoice):
         raise NoNetwork
-    row, is_new = make_once(
-        lambda: _current(invoice, network, note), lambda: _queue(access, invoice, network, note)
-    )
+    known = _current(invoice, network, note)
+    row, is_new = (known, False) if known else _begun(invoice, network, note)
     if is_new:
         noun = "invoice" if note is None else "credit_note"
         audit_lines.note(f"{noun}.sent", note or invoice, {"network": network})
@@ -100,22 +124,58 @@ def deliver(
     return row
 
 
+def _begun(
+    invoice: Invoice, network: str, note: CreditNote | None
+) -> tuple[EInvoiceDelivery, bool]:
+    """The row, and True if nobody else made it meanwhile."""
+    document = _document(invoice, network, note)
+    return make_once(
+        lambda: _current(invoice, network, note),
+        lambda: _queue(invoice, network, note, document),
+    )
+
+
 def _current(invoice: Invoice, network: str, note: CreditNote | None) -> EInvoiceDelivery | None:
     rows = EInvoiceDelivery.objects.filter(invoice=invoice, network=network, credit_note=note)
     return rows.exclude(status=_Status.REFUSED).first()
 
 
-def _queue(
-    access: Access, invoice: Invoice, network: str, note: CreditNote | None
-) -> EInvoiceDelivery:
+def _document(invoice: Invoice, network: str, note: CreditNote | None) -> tuple[Bill, bytes]:
+    """What is sent. Raises NotDeliverable. Not inside a transaction: a bank may be asked."""
+    key = _FORMATS[network].key
+
+    def completed(bill: Bill) -> Bill:
+        is_told = network == _Network.KSEF and wants_zloty_rate(bill)
+        return replace(bill, zloty_rate=_zloty_rate(bill, invoice.mode)) if is_told else bill
+
+    if note is not None and network == _Network.KSEF and _is_under_way(invoice, network):
+        raise NotDeliverable(_NOT_THERE_YET)
     try:
         if note is None:
-            bill, content = e_invoice.required_bill(invoice, PEPPOL.key)
-        else:
-            bill, content = e_invoice.required_credit_note_bill(note, PEPPOL.key)
+            return e_invoice.required_bill(invoice, key, completed)
+        return e_invoice.required_credit_note_bill(note, key, completed)
     except e_invoice.LacksSomething as lacking:
         raise NotDeliverable(str(lacking)) from None
+    except ProviderError as error:
+        log.warning("e_invoice_not_delivered", invoice=str(invoice.pk), error=str(error))
+        raise NotDeliverable(_NO_RATE) from None
+
+
+def _zloty_rate(bill: Bill, mode: str) -> Decimal:
+    """That of the last working day before the tax arose, or before the invoice where that is
+    earlier; a credit note has its invoice's."""
+    issued = bill.issued if bill.preceding is None else bill.preceding.issued
+    entry = settings.PROVIDERS["zloty_rates"][Mode(mode).value][0]
+    source = cast(ZlotyRates, import_string(entry["BACKEND"])(**entry["OPTIONS"]))
+    return source.before(bill.currency, min(issued, bill.supplied_until))
+
+
+def _queue(
+    invoice: Invoice, network: str, note: CreditNote | None, document: tuple[Bill, bytes]
+) -> EInvoiceDelivery:
+    bill, content = document
     at = real_now()
+    sender, receiver = _addresses(bill, network)
     return EInvoiceDelivery.objects.create(
         store=invoice.store,
         mode=invoice.mode,
@@ -124,12 +184,25 @@ def _queue(
         invoice=invoice,
         credit_note=note,
         network=network,
-        sender=_named(bill.seller.endpoint),
-        receiver=_named(bill.buyer.endpoint),
+        sender=sender,
+        receiver=receiver,
         country=bill.seller.address.country,
         content=content.decode(),
         next_attempt_at=at,
     )
+
+
+def _is_under_way(invoice: Invoice, network: str) -> bool:
+    row = _current(invoice, network, None)
+    return row is not None and row.status in _UNDER_WAY
+
+
+def _addresses(bill: Bill, network: str) -> tuple[str, str]:
+    """Seller and buyer, as a network knows them; KSeF does by their tax numbers, and may have none
+    of the buyer."""
+    if network == _Network.KSEF:
+        return nip_of(bill.seller), bill.buyer.vat_number
+    return _named(bill.seller.endpoint), _named(bill.buyer.endpoint)
 
 
 def _named(endpoint: Identifier | None) -> str:
@@ -150,7 +223,7 @@ def _advance(delivery_id: uuid.UUID) -> None:
     row, was_asked = _claim(delivery_id)
     if row is None:
         return
-    network = _network(row.mode)
+    network = _network(row)
     parcel = _parcel(row)
     try:
         answer = network.look(parcel) if was_asked else ParcelAnswer(ParcelState.UNKNOWN)
@@ -180,19 +253,23 @@ def _claim(delivery_id: uuid.UUID) -> tuple[EInvoiceDelivery | None, bool]:
 def _note(row: EInvoiceDelivery, answer: ParcelAnswer) -> None:
     at = real_now()
     error = answer.message[:_ERROR_MAX]
+    told = {"trace": answer.trace or row.trace}
     if answer.state is ParcelState.DELIVERED:
-        _end(row, _Status.DELIVERED, at, "")
+        told |= {"number": answer.number, "receipt": answer.receipt}
+        _end(row, _Status.DELIVERED, at, "", told)
     elif answer.state is ParcelState.REFUSED:
-        _end(row, _Status.REFUSED, at, error)
+        _end(row, _Status.REFUSED, at, error, told)
     else:
         mine = EInvoiceDelivery.objects.filter(pk=row.pk, attempts=row.attempts)
         following = None if at - row.created_at > _FOLLOWED else at + _wait(row.attempts)
         mine.filter(status=_Status.SENDING).update(
-            error=error, next_attempt_at=following, updated_at=at
+            error=error, next_attempt_at=following, updated_at=at, **told
         )
 
 
-def _end(row: EInvoiceDelivery, status: str, at: datetime, error: str) -> None:
+def _end(
+    row: EInvoiceDelivery, status: str, at: datetime, error: str, told: dict[str, str]
+) -> None:
     DELIVERY_MACHINE.change_status(
         row,
         Step(status),
@@ -201,6 +278,7 @@ def _end(row: EInvoiceDelivery, status: str, at: datetime, error: str) -> None:
         next_attempt_at=None,
         ended_at=at,
         updated_at=at,
+        **told,
     )
 
 
@@ -216,9 +294,11 @@ def _parcel(row: EInvoiceDelivery) -> Parcel:
         receiver=row.receiver,
         country=row.country,
         content=row.content.encode(),
+        trace=row.trace,
+        token=settings_of(row.store, row.mode).ksef_token if row.network == _Network.KSEF else "",
     )
 
 
-def _network(mode: str) -> EInvoiceNetwork:
-    entry = settings.PROVIDERS["e_invoices"][Mode(mode).value][0]
+def _network(row: EInvoiceDelivery) -> EInvoiceNetwork:
+    entry = settings.PROVIDERS[_PROVIDERS[row.network]][Mode(row.mode).value][0]
     return cast(EInvoiceNetwork, import_string(entry["BACKEND"])(**entry["OPTIONS"]))

@@ -5,7 +5,7 @@ none; see `refusal`.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from typing import Any
@@ -30,10 +30,11 @@ from apps.billing.e_invoices.bills import (
     legal_identifier,
     plain,
 )
-from apps.billing.e_invoices.formats import FACTUR_X, FORMATS, EInvoiceFormat
+from apps.billing.e_invoices.formats import FA3, FACTUR_X, FORMATS, EInvoiceFormat
 from apps.billing.e_invoices.reasons import explained
 from apps.billing.invoices.seller_buyer import Biller, Buyer, buyer_of, seller_of
 from apps.billing.models import CreditNote, Invoice, InvoiceLine, InvoiceTax
+from apps.billing.models.tax import TaxCase
 from apps.billing.numbers import credit_note_number, formatted_number
 from apps.billing.states import DRAFT, OPEN, PAID, UNCOLLECTIBLE, VOID
 from apps.core.errors import Failure, RefusalKind
@@ -183,12 +184,19 @@ def required_xml(invoice: Invoice, key: str) -> bytes:
     return required_bill(invoice, key)[1]
 
 
-def required_bill(invoice: Invoice, key: str) -> tuple[Bill, bytes]:
-    """The invoice as a format says it, with the addresses that it goes to, and its XML. Raises
-    NotAFormat or LacksSomething."""
+def _as_it_is(bill: Bill) -> Bill:
+    return bill
+
+
+def required_bill(
+    invoice: Invoice, key: str, completed: Callable[[Bill], Bill] = _as_it_is
+) -> tuple[Bill, bytes]:
+    """The invoice as a format says it, with the addresses that it goes to, and its XML; `completed`
+    adds what only the sender of a bill knows. Raises NotAFormat or LacksSomething."""
     seller = Seller(seller_of(invoice))
     missing = refusal(invoice, seller)
-    return _required(key, None if missing else bill_of(invoice, seller), missing)
+    bill = None if missing else completed(bill_of(invoice, seller))
+    return _required(key, bill, missing)
 
 
 def required_credit_note_xml(note: CreditNote, key: str) -> bytes:
@@ -196,11 +204,14 @@ def required_credit_note_xml(note: CreditNote, key: str) -> bytes:
     return required_credit_note_bill(note, key)[1]
 
 
-def required_credit_note_bill(note: CreditNote, key: str) -> tuple[Bill, bytes]:
+def required_credit_note_bill(
+    note: CreditNote, key: str, completed: Callable[[Bill], Bill] = _as_it_is
+) -> tuple[Bill, bytes]:
     """Variant of `required_bill` for a credit note."""
     seller = Seller(seller_of(note.invoice))
     missing = _missing(note.invoice, seller)
-    return _required(key, None if missing else credit_note_bill(note, seller), missing)
+    bill = None if missing else completed(credit_note_bill(note, seller))
+    return _required(key, bill, missing)
 
 
 def _required(key: str, bill: Bill | None, missing: str) -> tuple[Bill, bytes]:
@@ -248,7 +259,7 @@ def credit_note_bill(note: CreditNote, seller: Seller) -> Bill:
         notes=tuple(
             Note(text) for text in ("" if note.is_live else _TEST_NOTE, plain(note.memo)) if text
         ),
-        preceding=Preceding(billed.number, billed.issued),
+        preceding=Preceding(billed.number, billed.issued, _ksef_number(invoice, seller)),
         lines=tuple(
             BillLine(
                 name=f"Credit for {billed.number}",
@@ -266,14 +277,29 @@ def credit_note_bill(note: CreditNote, seller: Seller) -> Bill:
     )
 
 
+def _ksef_number(invoice: Invoice, seller: Seller) -> str:
+    """The number that Poland's system gave the invoice, empty without one."""
+    if not FA3.is_for(seller.country):
+        return ""
+    return (
+        invoice.deliveries.filter(credit_note=None)
+        .exclude(number="")
+        .values_list("number", flat=True)
+        .first()
+        or ""
+    )
+
+
 def formats_of(invoice: Invoice, now: datetime) -> list[tuple[EInvoiceFormat, str]]:
-    """Every format with what the invoice, or a draft, lacks for it, in English."""
+    """Every format that the seller may use, with what the invoice, or a draft, lacks for it, in
+    English."""
     seller = Seller(seller_of(invoice))
     missing = _missing(invoice, seller) if invoice.status == DRAFT else refusal(invoice, seller)
+    usable = [item for item in FORMATS.values() if item.is_for(seller.country)]
     if missing:
-        return [(item, missing) for item in FORMATS.values()]
+        return [(item, missing) for item in usable]
     bill = bill_of(invoice, seller, now)
-    return [(item, item.lacks(bill)) for item in FORMATS.values()]
+    return [(item, item.lacks(bill)) for item in usable]
 
 
 def further_formats(invoice: Invoice, seller: Seller) -> list[EInvoiceFormat]:
@@ -330,6 +356,7 @@ def bill_of(invoice: Invoice, seller: Seller, now: datetime | None = None) -> Bi
         prepaid_cents=min(invoice.amount_paid_cents, invoice.total_cents),
         terms=_TERMS.get(invoice.status, "").format(url=hosted_url(invoice)),
         payment_url=hosted_url(invoice) or "",
+        is_taxed_abroad=invoice.tax_case == TaxCase.EU_CONSUMER,
     )
 
 

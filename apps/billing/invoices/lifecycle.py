@@ -14,11 +14,17 @@ from django.db import transaction
 from apps.access.access import Access
 from apps.billing import events
 from apps.billing.invoices import credit_notes, customer_credit, numbering
-from apps.billing.invoices.charged import BilledLine, change_lines, charge, is_as_shown
+from apps.billing.invoices.charged import (
+    ON_NUMBER,
+    BilledLine,
+    change_lines,
+    charge,
+    is_as_shown,
+)
 from apps.billing.invoices.counted_payments import count_payments
 from apps.billing.invoices.locking import locked_invoice
 from apps.billing.invoices.seller_buyer import parties_to_keep
-from apps.billing.models import Invoice, InvoiceLine, InvoicePayment, TaxCategory
+from apps.billing.models import Invoice, InvoiceLine, InvoicePayment
 from apps.billing.periods import next_reminder
 from apps.billing.services import audit_lines, emails, vat_checks
 from apps.billing.states import DRAFT, INVOICE_MACHINE, OPEN, PAID, UNCOLLECTIBLE, VOID, InvoiceMove
@@ -73,8 +79,7 @@ def finalize_invoice(access: Access, invoice: Invoice) -> Invoice:
 
 
 def _relies_on_number(invoice: Invoice) -> bool:
-    categories = (TaxCategory.REVERSE_CHARGE, TaxCategory.INTRA_COMMUNITY)
-    return invoice.taxes.filter(category__in=categories).exists()
+    return invoice.taxes.filter(category__in=ON_NUMBER).exists()
 
 
 def _charge_as_shown(row: Invoice, at: datetime) -> None:

@@ -12,6 +12,7 @@ from apps.billing.models import Customer, Invoice
 from apps.billing.taxes.choosing import buyer_country
 from apps.billing.taxes.countries import VAT_COUNTRIES
 from apps.core.text.countries import country_code, country_name
+from apps.stores.models import Store
 from apps.stores.selectors import approved_verification
 
 # The usual parts of a postal address in the order they are written; what else there is follows.
@@ -116,6 +117,13 @@ def seller_of(invoice: Invoice) -> Biller:
 def buyer_of(invoice: Invoice) -> Buyer:
     """The buyer that was kept, or else the one of today."""
     return _buyer_now(invoice.customer) if invoice.buyer is None else Buyer(**invoice.buyer)
+
+
+def in_country_of_seller(store: Store, country: str) -> bool:
+    """True if a store sells from a country, by its approved verification or by what its owner
+    says."""
+    verification = approved_verification(store)
+    return (store.country if verification is None else verification.business_country) == country
 
 
 def _seller_now(invoice: Invoice) -> Biller:

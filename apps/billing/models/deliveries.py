@@ -14,6 +14,7 @@ class EInvoiceDelivery(Owned):
 
     class Network(models.TextChoices):
         PEPPOL = "peppol", "Peppol"
+        KSEF = "ksef", "KSeF"
 
     class Status(models.TextChoices):
         QUEUED = "queued"  # the network wasn't asked
@@ -34,6 +35,11 @@ class EInvoiceDelivery(Owned):
     # Of the sender.
     country = models.CharField(max_length=2)
     content = models.TextField()
+    # What finds the document in a network that knows no ID of ours; the number and the receipt that
+    # the network gave it.
+    trace = models.CharField(max_length=100, default="", blank=True, db_default="")
+    number = models.CharField(max_length=50, default="", blank=True, db_default="")
+    receipt = models.TextField(default="", blank=True, db_default="")
     attempts = models.PositiveIntegerField(default=0)
     # The last outage, or the refusal, in the network's words.
     error = models.CharField(max_length=500, default="", blank=True)

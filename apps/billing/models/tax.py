@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from django.db import models
 
+from apps.core import crypto
 from apps.core.models import Owned, RowWithFormKey, once_per_form
 from apps.core.money import BASIS_POINTS
 
@@ -136,10 +137,22 @@ class TaxSettings(Owned):
     supply_type = models.CharField(
         max_length=7, choices=SupplyType.choices, default=SupplyType.SERVICE
     )
+    # With which the seller is in Poland's KSeF.
+    sealed_ksef_token = models.TextField(default="", blank=True, db_default="")
     updated_at = models.DateTimeField()
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["store", "mode"], name="tax_settings_once")]
+
+    @property
+    def ksef_place(self) -> str:
+        return f"billing_taxsettings:{self.store_id}:{self.mode}:sealed_ksef_token"
+
+    @property
+    def ksef_token(self) -> str:
+        """Empty without one."""
+        sealed = self.sealed_ksef_token
+        return crypto.decrypt(sealed, self.ksef_place) if sealed else ""
 
 
 class VatCheck(Owned):

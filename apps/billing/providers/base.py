@@ -1,7 +1,10 @@
-"""Interfaces of a registry of VAT numbers, and of a network that carries e-invoices."""
+"""Interfaces of a registry of VAT numbers, of a network that carries e-invoices, and of the rates
+that Polish VAT in other currencies is told in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any, Protocol
 
@@ -28,7 +31,9 @@ class VatRegistry(Protocol):
 @dataclass(frozen=True)
 class Parcel:
     """An e-invoice on its way: the same `id` and `content` in every attempt. Electronic addresses
-    have the code of their list in front, "9930:DE123456789"."""
+    have the code of their list in front, "9930:DE123456789"; in KSeF they are tax numbers. `trace`
+    is what the network answered to the last attempt, empty before the first; `token` is the
+    seller's own for a network where each seller has one."""
 
     id: str
     is_credit_note: bool
@@ -36,6 +41,8 @@ class Parcel:
     receiver: str
     country: str
     content: bytes
+    trace: str = ""
+    token: str = field(default="", repr=False)
 
 
 class ParcelState(StrEnum):
@@ -47,10 +54,15 @@ class ParcelState(StrEnum):
 
 @dataclass(frozen=True)
 class ParcelAnswer:
-    """`message` says why it was refused, or what holds it up, in the network's words."""
+    """`message` says why it was refused, or what holds it up, in the network's words. `trace` finds
+    the document there again; `number` is the one that the network gave it, and `receipt` what
+    proves that, both empty where it gives none."""
 
     state: ParcelState
     message: str = ""
+    trace: str = ""
+    number: str = ""
+    receipt: str = ""
 
 
 class EInvoiceNetwork(Protocol):
@@ -62,4 +74,11 @@ class EInvoiceNetwork(Protocol):
 
     def look(self, parcel: Parcel) -> ParcelAnswer:
         """Ask what became of it. Raises ProviderError."""
+        ...
+
+
+class ZlotyRates(Protocol):
+    def before(self, currency: str, day: date) -> Decimal:
+        """What one of a currency was in złoty on the last working day before a day. Raises
+        ProviderError."""
         ...

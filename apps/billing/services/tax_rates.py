@@ -10,6 +10,7 @@ from apps.billing.requests import TaxRateChanges, TaxRateRequest, TaxSettingsCha
 from apps.billing.services import audit_lines
 from apps.billing.services.references import named_rate
 from apps.billing.taxes.choosing import settings_of
+from apps.core import crypto
 from apps.core.idempotency import once_per_form
 from apps.core.messages.fields import Invalid
 
@@ -74,6 +75,8 @@ def change_settings(access: Access, request: TaxSettingsChanges) -> TaxSettings:
     for name, value in fields.items():
         if name == "tax_rate_id":
             row.tax_rate = named_rate(access, value, is_in_use=row.tax_rate)
+        elif name == "ksef_token":
+            row.sealed_ksef_token = crypto.encrypt(str(value), row.ksef_place) if value else ""
         else:
             setattr(row, name, value)
     row.updated_at = at

@@ -1,8 +1,8 @@
 """Questions to a registry about a customer's VAT number. Question and answer are kept, an outage
 too: it proves that it was asked.
 
-A number is asked about when it is saved, by a worker, and before an invoice relies on it that was
-last answered long ago (decision 905). No outage holds anything up.
+A number is asked about when it is saved, by a worker, and before an invoice or a cycle relies on it
+that was last answered long ago (decisions 905 and 936). No outage holds anything up.
 """
 
 import uuid
@@ -13,6 +13,7 @@ from typing import cast
 import structlog
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.utils.module_loading import import_string
 
 from apps.access.access import Access
@@ -35,6 +36,8 @@ _WAITS = tuple(timedelta(hours=hours) for hours in (1, 6, 24, 72))
 _LEASE = timedelta(minutes=5)
 # An answer proves that the buyer was who they said for so long.
 PROVES = timedelta(days=30)
+# Of a cycle that will rely on a number: time enough to ask again after an outage.
+_AHEAD = timedelta(days=1)
 
 
 class NoNumberToCheck(Failure):
@@ -77,6 +80,19 @@ def ask_before_relying(customer: Customer, at: datetime) -> None:
     last = newest.values_list("created_at", flat=True).first()
     if last is None or at - last >= _WAITS[0]:
         _ask(customer, at).save(force_insert=True)
+
+
+def plan_before(customer: Customer, at: datetime) -> None:
+    """Have a worker ask a day before a moment at which a cycle will rely on the number, unless the
+    answer of now still proves it then. In the caller's transaction."""
+    settled = settled_check(customer)
+    if not country_of(customer.vat_number or "") or (
+        settled is not None and at - settled.created_at < PROVES
+    ):
+        return
+    planned = at - _AHEAD
+    mine = Customer.objects.filter(pk=customer.pk, vat_number=customer.vat_number)
+    mine.filter(Q(vat_check_at=None) | Q(vat_check_at__gt=planned)).update(vat_check_at=planned)
 
 
 def check_due(ids: Sequence[str] = ()) -> int:

@@ -26,7 +26,7 @@ from apps.billing.invoices.payment_intents import update_paid_amounts
 from apps.billing.models import Invoice, InvoiceSettings, Subscription
 from apps.billing.periods import due_at, next_reminder, period_days, period_end
 from apps.billing.selectors import period_key, with_parts
-from apps.billing.services import emails
+from apps.billing.services import emails, vat_checks
 from apps.billing.states import (
     ACTIVE,
     CANCELED,
@@ -210,6 +210,8 @@ def _invoice(subscription: Subscription, at: datetime) -> Invoice:
         updated_at=at,
     )
     charged = charge(invoice, lines, at, is_cycle=True)
+    if charged.relies_on_number:
+        vat_checks.plan_before(subscription.customer, close)
     invoice.next_letter_at = next_reminder(at, due, at) if invoice.total_cents else None
     invoice.save(force_insert=True)
     rows = put_lines(invoice, lines, charged)

@@ -1,8 +1,8 @@
 """Outbound HTTP to addresses that the operator configured, and which addresses are public
 (apps.core.outbound.strangers goes to strangers' ones).
 
-`get_json`, `get_bytes`, `post_json` and `post_xml` follow no redirects, keep no cookies, ask no
-proxy and inflate no answer, which is bounded and within a deadline.
+`get_json`, `get_bytes`, `post_json`, `post_xml` and `post_nothing` follow no redirects, keep no
+cookies, ask no proxy and inflate no answer, which is bounded and within a deadline.
 """
 
 import ipaddress
@@ -124,9 +124,11 @@ def get_json(
     return _asked("GET", url, params, None, headers or {}, timeout)
 
 
-def get_bytes(url: str, *, accept: str, timeout: float = 10.0) -> bytes:
+def get_bytes(
+    url: str, *, accept: str, headers: Mapping[str, str] | None = None, timeout: float = 10.0
+) -> bytes:
     """The file at an address that the operator configured. Raises ProviderError."""
-    return _sent("GET", url, None, None, {"Accept": accept}, timeout)
+    return _sent("GET", url, None, None, {"Accept": accept, **(headers or {})}, timeout)
 
 
 def post_json(
@@ -157,6 +159,11 @@ def post_xml(
     return _asked(
         "POST", url, params, body, {"Content-Type": "application/xml", **headers}, timeout
     )
+
+
+def post_nothing(url: str, headers: Mapping[str, str], timeout: float) -> None:
+    """POST without a body, whose answer says nothing more than its status."""
+    _sent("POST", url, None, b"", headers, timeout)
 
 
 def _asked(
@@ -210,7 +217,7 @@ def _sent(
                 raw = _within(response, deadline)
     except requests.RequestException as error:
         raise ProviderError(ErrorCode.UNREACHABLE, type(error).__name__) from None
-    if response.status_code not in ((200,) if body is None else (200, 201, 202)):
+    if response.status_code not in ((200,) if body is None else (200, 201, 202, 204)):
         kind = NotThere if response.status_code == HTTPStatus.NOT_FOUND else ProviderError
         raise kind(_code_of(response.status_code), f"HTTP {response.status_code}")
     return raw

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 from django.utils.translation import gettext
 
 from apps.billing import selectors
-from apps.billing.e_invoices.formats import FORMATS
+from apps.billing.e_invoices.formats import COMMON_FORMATS
 from apps.billing.invoices import customer_credit
 from apps.billing.models import Customer, VatCheck
 from apps.billing.requests import CustomerChanges, CustomerRequest
@@ -152,7 +152,7 @@ class CustomerForm(PostalAddressForm):
     @property
     def formats(self) -> list[tuple[str, str]]:
         """Formats of the XML to choose from."""
-        return [(item.key, item.name) for item in FORMATS.values()]
+        return [(item.key, item.name) for item in COMMON_FORMATS.values()]
 
 
 def create(request: PageRequest) -> HttpResponse:

@@ -15,24 +15,24 @@ def shown(invoice: Invoice) -> list[tuple[EInvoiceDelivery, str]]:
     ]
 
 
-def offered(access: Access, invoice: Invoice) -> list[str]:
+def offered(invoice: Invoice) -> list[EInvoiceDelivery.Network]:
     """The networks that the invoice may go through, or be asked for again."""
     if e_invoice.refusal(invoice):
         return []
     return [
         network
-        for network in delivering.networks(access.mode)
+        for network in delivering.networks(invoice)
         if delivering.is_sendable(invoice, network, None)
     ]
 
 
-def offered_notes(access: Access, invoice: Invoice) -> list[str]:
-    """The IDs of its credit notes that may."""
+def offered_notes(access: Access, invoice: Invoice) -> list[tuple[str, EInvoiceDelivery.Network]]:
+    """Each of its credit notes, by its ID, with a network that it may go through."""
     if not e_invoice.can_be_credit_note(invoice):
         return []
     return [
-        str(note.pk)
+        (str(note.pk), network)
         for note in credit_notes.credit_notes_visible_to(access).filter(invoice=invoice)
-        for network in delivering.networks(access.mode)
+        for network in delivering.networks(invoice)
         if delivering.is_sendable(invoice, network, note)
     ]

@@ -23,7 +23,7 @@ from apps.billing.invoices import (
     files,
 )
 from apps.billing.invoices import lifecycle as states
-from apps.billing.models import CreditNote, Invoice
+from apps.billing.models import CreditNote, EInvoiceDelivery, Invoice
 from apps.billing.numbers import formatted_number
 from apps.billing.requests import CreditNoteRequest
 from apps.billing.states import DRAFT, OPEN, OVERPAID
@@ -161,7 +161,7 @@ def show_one(request: PageRequest, id: str) -> HttpResponse:
         "has_credit_data": e_invoice.can_be_credit_note(invoice),
         "credit_left_cents": credit_notes.left_cents(invoice),
         "deliveries": deliveries.shown(invoice),
-        "deliverable": deliveries.offered(request.access, invoice),
+        "deliverable": deliveries.offered(invoice),
         "changes": changes,
         "was_sent": any(item.change == "sent" for item in changes),
         "acts": [name for name, item in ACTS.items() if item.is_offered(invoice)],
@@ -211,6 +211,8 @@ def download(request: PageRequest, id: str) -> HttpResponse:
     """The bill as PDF, the receipt, or the e-invoice as XML."""
     invoice = find_invoice(request, id)
     choice = request.GET.get("of", "")
+    if choice == "network_receipt":
+        return _network_receipt(invoice, request.GET.get("delivery", ""))
     if choice in ("credit_note", "credit_data"):
         return _credit_note(request, invoice, is_data=choice == "credit_data")
     make, kind, ending, content_type = _FILES.get(choice, _FILES[""])
@@ -231,6 +233,16 @@ def download(request: PageRequest, id: str) -> HttpResponse:
         content,
         content_type=content_type,
         headers={"Content-Disposition": f'attachment; filename="{name}"'},
+    )
+
+
+def _network_receipt(invoice: Invoice, id: str) -> HttpResponse:
+    """What a network confirmed about the invoice, or about a credit note of it, as XML."""
+    row: EInvoiceDelivery = find(invoice.deliveries.exclude(receipt=""), id)
+    return HttpResponse(
+        row.receipt,
+        content_type="application/xml",
+        headers={"Content-Disposition": f'attachment; filename="{row.number}.xml"'},
     )
 
 

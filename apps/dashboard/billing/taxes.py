@@ -5,6 +5,8 @@ from django.http import HttpResponse
 from django.utils.translation import gettext
 
 from apps.billing import selectors
+from apps.billing.e_invoices.fa3 import POLAND
+from apps.billing.invoices.seller_buyer import in_country_of_seller
 from apps.billing.models import SupplyType, TaxRate
 from apps.billing.requests import TaxRateChanges, TaxRateRequest, TaxSettingsChanges
 from apps.billing.services import tax_rates
@@ -19,12 +21,14 @@ _CHECKS = ("is_automatic", "is_small_business", "charges_abroad")
 
 
 class TaxSettingsForm(BillingForm):
-    names = ("tax_rate_id", "supply_type", *_CHECKS)
+    names = ("tax_rate_id", "supply_type", "ksef_token", *_CHECKS)
 
     def changes(self) -> TaxSettingsChanges:
-        """Raises Invalid."""
+        """Raises Invalid. A token that isn't written anew stays."""
+        token = self.values["ksef_token"]
         return TaxSettingsChanges.read(
             {
+                **({"ksef_token": token} if token else {}),
                 **self.filled("tax_rate_id"),
                 "supply_type": self.values["supply_type"] or SupplyType.SERVICE.value,
                 **{name: self.values[name] == "on" for name in _CHECKS},
@@ -59,6 +63,10 @@ def settings(request: PageRequest) -> HttpResponse:
             **{name: "on" if getattr(row, name) else "" for name in _CHECKS},
         }
         return _page(request, TaxSettingsForm(typed))
+    if "forget_ksef_token" in request.POST:
+        tax_rates.change_settings(access, TaxSettingsChanges.read({"ksef_token": None}))
+        messages.success(request, gettext("The KSeF token was removed."))
+        return go("settings_taxes")
     if "switch" in request.POST:
         return _switch_rate(request, request.POST["switch"])
     form = TaxSettingsForm(request.POST.dict())
@@ -72,9 +80,12 @@ def settings(request: PageRequest) -> HttpResponse:
 
 def _page(request: PageRequest, form: TaxSettingsForm) -> HttpResponse:
     rows = list(selectors.tax_rates_visible_to(request.access)[:RATES_MAX])
+    access = request.access
     context = {
         "form": form,
         "errors": form.common_errors,
+        "is_in_poland": in_country_of_seller(access.store, POLAND),
+        "has_ksef_token": bool(settings_of(access.store, access.mode).sealed_ksef_token),
         "rates": rows,
         "choices": [
             (str(rate.pk), str(rate))

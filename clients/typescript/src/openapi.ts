@@ -448,6 +448,8 @@ export type EInvoiceDelivery = {
     status: "queued" | "sending" | "delivered" | "refused";
     sender: string;
     receiver: string;
+    network_number: string | null;
+    receipt: string | null;
     attempts: number;
     error: string | null;
     next_attempt_at: string | null;
@@ -1577,6 +1579,7 @@ export type TaxSettings = {
     charges_abroad: boolean;
     /** @enum {string} */
     supply_type: "goods" | "service" | "digital";
+    has_ksef_token: boolean;
     livemode: boolean;
 };
 export type TestClock = {
@@ -1859,7 +1862,7 @@ export type CustomerInput = {
     buyer_reference?: string;
     electronic_address?: string;
     /** @enum {string} */
-    e_invoice_format?: "factur-x" | "xrechnung" | "xrechnung-cii" | "peppol";
+    e_invoice_format?: "factur-x" | "xrechnung" | "xrechnung-cii" | "peppol" | "peppol-cii";
     metadata?: Record<string, never>;
 };
 export type PaymentLinkInput = {
@@ -2191,7 +2194,7 @@ export interface Bodies {
     post_billing_credit_notes_id_deliveries: {
         delivery: {
             /** @enum {string} */
-            network?: "peppol";
+            network?: "peppol" | "ksef";
         };
     };
     post_billing_customers: {
@@ -2238,7 +2241,7 @@ export interface Bodies {
     post_billing_invoices_id_deliveries: {
         delivery: {
             /** @enum {string} */
-            network?: "peppol";
+            network?: "peppol" | "ksef";
         };
     };
     post_billing_products: {
@@ -2311,6 +2314,7 @@ export interface Bodies {
             charges_abroad?: boolean;
             /** @enum {string} */
             supply_type?: "goods" | "service" | "digital";
+            ksef_token?: string;
         };
     };
     post_checkout_reference_onramp_sessions: {

@@ -7,6 +7,7 @@ from typing import Any
 from django.db import models, transaction
 
 from apps.access.models import SecondFactor
+from apps.billing.models import TaxSettings
 from apps.core import crypto
 from apps.core.models import OutgoingMail
 from apps.onramp.models import Credential
@@ -26,6 +27,7 @@ SEALED: list[tuple[type[models.Model], str, Callable[[Any], str]]] = [
     (Credential, "sealed_webhook_secret", lambda row: row.place("sealed_webhook_secret")),
     (OutgoingMail, "sealed_letter", lambda row: row.place),
     (Destination, "account_sealed", lambda row: row.account_place),
+    (TaxSettings, "sealed_ksef_token", lambda row: row.ksef_place),
     (StaffRequest, "sealed", lambda row: row.place),
 ]
 

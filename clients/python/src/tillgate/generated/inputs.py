@@ -239,6 +239,7 @@ class TaxSettingsUpdate(TypedDict):
     is_small_business: NotRequired[bool]
     charges_abroad: NotRequired[bool]
     supply_type: NotRequired[Literal['goods', 'service', 'digital']]
+    ksef_token: NotRequired[str]
 
 
 class DocumentSettingsUpdate(TypedDict):
@@ -281,7 +282,7 @@ class InvoicesCredit(TypedDict):
 
 
 class InvoicesDeliver(TypedDict):
-    network: NotRequired[Literal['peppol']]
+    network: NotRequired[Literal['peppol', 'ksef']]
 
 
 class CreditNotesDeliver(InvoicesDeliver):
@@ -623,7 +624,7 @@ class CustomersFields(TypedDict):
     tax_rate_id: NotRequired[str]
     buyer_reference: NotRequired[str]
     electronic_address: NotRequired[str]
-    e_invoice_format: NotRequired[Literal['factur-x', 'xrechnung', 'xrechnung-cii', 'peppol']]
+    e_invoice_format: NotRequired[Literal['factur-x', 'xrechnung', 'xrechnung-cii', 'peppol', 'peppol-cii']]
     metadata: NotRequired[dict[str, Any]]
 
 

@@ -365,7 +365,9 @@ class EInvoiceDelivery:
     invoice_id: str
     livemode: bool
     network: str
+    network_number: str | None
     next_attempt_at: str | None
+    receipt: str | None
     receiver: str
     sender: str
     status: Literal['queued', 'sending', 'delivered', 'refused']
@@ -1247,6 +1249,7 @@ class TaxRate:
 @dataclass(frozen=True, kw_only=True)
 class TaxSettings:
     charges_abroad: bool
+    has_ksef_token: bool
     is_automatic: bool
     is_small_business: bool
     livemode: bool
