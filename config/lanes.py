@@ -36,7 +36,7 @@ LANES = (
     Lane(
         "settlements",
         settings.X402_WAITING_MAX + 1,
-        r"/api/v2/x402/settle$|/(?:pay/)?[A-Z0-9]{16}/x402$",
+        r"/api/v2/x402/settle$|/(?:pay/)?[A-Z0-9]{16}/(?:x402|signature)$",
     ),
     Lane(
         "documents",

@@ -34,7 +34,7 @@ FACTS = (
     Facts(
         "agents_signedpayment",
         "store_id mode created_at offer_id chain_id contract_address payer nonce amount_atomic"
-        " valid_after valid_before signature",
+        " valid_after valid_before signature is_of_checkout",
         moving(
             HISTORY="status failure_reason updated_at",
             CHAIN="tx_hash is_elsewhere",

@@ -75,7 +75,7 @@ _OF_PAYOUTS = {
         "platform_may_pay_out",
     ]
 }
-_OF_AGENTS = {"x402_dispatch": "a.x402_dispatch"}
+_OF_AGENTS = {name: f"a.{name}" for name in ("x402_dispatch", "checkout_signatures")}
 _STORES = (
     "stores_store s LEFT JOIN payouts_payoutsettings p ON p.store_id = s.id"
     " LEFT JOIN agents_agentsettings a ON a.store_id = s.id"

@@ -22,7 +22,7 @@ from apps.core.errors import Failure
 from apps.core.local_chain import LOCAL_CHAIN_IDS
 from apps.core.messages.fields import Invalid
 from apps.core.web.forms import sentences
-from apps.hosted import cards, languages, plumbing, stages
+from apps.hosted import cards, languages, plumbing, signatures, stages
 from apps.hosted.answers import answer_shown
 from apps.hosted.brand import brand_of, sheet
 from apps.hosted.plumbing import Context, Framing, missing_in_frame, public_page
@@ -250,7 +250,7 @@ def checkout_context(
     ways = {name: plumbing.query_with(query, pay=name) for name in ("crypto", "card")}
     return (
         brand_of(payment.store)
-        | (set_aside | seen)
+        | (set_aside | seen | _signature(payment, received, stage, way))
         | _code(request, chosen)
         | _named(payment, document, query)
         | _of_order(payment)
@@ -318,6 +318,14 @@ def _named(payment: Payment, document: CheckoutFacts, query: QueryDict) -> Conte
         "lost": None if is_told else lost,
         "failed": stages.failed_now(document) if is_due else None,
     }
+
+
+def _signature(
+    payment: Payment, received: list[Received], stage: str, way: WayToPay | None
+) -> Context:
+    if stage != PAY:
+        return signatures.NOTHING
+    return signatures.part_of(payment, received, way.asset_id if way is not None else None)
 
 
 def _coins(

@@ -17,6 +17,7 @@ from apps.hosted import (
     portal,
     refund_address,
     sales,
+    signatures,
     x402,
 )
 
@@ -42,6 +43,7 @@ CHECKOUT = [
     re_path(rf"^(?:pay/)?{REFERENCE}/card$", checkout.pay_by_card, name="checkout_card"),
     re_path(rf"^(?:pay/)?{REFERENCE}/card/leave$", cards.leave, name="checkout_card_leave"),
     re_path(rf"^(?:pay/)?{REFERENCE}/x402$", x402.pay, name="checkout_x402"),
+    re_path(rf"^(?:pay/)?{REFERENCE}/signature$", signatures.sign, name="checkout_signature"),
     re_path(rf"^(?:pay/)?{REFERENCE}/quote$", actions.renew, name="checkout_quote"),
     re_path(rf"^(?:pay/)?{REFERENCE}/sent$", actions.sent, name="checkout_sent"),
     re_path(rf"^(?:pay/)?{REFERENCE}/receipt$", actions.receipt, name="checkout_receipt"),

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.agents.models import AgentSettings, AuthorizationProvider
+from apps.agents.models import AgentSettings, AuthorizationProvider, CheckoutSignatures
 from apps.core.models import Mode
 from apps.core.templatetags.tillgate import badge, fiat, moment
 from apps.payments.models import Payment
@@ -184,6 +184,7 @@ def _agents(store: Store, is_allowed: bool) -> OverviewPart:
     lines = [
         StateLine("x402 payments on-chain", _on_or_off(chosen.x402_dispatch)),
         StateLine("Authorization", provider),
+        StateLine("Signatures at checkout", CheckoutSignatures(chosen.checkout_signatures).label),
     ]
     links = [("Change agents", asking("agents", store=store.pk))] if is_allowed else []
     links.append(("Agent credentials", _found("access_agentcredential", store)))

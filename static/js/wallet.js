@@ -126,6 +126,9 @@ async function check(provider, from, { to, data, amount }) {
 }
 
 let isBusy = false;
+const still = (asked) => {
+  if (button()?.dataset.wallet !== asked) throw new Refused("changed");
+};
 
 async function pay(provider) {
   if (isBusy) return;
@@ -138,10 +141,10 @@ async function pay(provider) {
     const { chainId, amount, ...call } = JSON.parse(asked);
     await switched(provider, chainId);
     await check(provider, from, { ...call, amount });
-    if (button()?.dataset.wallet !== asked) throw new Refused("changed");
+    still(asked);
+    if (await signed(provider, from, chainId, asked)) return;
     tell("confirm");
-    const hash = await provider.request({ method: "eth_sendTransaction", params: [{ from, ...call }] });
-    remember(asked, hash);
+    remember(asked, (await sentTogether(provider, from, chainId, call, asked)) ?? (await provider.request({ method: "eth_sendTransaction", params: [{ from, ...call }] })));
   } catch (error) {
     complain(reason(error));
   } finally {
@@ -149,10 +152,91 @@ async function pay(provider) {
   }
 }
 
+// --- signing, where the service carries it out and the wallet needs no coin for gas ---------------------
+
+const UNSUPPORTED = [4200, -32601, -32004]; // methods that a wallet doesn't have
+const isUnsupported = (error) => UNSUPPORTED.includes(error?.data?.originalError?.code ?? error?.code);
+
+async function signed(provider, from, chainId, asked) {
+  const path = button().dataset.signature;
+  if (!path) return false;
+  const offer = await fetch(`${path}&payer=${from}`, { cache: "no-store" });
+  if (!offer.ok) return false; // what can't be paid so now is paid by a transaction
+  const { typedData, requirements } = await offer.json();
+  tell("sign");
+  let signature;
+  try {
+    signature = await provider.request({ method: "eth_signTypedData_v4", params: [from, JSON.stringify(typedData)] });
+  } catch (error) {
+    if (isUnsupported(error)) return false;
+    throw error;
+  }
+  const [account] = await provider.request({ method: "eth_accounts" });
+  const chain = await provider.request({ method: "eth_chainId" });
+  if (account?.toLowerCase() !== from.toLowerCase() || Number(chain) !== Number(chainId)) throw new Refused("switched");
+  still(asked);
+  const payload = { x402Version: 2, accepted: requirements, payload: { signature, authorization: typedData.message } };
+  await hand(path, { x402Version: 2, paymentPayload: payload, paymentRequirements: requirements });
+  remember(asked, "");
+  return true;
+}
+
+// The same signature pays once, however often it is handed in: a lost answer is asked for again.
+async function hand(path, body) {
+  for (let attempt = 1; ; attempt += 1) {
+    let answer;
+    try {
+      answer = await fetch(path.split("?")[0], { method: "POST", body: JSON.stringify(body) });
+    } catch (error) {
+      if (attempt === 4) throw new Refused("unsent");
+      await new Promise((done) => setTimeout(done, attempt * 1000));
+      continue;
+    }
+    if (answer.ok) return;
+    const told = await answer.json().catch(() => ({}));
+    throw new Refused(told.error ?? "unsent");
+  }
+}
+
+// --- one step of a wallet that sends calls together (EIP-5792): a smart account, whose hash comes later --
+
+const CALL_LOOKS = 600;
+
+async function sentTogether(provider, from, chainId, call, asked) {
+  let can;
+  try {
+    const all = await provider.request({ method: "wallet_getCapabilities", params: [from, [chainId]] });
+    can = all?.[chainId]?.atomic?.status;
+  } catch {
+    return null;
+  }
+  if (can !== "supported") return null;
+  const together = { version: "2.0.0", from, chainId, atomicRequired: true, calls: [call] };
+  let id;
+  try {
+    ({ id } = await provider.request({ method: "wallet_sendCalls", params: [together] }));
+  } catch (error) {
+    if (isUnsupported(error)) return null;
+    throw error;
+  }
+  remember(asked, "");
+  for (let look = 0; look < CALL_LOOKS; look += 1) {
+    const { status, receipts } = await provider.request({ method: "wallet_getCallsStatus", params: [id] });
+    if (status >= 400) {
+      forget();
+      throw new Refused(status >= 500 ? "reverted" : "failed");
+    }
+    if (receipts?.length) return receipts[0].transactionHash;
+    await new Promise((done) => setTimeout(done, 1000));
+  }
+  return "";
+}
+
 // --- after it was sent: nobody is to pay twice before the network has told -----------------------------
 
 const key = () => `sent:${location.pathname}`;
 const sent = () => sessionStorage.getItem(key()) === button()?.dataset.wallet;
+const forget = () => sessionStorage.removeItem(key());
 
 function remember(asked, hash) {
   sessionStorage.setItem(key(), asked);
@@ -160,7 +244,17 @@ function remember(asked, hash) {
   follow();
 }
 
+// A signature that the network has refused for good is no payment: the page says so, once.
+let refused = "";
+
 function follow() {
+  const [id, state] = (button()?.dataset.signed ?? "").split(" ");
+  if (state === "failed" && sent() && refused !== id) {
+    refused = id;
+    forget();
+    list();
+    return complain("reverted");
+  }
   if (!button() || !sent()) {
     if (dialog.open && !button()) dialog.close();
     return;
@@ -173,7 +267,7 @@ function follow() {
   again.type = "button";
   again.classList.add("quiet");
   again.addEventListener("click", () => {
-    sessionStorage.removeItem(key());
+    forget();
     open();
   });
   find("list").replaceChildren(item);

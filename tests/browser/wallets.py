@@ -35,7 +35,8 @@ ANNOUNCING = """
 @dataclass
 class Wallet:
     """Answers as its person decides: `refusals` has the error that a method is answered with,
-    once."""
+    once; `next_account` is chosen while something is signed. One that `sends_together` is a smart
+    account's (EIP-5792)."""
 
     chain: LocalChain
     account: str
@@ -43,6 +44,8 @@ class Wallet:
     known: set[int] = field(default_factory=lambda: {1, SEPOLIA_ID})
     refusals: dict[str, tuple[int, str]] = field(default_factory=dict)
     asked: list[tuple[str, Any]] = field(default_factory=list)
+    next_account: str = ""
+    sends_together: bool = False
 
     def enter(self, page: Page) -> None:
         """Stand in every page that is opened from now on."""
@@ -58,8 +61,25 @@ class Wallet:
         return json.dumps(self._result(method, given))
 
     def _result(self, method: str, given: list[Any]) -> dict[str, Any]:
-        if method == "eth_requestAccounts":
+        if method in ("eth_requestAccounts", "eth_accounts"):
             return {"result": [self.account]}
+        if method == "wallet_getCapabilities":
+            atomic = {"atomic": {"status": "supported"}}
+            return {"result": {given[1][0]: atomic} if self.sends_together else {}}
+        if method == "wallet_sendCalls":
+            [call] = given[0]["calls"]
+            return {
+                "result": {"id": self._asked("eth_sendTransaction", {"from": self.account} | call)}
+            }
+        if method == "wallet_getCallsStatus":
+            receipt = self._asked("eth_getTransactionReceipt", given[0])
+            is_good = receipt is not None and int(receipt["status"], 16)
+            status = 100 if receipt is None else 200 if is_good else 500
+            return {"result": {"status": status, "receipts": [receipt] if receipt else []}}
+        if method == "eth_signTypedData_v4":
+            signature = self._asked(method, given[0], json.loads(given[1]))
+            self.account, self.next_account = self.next_account or self.account, ""
+            return {"result": signature}
         if method == "eth_chainId":
             return {"result": hex(self.network)}
         if method == "wallet_addEthereumChain":
@@ -71,9 +91,15 @@ class Wallet:
                 return {"error": {"code": 4902, "message": "Unrecognized chain ID"}}
             self.network = wanted
             return {"result": None}
+        return self._told(method, given)
+
+    def _told(self, method: str, given: list[Any]) -> dict[str, Any]:
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": given}
         told: dict[str, Any] = requests.post(self.chain.url, json=body, timeout=60).json()
         return {name: told[name] for name in ("result", "error") if name in told}
+
+    def _asked(self, method: str, *given: Any) -> Any:
+        return self._told(method, list(given))["result"]
 
     @property
     def sent(self) -> list[dict[str, Any]]:

@@ -381,6 +381,7 @@ PAYMENT_LINKS = (
     "checkout_pulse",
     "checkout_brand",
     "checkout_wallets",
+    "checkout_signature",
     "checkout_x402",
     "checkout_simulate",
     "checkout_card",

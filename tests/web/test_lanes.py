@@ -26,6 +26,8 @@ WAITING = {
     f"/dashboard/payments/{UUID}/invoice": "documents",
     f"/dashboard/invoices/{UUID}/file": "documents",
     "/api/v2/test_clock/advance": "test clocks",
+    "/pay/ABCDEFGH12345678/x402": "settlements",
+    "/pay/ABCDEFGH12345678/signature": "settlements",
     "/pay/ABCDEFGH12345678/sent": "look-ups",
     "/ABCDEFGH12345678/sent": "look-ups",
     "/files/abc": "downloads",

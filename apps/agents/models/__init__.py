@@ -12,12 +12,17 @@ from apps.agents.models.agents import (
     SignedPaymentStep,
     StatusStep,
 )
-from apps.agents.models.settings import AgentSettings, AuthorizationProvider
+from apps.agents.models.settings import (
+    AgentSettings,
+    AuthorizationProvider,
+    CheckoutSignatures,
+)
 
 __all__ = [
     "AgentPayoutCap",
     "AgentSettings",
     "AuthorizationProvider",
+    "CheckoutSignatures",
     "Mandate",
     "MandateStep",
     "NotedStep",

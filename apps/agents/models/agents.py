@@ -198,7 +198,8 @@ class SignedPayment(Owned):
     it by: the payer and the nonce.
 
     `answered_at` is when the caller heard of its success, which happens once. One that is
-    `is_elsewhere` was carried out by a transaction that isn't ours.
+    `is_elsewhere` was carried out by a transaction that isn't ours. One that is `is_of_checkout`
+    was signed on the payment's page, by the store's rule for such payments.
     """
 
     class Status(models.TextChoices):
@@ -223,6 +224,7 @@ class SignedPayment(Owned):
     tx_hash = models.CharField(max_length=66, blank=True, default="")
     failure_reason = models.CharField(max_length=200, blank=True, default="")
     is_elsewhere = models.BooleanField(default=False, db_default=False)
+    is_of_checkout = models.BooleanField(default=False, db_default=False)
     answered_at = models.DateTimeField(null=True)
     updated_at = models.DateTimeField()
 

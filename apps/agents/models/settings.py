@@ -3,6 +3,7 @@
 from typing import ClassVar
 
 from django.db import models
+from django.utils.translation import gettext_noop
 
 from apps.stores.models.settings import StoreSettings
 
@@ -15,6 +16,14 @@ class AuthorizationProvider(models.TextChoices):
     HTTP = "http", "HTTP"
 
 
+class CheckoutSignatures(models.TextChoices):
+    """Whether customers may pay by a signature at the checkout, and who bears the gas of carrying
+    it out."""
+
+    OFF = "off", gettext_noop("Off")
+    STORE = "store", gettext_noop("The store pays the network fee")
+
+
 class AgentSettings(StoreSettings):
     """`authorization_policy` has the rules of POLICY, `authorization_url` is whom HTTP asks."""
 
@@ -24,6 +33,12 @@ class AgentSettings(StoreSettings):
     authorization_url = models.URLField(max_length=2048, blank=True)
     authorization_policy = models.JSONField(default=dict, blank=True)
     x402_dispatch = models.BooleanField(default=False)
+    checkout_signatures = models.CharField(
+        max_length=8,
+        choices=CheckoutSignatures.choices,
+        default=CheckoutSignatures.OFF,
+        db_default=CheckoutSignatures.OFF,
+    )
 
     takes_two: ClassVar[tuple[str, ...]] = (
         "x402_dispatch",
@@ -34,5 +49,6 @@ class AgentSettings(StoreSettings):
     labels: ClassVar = {
         "daily_issuance_cap_atomic": "Most that mandates of a day add up to (atomic units)",
         "max_mandate_cap_atomic": "Highest limit of a mandate (atomic units)",
+        "checkout_signatures": "Payments by signature at the checkout",
         "x402_dispatch": "Send agents’ x402 payments on-chain",
     }

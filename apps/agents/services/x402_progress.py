@@ -18,22 +18,26 @@ from apps.assets.selectors import native_asset_id
 from apps.chain.models import OutgoingTransaction
 from apps.chain.nodes import nodes_of
 from apps.chain.providers.base import RpcError
-from apps.chain.sending import carried_out, sender
+from apps.chain.sending import carried_out, costs, sender
 from apps.chain.sending.authorizations import Authorization, call_data
 from apps.chain.sending.following import TransferFollower, TransferOrder
 from apps.chain.watching import address_looks
+from apps.core import clock
 from apps.core.machine import Change, StepWithNote
 from apps.core.process.failpoints import failpoint
 from apps.core.rows import Job
 from apps.ledger import movements
 from apps.ledger.chart import AVAILABLE
 from apps.ledger.posting import locked_balance
+from apps.payments.states import PENDING, PROCESSING
 from apps.stores.notices.kinds import PAYMENT_ATTENTION
 
 PURPOSE = OutgoingTransaction.Purpose.X402
 ELSEWHERE = "Another transaction carried it out"
 # A caller who waits longer than this beyond the limit has gone away without an answer.
 ABANDONED = timedelta(seconds=10)
+# Gas of what was signed at the checkout is charged when its payment is settled, at the latest then.
+CHARGED_WITHIN = timedelta(hours=1)
 _Sent = OutgoingTransaction.Status
 _Status = SignedPayment.Status
 
@@ -54,7 +58,7 @@ class SignedFollower(TransferFollower[SignedPayment]):
     model = SignedPayment
     open_statuses = SIGNED_OPEN
     oldest_by = "updated_at"
-    joined = ("store", "offer__asset__chain")
+    joined = ("store", "offer__asset__chain", "offer__payment")
 
     def advance_one(self, key: uuid.UUID) -> SignedPayment:
         """Not inside a transaction: the chain may be asked."""
@@ -85,7 +89,8 @@ class SignedFollower(TransferFollower[SignedPayment]):
 
     def follow(self, row: SignedPayment, transfer: OutgoingTransaction, at: datetime) -> None:
         self._submit(row, at)
-        super().follow(row, transfer, at)
+        if not (row.is_of_checkout and transfer.status == _Sent.CONFIRMED and _is_unsettled(row)):
+            super().follow(row, transfer, at)
         is_late = row.updated_at < at - patience() - ABANDONED
         if row.status == _Status.SUBMITTED and is_late and row.answered_at is None:
             move(row, _Status.UNKNOWN, at, note="Nobody waits for it", tx_hash=transfer.tx_hash)
@@ -188,15 +193,27 @@ def _pay_gas(signed: SignedPayment, transfer: OutgoingTransaction, at: datetime)
         _charge(signed, transfer.network_fee_atomic, at)
 
 
+def _is_unsettled(signed: SignedPayment) -> bool:
+    """Tell whether the coins that its gas is charged from are still to be booked as the store's;
+    what an open payment has received when its time is over is waited for no longer."""
+    payment = signed.offer.payment
+    is_over = signed.updated_at + CHARGED_WITHIN < clock.now(signed.store, signed.mode)
+    return payment.status in (PENDING, PROCESSING) and not is_over
+
+
 def _charge(signed: SignedPayment, gas_atomic: int, at: datetime) -> None:
-    """The merchant bears the gas of what it has settled, as far as it has the chain's coin."""
-    native_id = native_asset_id(signed.offer.asset)
-    charged = min(gas_atomic, locked_balance(signed.store_id, signed.mode, native_id, AVAILABLE))
+    """The merchant bears the gas of what it has settled, as far as it has the chain's coin; of what
+    was signed at its checkout, in the coin that was paid."""
+    asset_id = native_asset_id(signed.offer.asset)
+    if signed.is_of_checkout:
+        worth = costs.worth_of_gas(signed.offer.asset, gas_atomic)
+        asset_id, gas_atomic = signed.offer.asset_id, worth or 0
+    charged = min(gas_atomic, locked_balance(signed.store_id, signed.mode, asset_id, AVAILABLE))
     if charged > 0:
         movements.x402_gas_charged(
             store_id=signed.store_id,
             mode=signed.mode,
-            asset_id=native_id,
+            asset_id=asset_id,
             signed_id=signed.pk,
             payment_id=signed.offer.payment_id,
             gas_atomic=charged,

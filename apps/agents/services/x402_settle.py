@@ -75,10 +75,7 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
     """Carry it out and wait for a block. Not inside a transaction: it asks the chain, and waits."""
     try:
         checked = x402_verify.check(access, request)
-        signed = x402_verify.known(checked)
-        is_new = False
-        if signed is None:
-            signed, is_new = _record(checked, _refuse(checked))
+        signed, is_new = _begun(checked, is_of_checkout=False)
     except X402Refused as refusal:
         reason = (
             CHAIN_NOT_ASKED if refusal.reason == x402_verify.CHAIN_NOT_ASKED else refusal.reason
@@ -90,6 +87,29 @@ def settle(access: Access, request: SignedPaymentRequest) -> SettleOutcome:
     if signed.status != _Status.SETTLED:
         _go_on(signed)
     return _succeeded(signed) if signed.is_elsewhere else _wait(signed, checked.asset)
+
+
+def begin(access: Access, request: SignedPaymentRequest) -> SignedPayment:
+    """The signed payment of somebody at the checkout, who waits on the page: it is recorded and
+    carried out, once however often it is sent. Not inside a transaction. Raises X402Refused."""
+    checked = x402_verify.check(access, request)
+    signed, is_new = _begun(checked, is_of_checkout=True)
+    if signed.offer.payment_id != checked.offer.payment_id:
+        raise X402Refused(x402_verify.NONCE_USED, "The authorization was used before", signed.payer)
+    if is_new and signed.status != _Status.SETTLED:
+        _go_on(signed)
+    elif signed.status == _Status.FAILED:
+        _was_carried_out(checked, signed)
+    signed.refresh_from_db()
+    return signed
+
+
+def _begun(checked: CheckedPayment, *, is_of_checkout: bool) -> tuple[SignedPayment, bool]:
+    """The row of the authorization, and whether this call made it. Raises X402Refused."""
+    signed = x402_verify.known(checked)
+    if signed is not None:
+        return signed, False
+    return _record(checked, _refuse(checked), is_of_checkout=is_of_checkout)
 
 
 def _refuse(checked: CheckedPayment) -> str:
@@ -106,7 +126,9 @@ def _refuse(checked: CheckedPayment) -> str:
     return ""
 
 
-def _record(checked: CheckedPayment, tx_hash: str) -> tuple[SignedPayment, bool]:
+def _record(
+    checked: CheckedPayment, tx_hash: str, *, is_of_checkout: bool
+) -> tuple[SignedPayment, bool]:
     """The row of the authorization, and whether this call made it; `tx_hash` is the transaction of
     somebody else that has carried it out. Raises X402Refused when another authorization pays the
     offer."""
@@ -139,6 +161,7 @@ def _record(checked: CheckedPayment, tx_hash: str) -> tuple[SignedPayment, bool]
             signature=authorization.signature,
             tx_hash=tx_hash,
             is_elsewhere=bool(tx_hash),
+            is_of_checkout=is_of_checkout,
         )
         SignedPaymentStep.objects.create(signed=signed, to_status=signed.status, at=at)
         if tx_hash:

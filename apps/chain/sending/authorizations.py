@@ -5,6 +5,7 @@ Here is what the payer signs, the call that carries it out, and what the chain s
 Nothing of ours moves but gas.
 """
 
+import secrets
 from dataclasses import dataclass
 
 from apps.assets.models import Asset
@@ -33,11 +34,20 @@ _SHAPE = (
 )
 _SELECTOR_LENGTH = 10
 _SIGNATURE_BYTES = 65
+# What a payer signs, each with its type.
+MEMBERS = (
+    "from:address",
+    "to:address",
+    "value:uint256",
+    "validAfter:uint256",
+    "validBefore:uint256",
+    "nonce:bytes32",
+)
 _STRUCT = (
     "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256"
     " validBefore,bytes32 nonce)"
 )
-_MEMBERS = _SHAPE[:6]
+_TYPES = _SHAPE[:6]
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,11 @@ class Authorization:
     valid_before: int
     nonce: str
     signature: str
+
+
+def unused_number() -> str:
+    """A nonce that nobody has used."""
+    return f"0x{secrets.token_hex(32)}"
 
 
 def is_signed_by_payer(asset: Asset, authorization: Authorization) -> bool:
@@ -73,7 +88,7 @@ def digest(asset: Asset, authorization: Authorization) -> bytes:
         asset.eip712_name, asset.eip712_version, asset.chain.chain_id, contract
     )
     return typed_data.digest(
-        domain, typed_data.struct_hash(_STRUCT, encode(_MEMBERS, _members(authorization)))
+        domain, typed_data.struct_hash(_STRUCT, encode(_TYPES, _members(authorization)))
     )
 
 

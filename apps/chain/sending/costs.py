@@ -94,7 +94,12 @@ def _in_units(asset: Asset, price: GasPrice | None) -> int | None:
         return None
     if has_coins(asset.chain):
         return price.wei
-    cost = price.cost(is_native=asset.is_native)
+    return worth_of_gas(asset, price.cost(is_native=asset.is_native))
+
+
+def worth_of_gas(asset: Asset, cost: int) -> int | None:
+    """So much of its network's own coin, in units of the asset at today's prices; None when there
+    is no price."""
     if asset.is_native:
         return cost
     at = clock.real_now()

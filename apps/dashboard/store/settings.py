@@ -13,6 +13,8 @@ from django.http import HttpResponse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_noop as _
 
+from apps.agents.models import AgentSettings, CheckoutSignatures
+from apps.agents.services.checkout_signatures import set_rule
 from apps.assets import selectors
 from apps.assets.lowest_prices import (
     PLACES,
@@ -53,11 +55,13 @@ class CheckoutForm(Form):
         "accept_underpayments",
         "offers_new_quotes",
         "publishable_key_amounts",
+        "checkout_signatures",
     )
 
     @classmethod
     def of(cls, store: Store) -> "CheckoutForm":
-        typed = {name: getattr(store, name) for name in cls.names}
+        rule = AgentSettings.of(store).checkout_signatures
+        typed = {name: getattr(store, name, rule) for name in cls.names}
         return cls(
             {
                 name: ("on" if value else "") if isinstance(value, bool) else value
@@ -79,6 +83,7 @@ class CheckoutForm(Form):
             offers_new_quotes=typed["offers_new_quotes"] == "on",
             publishable_key_amounts=typed["publishable_key_amounts"] == "on",
         )
+        set_rule(store, typed["checkout_signatures"] or CheckoutSignatures.OFF)
 
 
 class DetailsForm(Form):
@@ -216,6 +221,7 @@ def _checkout_form(request: PageRequest, form: Form) -> HttpResponse:
         "form": form,
         "errors": form.common_errors,
         "currencies": Currency.choices,
+        "signature_rules": [(rule.value, gettext(rule.label)) for rule in CheckoutSignatures],
         "fee_percentage": money.percentage_text(store.fee_fraction),
         "platform_fee_percentage": (
             money.percentage_text(store.platform_fee_fraction or Decimal(0))

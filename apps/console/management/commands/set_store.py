@@ -9,7 +9,7 @@ from django.core.validators import URLValidator
 from django.db import transaction
 from django.db.models import TextChoices
 
-from apps.agents.models import AgentSettings, AuthorizationProvider
+from apps.agents.models import AgentSettings, AuthorizationProvider, CheckoutSignatures
 from apps.core import clock
 from apps.payouts.models import PaysNetworkFee
 from apps.payouts.services.caps import set_store_cap
@@ -85,6 +85,7 @@ SETTINGS: dict[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "card_funding": (("card_funding_live", "card_funding_test"), _boolean),
     "authorization_provider": (("authorization_provider",), _one_of(AuthorizationProvider)),
     "authorization_url": (("authorization_url",), _url),
+    "checkout_signatures": (("checkout_signatures",), _one_of(CheckoutSignatures)),
     "x402_dispatch": (("x402_dispatch",), _boolean),
     "invoice_due_days": (("invoice_due_days",), _days),
     "kyc": (("kyc_confirmed_at",), lambda text: clock.real_now() if _boolean(text) else None),
