@@ -8,6 +8,7 @@ from config.hosts import front
 
 urlpatterns = [
     path("api/v2/", include("apps.api.urls")),
+    path("", include("apps.api.compat.urls")),
     path("", include("apps.docs.urls")),
     path("", include("apps.mcp.urls")),
     path("dashboard", RedirectView.as_view(pattern_name="dashboard:home", query_string=True)),

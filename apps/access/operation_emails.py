@@ -31,6 +31,7 @@ DONE = {
     operations.SCHEDULE_CHANGE: _("A payout schedule was changed"),
     operations.AUTO_SWAP: _("Automatic swaps were changed"),
     operations.WAITING_PERIOD_CHANGE: _("The waiting period was changed"),
+    operations.COMPATIBLE_APIS: _("The BTCPay API was turned on or off"),
     operations.APPROVAL_CHANGE: _("The approval limit for payouts was changed"),
     operations.GUARDED_KEY_CREATE: _("An API key that can move money was created"),
     operations.GUARDED_AGENT_CREATE: _("An agent that can move money was created"),

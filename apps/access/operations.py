@@ -1,5 +1,4 @@
-"""THE table of operations: what moves money or opens a way for it, who may do it, and what they
-show first.
+"""THE table of operations: what moves money or opens a way for it, who may do it, with which proof.
 
 A service asks `check`; no view decides. A test refuses an operation that has no row here.
 """
@@ -202,6 +201,8 @@ WAITING_PERIOD_CHANGE = Operation(
     waits=True,
     emails=OWNERS,
 )
+BTCPAY_API = ("store.change_btcpay_api", "Turn the API of BTCPay Server on or off")
+COMPATIBLE_APIS = Operation(*BTCPAY_API, OWN, code=RECENT, has_mode=False, emails=OWNERS)
 APPROVAL_CHANGE = Operation(
     "store.change_payout_approval",
     "Configure the approval limit for payouts",
@@ -443,8 +444,7 @@ GUARDED_SCOPES = (
 
 
 def check(access: Access | None, operation: Operation, *, mode: str | None = None) -> None:
-    """Refuses an operation without permission or without the required proof. None is the operator,
-    who may anything.
+    """Refuses an operation without permission or the required proof. None, the operator, may all.
 
     `mode` is that of what is changed, where it isn't the access's. Raises WrongCredential,
     RoleForbids, a missing scope, MayNotIssueCredentials, stepup.SecondFactorRequired or

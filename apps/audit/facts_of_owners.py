@@ -138,7 +138,7 @@ OF_OWNERS = (
             " customer_language time_zone platform_id publishable_key_amounts"
             " platform_fee_before_fraction platform_fee_from platform_fee_ceiling_fraction"
             " way_of_selling skipped_steps payments_suspended_at payouts_suspended_at"
-            " sign_ins_suspended_at legal_name vat_number register_number",
+            " sign_ins_suspended_at legal_name vat_number register_number has_compatible_apis",
             PACE="test_offset_seconds test_clock_target_seconds test_reset_at test_reset_moved_at",
         ),
     ),
@@ -169,7 +169,7 @@ OF_OWNERS = (
         moving(
             OWNERS="url host description status subscribed_events sealed_secret secret_preview"
             " platform platform_store_url metadata api_version updated_at deleted_at"
-            " is_secret_of_platform",
+            " is_secret_of_platform format",
             PACE="verified_at disabled_at is_notice_due",
         ),
     ),

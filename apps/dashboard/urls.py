@@ -37,6 +37,7 @@ from apps.dashboard.site import switches
 from apps.dashboard.site.views import EVERYBODY, SIGNED_IN, Page, button, form
 from apps.dashboard.store import (
     audit_log,
+    btcpay_api,
     features,
     join,
     members,
@@ -177,10 +178,7 @@ PAGES = (
     button("platform/ask", "platform_ask", platforms.ask, MANAGE),
     Page("platform/accounts", "platform_accounts", platforms.index_accounts),
     Page(
-        "platform/accounts.csv",
-        "platform_accounts_export",
-        platforms.export_accounts,
-        KEEP_BOOKS,
+        "platform/accounts.csv", "platform_accounts_export", platforms.export_accounts, KEEP_BOOKS
     ),
     form("platform/accounts/new", "platform_account_create", platforms.create_account, MANAGE),
     form("platform/accounts/<str:id>", "platform_account", platforms.show_account, VIEW, MANAGE),
@@ -420,11 +418,7 @@ PAGES = (
     Page("team.csv", "members_export", members.export, KEEP_BOOKS),
     form("team/invite", "member_invite", members.invite, MANAGE, is_act=True),
     button(
-        "team/invitations/<str:id>/resend",
-        "invitation_resend",
-        members.resend,
-        MANAGE,
-        is_act=True,
+        "team/invitations/<str:id>/resend", "invitation_resend", members.resend, MANAGE, is_act=True
     ),
     button("team/invitations/<str:id>/revoke", "invitation_revoke", members.revoke, MANAGE),
     form("team/leave", "member_leave", members.leave, SIGNED_IN),
@@ -440,6 +434,7 @@ PAGES = (
     form("settings/store", "settings_store", settings.details, VIEW, MANAGE),
     form("settings/store/close", "settings_store_close", store_closing.close, OWN, stepup=True),
     form("settings/embedding", "settings_embedding", settings.embedding, VIEW, MANAGE),
+    form("settings/btcpay", "settings_btcpay", btcpay_api.switch, VIEW, OWN, stepup=True),
     form("settings", "settings", settings.checkout, VIEW, MANAGE),
     form("settings/assets", "settings_assets", settings.assets, VIEW, MANAGE),
     Page("settings/wallets", "settings_wallets", own_wallets.index),

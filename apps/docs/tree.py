@@ -67,6 +67,8 @@ GUIDE = (
             DocsEntry("typescript", "TypeScript"),
             DocsEntry("woocommerce", "WooCommerce"),
             DocsEntry("shops", "Shops"),
+            DocsEntry("migrate-from-btcpay", "From BTCPay Server"),
+            DocsEntry("migrate-from-coinbase-commerce", "From Coinbase Commerce"),
         ),
     ),
     DocsSection(

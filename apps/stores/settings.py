@@ -23,6 +23,7 @@ _LABELS = {
     "card_funding_test": gettext_noop("Cards in test mode"),
     "checkout_domain_checked_at": gettext_noop("Checkout domain last checked"),
     "customer_pays_fee": gettext_noop("Customer pays the fee"),
+    "has_compatible_apis": gettext_noop("BTCPay API is on"),
     "is_platform": gettext_noop("Runs a platform"),
     "kyc_confirmed_at": gettext_noop("Business verified"),
     "payments_suspended_at": gettext_noop("New payments suspended"),

@@ -57,6 +57,12 @@ class Endpoint(Owned):
         CUSTOM = "custom"
         N8N = "n8n", "n8n"
 
+    class Format(models.TextChoices):
+        """Who else's deliveries it gets (apps.webhooks.formats)."""
+
+        TILLGATE = "tillgate", "Tillgate"
+        BTCPAY = "btcpay", "BTCPay"
+
     url = models.CharField(max_length=2048)
     host = models.GeneratedField(
         expression=models.Func("url", template=_HOST, output_field=models.TextField()),
@@ -70,6 +76,12 @@ class Endpoint(Owned):
     secret_preview = models.CharField(max_length=15)
     # Whether a platform that acted for the store made the secret, and so knows it already.
     is_secret_of_platform = models.BooleanField(default=False, db_default=False)
+    format = models.CharField(
+        max_length=8,
+        choices=Format.choices,
+        default=Format.TILLGATE,
+        db_default=Format.TILLGATE.value,
+    )
     platform = models.CharField(max_length=11, choices=Platform.choices, null=True, blank=True)
     platform_store_url = models.CharField(max_length=2048, null=True, blank=True)
     metadata = models.JSONField(default=dict)

@@ -60,6 +60,7 @@ OPENS = {
         T.HOOK_DELETE,
         T.ACCOUNT_CLOSE,
         T.STORE_CLOSE,
+        T.COMPATIBLE_APIS,  # its callers need a key of the store
         T.TEST_DATA_RESET,
         T.INVITE_REVOKE,
         T.MEMBER_REMOVE,

@@ -157,12 +157,16 @@ class ApiView(APIView):
                 self._check_csrf(request)
                 return session
         try:
-            return self.access_of(request, credential_from(header))
+            return self.access_of(request, self.credential_in(header))
         except Unauthenticated as refusal:
             wait = buckets.count_failure(client_address(request._request)) if header else None
             if wait is not None:
                 raise TooManyFailures(retry_after=wait) from None
             raise self._unauthenticated(refusal) from None
+
+    def credential_in(self, header: str) -> str:
+        """The credential of an Authorization header. Raises Unauthenticated."""
+        return credential_from(header)
 
     def access_of(self, request: Request, credential: str) -> Access:
         """Raises Unauthenticated."""

@@ -14,5 +14,5 @@ HOMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
         ("DASHBOARD_HOST", "ADMIN_HOST"),
     ),
     (("/dashboard", "/oauth/authorize"), ("DASHBOARD_HOST",)),
-    (("/api", "/docs", "/llms.txt", "/oauth/", "/mcp"), ("API_HOST",)),
+    (("/api", "/docs", "/llms.txt", "/oauth/", "/mcp", "/compat/"), ("API_HOST",)),
 )

@@ -31,7 +31,7 @@ from apps.dashboard.tables.filters import searched
 from apps.dashboard.tables.paging import window
 from apps.platforms.selectors import accounts_of
 from apps.stores.models import Store
-from apps.webhooks import selectors, signing
+from apps.webhooks import formats, selectors, signing
 from apps.webhooks.catalogue import EVENTS
 from apps.webhooks.models import Delivery, Endpoint, Event
 from apps.webhooks.reasons import failure_words
@@ -228,7 +228,7 @@ def delivery(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
         return _resend(request, endpoint, delivery_id)
     row: Delivery = find(selectors.deliveries(endpoint), delivery_id)
     event: Event = find(selectors.event_bodies(request.access), str(row.event_id))
-    raw = _body(event, endpoint.api_version)
+    raw = _delivered(row, endpoint, event)
     context = {
         "endpoint": endpoint,
         "delivery": row,
@@ -238,12 +238,26 @@ def delivery(request: PageRequest, id: str, delivery_id: str) -> HttpResponse:
         "headers": signing.plain_headers(
             row.pk, event.pk, event.type, max(row.attempts, 1)
         ).items(),
-        "signed": SIGNED,
+        "signed": SIGNED if endpoint.format == Endpoint.Format.TILLGATE else [formats.SIGNATURE],
         "body": _readable(raw),
         "raw": raw,
         "is_open": row.status in (Delivery.Status.PENDING, Delivery.Status.ATTEMPTING),
     }
     return show(request, "dashboard/webhook_endpoints/delivery.html", context)
+
+
+def _delivered(row: Delivery, endpoint: Endpoint, event: Event) -> str:
+    """Exactly what the endpoint is sent."""
+    if endpoint.format == Endpoint.Format.TILLGATE:
+        return _body(event, endpoint.api_version)
+    return formats.body(
+        delivery_id=row.pk,
+        endpoint_id=endpoint.pk,
+        store_id=row.store_id,
+        type=event.type,
+        created=int(event.created_at.timestamp()),
+        object_json=str(event.object_json),  # type: ignore[attr-defined]  # annotated by the selector
+    ).decode()
 
 
 def _resend(request: PageRequest, endpoint: Endpoint, delivery_id: str) -> HttpResponse:

@@ -65,6 +65,7 @@ _SETTINGS = {
     "settings_branding": _("Branding"),
     "settings_domain": _("Domain"),
     "settings_embedding": _("Embedding"),
+    "settings_btcpay": _("BTCPay API"),
     "settings_waiting": _("Waiting period"),
     "settings_approvals": _("Payout approval"),
     "settings_taxes": _("Taxes"),

@@ -153,6 +153,8 @@ class Store(models.Model):
     offers_new_quotes = models.BooleanField(default=True, db_default=True)
     # In live mode, by themselves: stores from before may (apps.payments.services.origin).
     publishable_key_amounts = models.BooleanField(default=False, db_default=True)
+    # Whether it can be called with the API of BTCPay Server (decision 945).
+    has_compatible_apis = models.BooleanField(default=False, db_default=False)
     fee_fraction = models.DecimalField(max_digits=9, decimal_places=8, default=Decimal("0.01"))
 
     platform = models.ForeignKey(

@@ -19,9 +19,9 @@ from apps.core import crypto, jobs
 from apps.core.clock import real_now
 from apps.core.db import locks
 from apps.core.rows import Job
-from apps.webhooks import signing
+from apps.webhooks import formats, signing
 from apps.webhooks.delivery import readiness
-from apps.webhooks.models import Delivery
+from apps.webhooks.models import Delivery, Endpoint
 
 JOB = Job("webhooks.deliver", in_transaction=False)
 PER_ENDPOINT_MAX = 2
@@ -38,7 +38,7 @@ _CLAIM = f"""
 WITH RECURSIVE {readiness.endpoints("ready", "status = 'pending' AND is_ready")},
 early AS ({readiness.DEMOTE}), possible AS (
     SELECT one.id, one.next_attempt_at, p.url, p.host, p.sealed_secret, p.api_version,
-        moved.seconds, known.yes AS is_known, p.store_id,
+        moved.seconds, known.yes AS is_known, p.store_id, p.format,
            p.verified_at IS NULL OR p.id = ANY (%(slow)s::uuid[]) AS is_slow
     FROM ready
     JOIN webhooks_endpoint p ON p.id = ready.endpoint_id AND p.status = 'active'
@@ -88,7 +88,8 @@ FROM free JOIN due USING (id), webhooks_event e WHERE d.id = free.id AND e.id = 
 RETURNING d.id, d.endpoint_id, d.attempts, d.mode, due.url, due.host, due.sealed_secret,
     due.api_version, due.seconds,
           e.id, e.type, floor(extract(epoch
-              FROM e.created_at))::bigint, e.account_id, e.object::text, due.is_slow
+              FROM e.created_at))::bigint, e.account_id, e.object::text, due.is_slow,
+          due.store_id, due.format
 """  # noqa: S608  # our own text
 
 # Every attempt that failed is kept, for the next one writes over it on the delivery. A retry for an
@@ -184,6 +185,8 @@ class Claimed(NamedTuple):
     account_id: uuid.UUID | None
     object_json: str
     is_slow: bool
+    store_id: uuid.UUID
+    format: str
 
 
 class HeldClaims(NamedTuple):
@@ -296,22 +299,19 @@ def claim(
 def _attempt(
     row: Claimed, until: datetime, now: datetime, secrets: dict[uuid.UUID, str]
 ) -> DueAttempt:
-    raw = signing.body(
-        event_id=row.event_id,
-        type=row.event_type,
-        created=row.created,
-        is_live=row.mode == "live",
-        api_version=row.api_version,
-        account_id=row.account_id,
-        object_json=row.object_json,
-    )
+    raw = _body(row)
     if row.endpoint_id not in secrets:
         secrets[row.endpoint_id] = crypto.decrypt(
             row.sealed_secret, signing.secret_place(row.endpoint_id)
         )
+    secret = secrets[row.endpoint_id]
     headers = {
         **signing.plain_headers(row.id, row.event_id, row.event_type, row.attempts + 1),
-        **signing.signatures(secrets[row.endpoint_id], row.event_id, raw, int(now.timestamp())),
+        **(
+            signing.signatures(secret, row.event_id, raw, int(now.timestamp()))
+            if row.format == Endpoint.Format.TILLGATE
+            else formats.signatures(secret, raw)
+        ),
     }
     return DueAttempt(
         delivery_id=row.id,
@@ -326,6 +326,27 @@ def _attempt(
         api_version=row.api_version,
         sealed_secret=row.sealed_secret,
         is_slow=row.is_slow,
+    )
+
+
+def _body(row: Claimed) -> bytes:
+    if row.format != Endpoint.Format.TILLGATE:
+        return formats.body(
+            delivery_id=row.id,
+            endpoint_id=row.endpoint_id,
+            store_id=row.store_id,
+            type=row.event_type,
+            created=row.created,
+            object_json=row.object_json,
+        )
+    return signing.body(
+        event_id=row.event_id,
+        type=row.event_type,
+        created=row.created,
+        is_live=row.mode == "live",
+        api_version=row.api_version,
+        account_id=row.account_id,
+        object_json=row.object_json,
     )
 
 

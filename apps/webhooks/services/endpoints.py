@@ -53,14 +53,20 @@ class Registered:
 
 
 def register_endpoint(
-    access: Access, request: EndpointRequest, broken: rules.Broken = MappingProxyType({})
+    access: Access,
+    request: EndpointRequest,
+    broken: rules.Broken = MappingProxyType({}),
+    *,
+    format: str = Endpoint.Format.TILLGATE,
+    secret: str = "",
 ) -> Registered:
     """Make an endpoint, or adopt the store's platform integration when a platform is named.
 
     `broken` is what of the request could not be read; it is reported with what the store forbids.
-    Raises InvalidFields, Failure when there is no room, or IntegrationExists when two first
-    registrations race, and operations.MayNotIssueCredentials when a platform would adopt an
-    integration whose secret is its sub-merchant's.
+    An endpoint of another format may bring the secret that its receiver knows already. Raises
+    InvalidFields, Failure when there is no room, or IntegrationExists when two first registrations
+    race, and operations.MayNotIssueCredentials when a platform would adopt an integration whose
+    secret is its sub-merchant's.
     """
     operations.check(access, operations.HOOK_CREATE)
     if "platform" in broken:
@@ -80,9 +86,14 @@ def register_endpoint(
     columns = {**_columns(request), "platform": platform, "api_version": settings.API_VERSION}
     at = access.now()
     endpoint = Endpoint(
-        store=access.store, mode=access.mode, created_at=at, updated_at=at, **columns
+        store=access.store,
+        mode=access.mode,
+        created_at=at,
+        updated_at=at,
+        format=format,
+        **columns,
     )
-    secret = _new_secret(endpoint, access)
+    secret = _new_secret(endpoint, access, secret)
     exists = IntegrationExists(
         Worded("An active {platform} integration already exists for this store", platform=platform)
     )
@@ -258,16 +269,17 @@ def _lock(endpoint: Endpoint) -> None:
     )
 
 
-def _new_secret(endpoint: Endpoint, by: Access | None) -> str:
-    """A platform replaces the secrets that it made itself, and none that its sub-merchant has
-    made."""
+def _new_secret(endpoint: Endpoint, by: Access | None, known: str = "") -> str:
+    """A random secret, or the one that is known. A platform replaces the secrets that it made
+    itself, and none that its sub-merchant has made."""
     is_of_platform = by is not None and by.platform is not None
     if is_of_platform and endpoint.secret_preview and not endpoint.is_secret_of_platform:
         raise operations.MayNotIssueCredentials
     endpoint.is_secret_of_platform = is_of_platform
-    secret = f"whsec_{secrets.token_hex(32)}"
+    secret = known or f"whsec_{secrets.token_hex(32)}"
     endpoint.sealed_secret = crypto.encrypt(secret, secret_place(endpoint.pk))
-    endpoint.secret_preview = f"{secret[:PREVIEW_LENGTH]}..."
+    # Of a secret that somebody else chose, its beginning may be most of it.
+    endpoint.secret_preview = "..." if known else f"{secret[:PREVIEW_LENGTH]}..."
     return secret
 
 

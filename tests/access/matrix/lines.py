@@ -157,6 +157,7 @@ LINES = (
     page(T.AUTO_SWAP, "settings/auto-swap", target_asset_id="{dollars}"),
     page(T.AUTO_SWAP_STOP, "settings/auto-swap", target_asset_id=""),
     page(T.WAITING_PERIOD_CHANGE, "settings/waiting", hours="48"),
+    page(T.COMPATIBLE_APIS, "settings/btcpay", state="on"),
     page(T.APPROVAL_CHANGE, "settings/approvals", above="100"),
     page(T.AGENT_CAPS, "agents/{agent}/caps"),
     api(T.CREDENTIALS_SEE, "GET", "api_keys"),

@@ -1,0 +1,32 @@
+"""Whether a store can be called with the API of BTCPay Server: off until an owner turns it on."""
+
+from django.db import transaction
+
+from apps.access import operation_emails, operations
+from apps.access.access import Access
+from apps.core.errors import Failure, RefusalKind
+from apps.stores.models import Store
+from apps.stores.services import change_store
+
+
+class CompatibleApisOff(Failure):
+    kind = RefusalKind.FORBIDDEN
+    code = "compatible_apis_off"
+    message = "The BTCPay API of this store is off; an owner turns it on under Settings"
+
+
+def change_compatible_apis(access: Access, *, is_on: bool) -> Store:
+    """Turns it on or off, in both modes. Raises what operations.check does."""
+    operations.check(access, operations.COMPATIBLE_APIS)
+    if access.store.has_compatible_apis == is_on:
+        return access.store
+    with transaction.atomic():
+        store = change_store(access.store, has_compatible_apis=is_on)
+        operation_emails.tell(access, operations.COMPATIBLE_APIS, store.name)
+    return store
+
+
+def require_compatible_apis(store: Store) -> None:
+    """Raises CompatibleApisOff."""
+    if not store.has_compatible_apis:
+        raise CompatibleApisOff
