@@ -18,10 +18,11 @@ class CompatibleApisOff(Failure):
 def change_compatible_apis(access: Access, *, is_on: bool) -> Store:
     """Turns it on or off, in both modes. Raises what operations.check does."""
     operations.check(access, operations.COMPATIBLE_APIS)
-    if access.store.has_compatible_apis == is_on:
-        return access.store
     with transaction.atomic():
-        store = change_store(access.store, has_compatible_apis=is_on)
+        store = Store.objects.select_for_update(no_key=True).get(pk=access.store_id)
+        if store.has_compatible_apis == is_on:
+            return store
+        store = change_store(store, has_compatible_apis=is_on)
         operation_emails.tell(access, operations.COMPATIBLE_APIS, store.name)
     return store
 

@@ -113,7 +113,8 @@ def signature_of(payment: Payment) -> Signature | None:
 def part_of(payment: Payment, received: list[Received], asset_id: str | None) -> Context:
     """Of a page on which something is due: what became of a signature, and where one in this coin
     is asked for, if nothing has come yet."""
-    if not checkout_signatures.are_taken(payment.store):
+    can_be_signed = any(checkout_signatures.is_for_wallets(one.address.asset) for one in received)
+    if not can_be_signed or not checkout_signatures.are_taken(payment.store):
         return NOTHING
     chosen = next((one.address for one in received if one.address.asset_id == asset_id), None)
     is_offered = (

@@ -99,7 +99,7 @@ inside, most, turns = [], [], []
 
 def work(number):
     for _ in range(8):
-        with locks.try_hold(locks.Turn.CHAIN_SENDER, "pooled") as is_mine:
+        with locks.try_hold(locks.LockKind.CHAIN_SENDER, "pooled") as is_mine:
             if is_mine:
                 inside.append(number)
                 most.append(len(inside))
@@ -108,7 +108,7 @@ def work(number):
                 turns.append(number)
 
 together(work, 8)
-turn = locks.Turn.TEST_CLOCK
+turn = locks.LockKind.TEST_CLOCK
 with locks.hold(turn, "pooled"), locks.try_hold(turn, "pooled") as again:
     pass
 print(max(most), len(turns) > 1, again, ask("SELECT count(*) FROM core_lease WHERE key = 'pooled'"),

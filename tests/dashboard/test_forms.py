@@ -24,6 +24,7 @@ BROKEN = (*PEOPLE, *DEVELOPERS, *SETTINGS, *MONEY, *SELLING, *BILLING)
 
 # What is asked with these has no input that can be wrong: a button, or a switch of known values.
 BUTTONS = {
+    "settings_btcpay",
     "notification_settings",
     "notification_read",
     "unsubscribe",

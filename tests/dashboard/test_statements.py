@@ -32,7 +32,7 @@ PAGES = {
     "invoices": 7,
     "webhooks": 7,
     "webhooks/{endpoint}": 8,
-    "settings": 5,
+    "settings": 6,
 }
 OPENED, REVIEWED, SENT = 10, 14, 16
 

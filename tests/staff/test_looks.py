@@ -18,6 +18,7 @@ from apps.billing.models import Customer, Price
 from apps.core.text.words import code_words
 from apps.ledger.models import Account
 from apps.payments.models import PaymentEvent
+from apps.payouts.models.wallet_networks import WalletNetwork
 from apps.staff.payments import PaymentEventsInline
 from apps.staff.plumbing.values import named, number_text, record_title, shown
 from apps.staff.templatetags.staff import age
@@ -45,6 +46,7 @@ NAMES = {
     "US Dollar",
     "Canary Islands (IGIC)",
     "Ceuta and Melilla (IPSI)",
+    *(network.full_name for network in WalletNetwork),
 }
 
 

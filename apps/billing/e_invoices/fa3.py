@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from xml.etree import ElementTree as Xml
 
 from apps.billing.e_invoices.bills import NOT_TAXED, Address, Bill, Party, Tax, plain
 from apps.billing.e_invoices.trees import Tree
@@ -16,7 +15,6 @@ from apps.core.money import cents_at, text_from_cents
 from apps.core.text.vat_numbers import EU, prefix_of
 
 _SPACE = "http://crd.gov.pl/wzor/2025/06/25/13775/"
-_SPACES = {"": _SPACE}
 POLAND = "PL"
 ZLOTY = "PLN"
 _NIP = re.compile(r"[1-9](\d[1-9]|[1-9]\d)\d{7}", re.ASCII)
@@ -46,8 +44,6 @@ _PAID_BEFORE = "Zapłacono wcześniej"
 # Fields of sums in the order of the schema; tax has its own beside each of the first four.
 _TAXED_FIELDS = ("1", "2", "3", "4")
 _FREE_FIELDS = ("6_1", "6_2", "6_3", "7", "8", "9", "10")
-
-Xml.register_namespace("", _SPACE)
 
 
 def nip_of(party: Party) -> str:
@@ -85,7 +81,8 @@ def address_lines(address: Address) -> list[str]:
 
 def fa3(bill: Bill, code: str, version: str) -> bytes:
     """`code` and `version` are those of the form."""
-    root = Tree.begun("Faktura", _SPACES)
+    root = Tree.begun("Faktura", {})
+    root.element.set("xmlns", _SPACE)
     head = root.put("Naglowek")
     head.put("KodFormularza", "FA", kodSystemowy=code, wersjaSchemy=version)
     head.put("WariantFormularza", 3)

@@ -7,7 +7,8 @@ from apps.billing.e_invoices.bills import plain
 
 
 class Tree:
-    """An element, and the prefixes of the names below it."""
+    """An element, and the prefixes of the names below it; none where its attribute `xmlns` names
+    the one space of all."""
 
     def __init__(self, element: Xml.Element, spaces: Mapping[str, str]) -> None:
         self.element = element
@@ -41,4 +42,4 @@ class Tree:
 
 def _full(name: str, spaces: Mapping[str, str]) -> str:
     prefix, _, local = name.rpartition(":")
-    return f"{{{spaces[prefix]}}}{local}"
+    return f"{{{spaces[prefix]}}}{local}" if spaces else local

@@ -46,6 +46,7 @@ ACTS: dict[str, str] = {
     "passkey_add": gettext_noop("Add a passkey"),
     "passkey_remove": gettext_noop("Remove a passkey"),
     "settings_domain_change": gettext_noop("Change your checkout domain"),
+    "settings_btcpay": gettext_noop("Turn the BTCPay API on or off"),
     "settings_store_close": gettext_noop("Close this store"),
     "test_data": gettext_noop("Reset test data"),
     "member_invite": gettext_noop("Invite someone to the team"),
