@@ -2,7 +2,8 @@
 statement reads them, however many payments there are, and one more each coin that came in place of
 another."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -17,7 +18,7 @@ from apps.ledger.selectors import SPLITS, Split
 from apps.payments.address_rows import ADDRESS_CELLS, address_of
 from apps.payments.documents.financials import financials
 from apps.payments.documents.progress import Progress, progress_of, worth
-from apps.payments.models import Payment
+from apps.payments.models import Payment, PaymentAddress
 from apps.payments.selectors import Received, arranged
 from apps.payments.snapshot import late_marks
 
@@ -85,14 +86,28 @@ def proceeds_of(payments: Iterable[Payment]) -> dict[UUID, Proceeds]:
 def progress_by_payment(payments: Iterable[Payment]) -> dict[UUID, Progress]:
     """How much of each has come; who asks has found them by `visible_to`."""
     by_id = {payment.pk: payment for payment in payments}
+    return {id: progress_of(by_id[id], came) for id, came in received_by_payment(by_id.values())}
+
+
+def received_by_payment(payments: Iterable[Payment]) -> Iterator[tuple[UUID, list[Received]]]:
+    """What came at the addresses of each, without those where nothing did; who asks has found them
+    by `visible_to`."""
+    by_id = {payment.pk: payment for payment in payments}
     if not by_id:
-        return {}
+        return
     assets: dict[str, Asset] = {}
-    result = {}
     for id, addresses, deposits, late, _ in _PROCEEDS.rows(ids=array(by_id)):
-        received = _received(by_id[id], assets, addresses, deposits, late)
-        result[id] = progress_of(by_id[id], received)
-    return result
+        yield id, _received(by_id[id], assets, addresses, deposits, late)
+
+
+def asset_ids_by_payment(payments: Iterable[Payment]) -> Mapping[UUID, list[str]]:
+    """The assets in which each can be paid, in their order; who asks has found them by
+    `visible_to`."""
+    rows = PaymentAddress.objects.filter(payment_id__in=[payment.pk for payment in payments])
+    found: dict[UUID, list[str]] = defaultdict(list)
+    for id, asset_id in rows.order_by("position").values_list("payment_id", "asset_id"):
+        found[id].append(asset_id)
+    return found
 
 
 def _received(

@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from apps.access.services import create_api_key
 from apps.payments.models import Payment
@@ -233,3 +235,21 @@ def test_plugins_find_the_server_the_store_and_the_rights_of_the_key(
     assert f"btcpay.store.cancreateinvoice:{greenfield.shop.store.pk}" in rights
     assert greenfield.get("/stores/{}/payment-methods").json()[0]["enabled"] is True
     assert greenfield.get("/nothing").status_code == 404
+
+
+def test_a_list_reads_three_invoices_with_as_many_statements_as_one(
+    greenfield: Greenfield,
+) -> None:
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as asked:
+            rows = greenfield.get("/stores/{}/invoices").json()
+            count = len(asked)
+        for row in rows:
+            assert row == greenfield.get(f"/stores/{{}}/invoices/{row['id']}").json()
+        return count
+
+    greenfield.pay(greenfield.invoice())
+    first = statements()
+    greenfield.invoice()
+    greenfield.pay(greenfield.invoice(amount="7.00"))
+    assert statements() == first > 0

@@ -14,6 +14,7 @@ from apps.payments import states
 from apps.payments.documents import parts
 from apps.payments.documents.financials import paid_cents
 from apps.payments.models import Payment, Refund
+from apps.payments.requests import EXPIRES_IN_DEFAULT
 from apps.payments.selectors import Received
 from apps.stores.models import Store
 from apps.webhooks.formats import BTCPAY_EVENTS, shown_metadata
@@ -57,7 +58,8 @@ def status_of(payment: Payment) -> tuple[str, str]:
     return "Expired", "None"
 
 
-def invoice(payment: Payment, received: Sequence[Received] = ()) -> Schema:
+def invoice(payment: Payment, received: Sequence[Received], asset_ids: Sequence[str]) -> Schema:
+    """`received` are the addresses where something came, at least; `asset_ids` all that can pay."""
     status, additional = status_of(payment)
     return {
         "id": payment.reference,
@@ -78,7 +80,7 @@ def invoice(payment: Payment, received: Sequence[Received] = ()) -> Schema:
         "checkout": {
             "redirectURL": payment.success_url,
             "expirationMinutes": (seconds(payment.expires_at) - seconds(payment.created_at)) // 60,
-            "paymentMethods": [entry.address.asset_id for entry in received],
+            "paymentMethods": list(asset_ids),
         },
         "receipt": {"enabled": None, "showQR": None, "showPayments": None},
     }
@@ -94,7 +96,7 @@ _SHORT = ("processing_underpaid", "failed_underpaid")
 
 
 def payment_method(payment: Payment, intake: Received) -> Schema:
-    """What is due in one coin, and what has come in it."""
+    """The amounts that are due and that have come in one coin."""
     entry = intake.address
     asset = entry.asset
 
@@ -159,7 +161,7 @@ def store(row: Store) -> Schema:
         "website": row.website or None,
         "supportUrl": f"mailto:{row.support_email}" if row.support_email else None,
         "defaultCurrency": row.settlement_currency,
-        "invoiceExpiration": 3600,
+        "invoiceExpiration": EXPIRES_IN_DEFAULT,
         "monitoringExpiration": 3600,
         "speedPolicy": "MediumSpeed",
         "paymentTolerance": row.underpayment_tolerance_bps / 100,

@@ -20,9 +20,10 @@ from apps.api.compat.requests import (
 from apps.api.compat.views import GreenfieldView, MissingRecord, NotOnTheseTerms
 from apps.assets.models import Asset
 from apps.core import list_pages, money
-from apps.core.messages.fields import Invalid
+from apps.core.messages.fields import Invalid, Schema
 from apps.payments import selectors
 from apps.payments.models import Payment
+from apps.payments.proceeds import asset_ids_by_payment, received_by_payment
 from apps.payments.requests import RefundRequest
 from apps.payments.selectors import received_by
 from apps.payments.services.cancel import cancel_for_merchant
@@ -71,7 +72,7 @@ class Invoices(InvoiceView):
                 payment, _ = create_payment(self.access, asked, key)
             except UnsupportedCurrency as unsupported:
                 raise NotOnTheseTerms(unsupported.text, field="currency") from None
-        return Response(documents.invoice(payment, received_by(payment)))
+        return Response(_document(payment))
 
     def get(self, request: Request, store_id: str) -> Response:
         query = request._request.GET
@@ -92,15 +93,23 @@ class Invoices(InvoiceView):
             rows = selectors.search(rows, text)
         first = _number(query, "skip", 0)
         size = min(_number(query, "take", TAKEN_DEFAULT), TAKEN_MAX)
-        page = (
+        page = list(
             list_pages.part(rows, first, size)
             .select_related("store")
             .order_by("-created_at", "-id")
         )
-        answered = [documents.invoice(payment, received_by(payment)) for payment in page]
+        came, coins = dict(received_by_payment(page)), asset_ids_by_payment(page)
+        answered = [
+            documents.invoice(payment, came[payment.pk], coins[payment.pk]) for payment in page
+        ]
         if wanted:
             answered = [row for row in answered if str(row["status"]).lower() in wanted]
         return Response(answered)
+
+
+def _document(payment: Payment) -> Schema:
+    received = received_by(payment)
+    return documents.invoice(payment, received, [entry.address.asset_id for entry in received])
 
 
 def _number(query: QueryDict, name: str, default: int) -> int:
@@ -120,11 +129,11 @@ class InvoiceById(InvoiceView):
 
     def get(self, request: Request, store_id: str, invoice_id: str) -> Response:
         payment = self.payment(invoice_id)
-        return Response(documents.invoice(payment, received_by(payment)))
+        return Response(_document(payment))
 
 
 class InvoicePaymentMethods(InvoiceView):
-    """What is due in each coin, and what has come."""
+    """List the amounts that are due and that have come, by coin."""
 
     def get(self, request: Request, store_id: str, invoice_id: str) -> Response:
         payment = self.payment(invoice_id)
@@ -146,7 +155,7 @@ class InvoiceStatus(InvoiceView):
             payment = cancel_for_merchant(payment)
         else:
             payment = accept_shortfall(payment, by=self.access)
-        return Response(documents.invoice(payment, received_by(payment)))
+        return Response(_document(payment))
 
 
 class InvoiceRefund(InvoiceView):
@@ -166,7 +175,7 @@ class InvoiceRefund(InvoiceView):
 
 
 def refund_request(payment: Payment, order: RefundOrder) -> RefundRequest:
-    """What is to be sent back. Raises Invalid or NotOnTheseTerms."""
+    """The coins or money to be sent back. Raises Invalid or NotOnTheseTerms."""
     asset_id = order.payoutMethodId or order.paymentMethod
     if asset_id is not None and not Asset.objects.filter(pk=asset_id).exists():
         raise Invalid("payoutMethodId", "inclusion")
