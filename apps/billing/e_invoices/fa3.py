@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from apps.billing.e_invoices.bills import NOT_TAXED, Address, Bill, Party, Tax, plain
 from apps.billing.e_invoices.trees import Tree
 from apps.core.money import cents_at, text_from_cents
-from apps.core.text.vat_numbers import EU, prefix_of
+from apps.core.text.vat_numbers import EU, is_vat_number, prefix_of
 
 _SPACE = "http://crd.gov.pl/wzor/2025/06/25/13775/"
 POLAND = "PL"
 ZLOTY = "PLN"
 _NIP = re.compile(r"[1-9](\d[1-9]|[1-9]\d)\d{7}", re.ASCII)
-_NIP_WEIGHTS = (6, 5, 7, 2, 3, 4, 5, 6, 7)
 # Control characters and others that the system refuses, although XML takes them.
 _NOT_TAKEN = re.compile(r"[\x7F-\x84\x86-\x9F\uFDD0-\uFDEF\uFFFE\uFFFF]")
 _BEYOND = tuple(chr(plane << 16 | end) for plane in range(1, 17) for end in (0xFFFE, 0xFFFF))
@@ -50,18 +49,13 @@ def nip_of(party: Party) -> str:
     """The Polish tax number of a party, empty when it has none whose check digit is right."""
     for written in (party.vat_number, party.tax_number):
         digits = re.sub(r"[\s-]", "", written).removeprefix(POLAND)
-        if _NIP.fullmatch(digits) and _has_check_digit(digits):
+        if _NIP.fullmatch(digits) and is_vat_number(digits, POLAND):
             return digits
     return ""
 
 
-def _has_check_digit(digits: str) -> bool:
-    total = sum(int(digit) * weight for digit, weight in zip(digits, _NIP_WEIGHTS, strict=False))
-    return total % 11 == int(digits[-1])
-
-
 def wants_zloty_rate(bill: Bill) -> bool:
-    """True if its tax has to be told in złoty as well."""
+    """True if its tax has to be stated in złoty as well."""
     return bill.currency != ZLOTY and bool(bill.tax_cents)
 
 

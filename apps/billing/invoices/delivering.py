@@ -88,7 +88,7 @@ def networks(invoice: Invoice) -> list[_Network]:
 def _is_in_ksef(invoice: Invoice) -> bool:
     if not FA3.is_for(seller_of(invoice).country):
         return False
-    return not invoice.is_live or bool(settings_of(invoice.store, invoice.mode).ksef_token)
+    return not invoice.is_live or bool(settings_of(invoice.store, invoice.mode).sealed_ksef_token)
 
 
 def deliveries_of(invoice: Invoice) -> list[EInvoiceDelivery]:
