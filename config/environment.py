@@ -242,7 +242,7 @@ WEBHOOK_ALLOW_HOSTS: list[str] = env.list("WEBHOOK_ALLOW_HOSTS", default=[])
 VIES_URL = env.str("VIES_URL", default="https://ec.europa.eu/taxation_customs/vies/rest-api")
 # Poland's system of e-invoices, for sellers who have a token of it; empty: none are sent.
 KSEF_URL: str = env.str("KSEF_URL", "https://api.ksef.mf.gov.pl/v2")
-# The rates in which Polish VAT in other currencies is told there.
+# The rates in which Polish VAT in other currencies is stated there.
 NBP_URL: str = env.str("NBP_URL", "https://api.nbp.pl/api")
 # The Peppol access point (phoss-ap) that live e-invoices go through; empty: none are sent.
 PEPPOL_ACCESS_POINT_URL: str = env.str("PEPPOL_ACCESS_POINT_URL", "")

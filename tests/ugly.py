@@ -30,7 +30,7 @@ ERRORS = "main .error, main [role=alert]"
 # ugly words.
 FORMS: tuple[tuple[str, dict[str, str]], ...] = (
     ("settings/store", {"website": "", "vat_number": ""}),
-    ("settings/taxes/new", {"rate": "99.99"}),
+    ("settings/taxes/new", {"rate": "99.99", "reason": "", "reason_code": ""}),
     ("settings/branding", {"primary_color": "", "secondary_color": ""}),
     ("payment-links/new", {"amount": "999999.99", "stock": "1000"}),
     ("payouts/destinations/wallet", {"address": HEX_ADDRESS}),

@@ -1,4 +1,4 @@
-"""Whether a store can be called with the API of BTCPay Server: off until an owner turns it on."""
+"""The API of BTCPay Server for a store: off until an owner turns it on."""
 
 from django.db import transaction
 

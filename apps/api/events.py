@@ -13,7 +13,7 @@ from apps.webhooks.documents import WebhookEventDocument, event_document
 
 
 class Events(ApiView):
-    """What happened, newest first, each as the body of a webhook's delivery. Events are kept for
+    """Events, newest first, each as the body of a webhook's delivery. Events are kept for
     some weeks.
 
     To follow it, ask for the newest again and again and go on with `before` until an event that you

@@ -188,7 +188,7 @@ class Revocation(Client, frozen=True, kw_only=True):
 
 
 class Authorize(OAuthView):
-    """What an app asks for (a browser is sent to the consent page), and the person's decision."""
+    """The request of an app (a browser is sent to the consent page), and the person's decision."""
 
     query = AuthorizationQuery
     bodies = {"POST": Decision}

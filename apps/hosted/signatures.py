@@ -2,7 +2,7 @@
 service carries it out, and the wallet needs no coin for gas.
 
 The page's script alone comes here. The link is the only key, and what was signed moves coins to
-this payment's own address, whoever sends it.
+this payment's own address, no matter who sends it.
 """
 
 import json

@@ -23,7 +23,7 @@ TAILS = LongTails(
     accounts=f"ledger_account a {_LAST.format(before='')} WHERE true",
     tail="e.account_id = a.id AND e.id > coalesce(mark.entry_id, 0)",
 )
-# The balance of account `{account}` before an entry, `%(id)s`. What has no mark before it is told
+# The balance of account `{account}` before an entry, `%(id)s`. What has no mark before it is found
 # from the account's end.
 BALANCE_BEFORE = f"""
 (SELECT CASE WHEN mark.entry_id IS NULL

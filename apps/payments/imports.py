@@ -29,7 +29,7 @@ class ImportedInvoice(Struct, frozen=True, kw_only=True):
 
 
 def entries_of(source: str, content: object) -> list[Mapping[str, Any]]:
-    """The entries of an export: a list, or what stands in its `data`. Raises LeftOut for anything
+    """The entries of an export: a list, or the value of `data`. Raises LeftOut for anything
     else."""
     rows: Any = content.get("data", content) if isinstance(content, dict) else content
     listed: list[Any] = rows if isinstance(rows, list) else [rows]

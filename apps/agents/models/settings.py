@@ -17,8 +17,8 @@ class AuthorizationProvider(models.TextChoices):
 
 
 class CheckoutSignatures(models.TextChoices):
-    """Whether customers may pay by a signature at the checkout, and who bears the gas of carrying
-    it out."""
+    """The rule of a store for payments by signature at the checkout: off, or who bears the gas of
+    carrying them out."""
 
     OFF = "off", gettext_noop("Off")
     STORE = "store", gettext_noop("The store pays the network fee")

@@ -51,7 +51,7 @@ def is_for_wallets(asset: Asset) -> bool:
 
 
 def to_sign(payment: Payment, asset_id: str, payer: str) -> ToSign | None:
-    """What this payer may sign now; None when the payment can't be paid so. Not inside a
+    """The data that this payer may sign now; None when the payment can't be paid so. Not inside a
     transaction: the price of gas may be asked."""
     offer = next((one for one in payment_offers(payment) if one.asset.pk == asset_id), None)
     if offer is None or not is_for_wallets(offer.asset) or not are_taken(payment.store):

@@ -105,7 +105,8 @@ class SendCreditNote(CreditNoteView):
 
 
 class CustomerCredit(CustomerView):
-    """What a customer paid beyond what was owed, by currency: the next invoice uses it."""
+    """Amounts that a customer paid beyond what was owed, by currency: the next invoice uses
+    them."""
 
     answers = {"GET": list[CustomerCreditDocument]}
 

@@ -1,4 +1,4 @@
-"""What BTCPay Server's callers ask for, and what that is here."""
+"""Bodies that BTCPay Server's callers send, and the requests that they become here."""
 
 import json
 import uuid
@@ -85,7 +85,8 @@ class Name(Text):
 
 
 class CheckoutOptions(Request, frozen=True, kw_only=True):
-    """What of a checkout this service can follow; the rest is left to the store's settings."""
+    """Options of a checkout that this service can follow; the rest is left to the store's
+    settings."""
 
     expirationMinutes: Annotated[int, by(Integer(5, 1440))] | None = None
     redirectURL: Annotated[str, by(HttpUrl(may_be_empty=True))] | None = None

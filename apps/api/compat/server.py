@@ -1,5 +1,5 @@
-"""What plugins ask of a BTCPay Server before they use it: its version, the key's rights, and the
-store."""
+"""Calls that plugins make to a BTCPay Server before they use it: its version, the key's rights, and
+the store."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response

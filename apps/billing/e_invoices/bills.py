@@ -185,7 +185,7 @@ class Bill:
     payment_url: str
     # Its tax is that of the consumer's country (One Stop Shop).
     is_taxed_abroad: bool = False
-    # What one of its currency is in złoty, where a Polish seller's tax has to be told in these.
+    # What one of its currency is in złoty, where a Polish seller's tax has to be stated in these.
     zloty_rate: Decimal | None = None
 
     @property

@@ -1,5 +1,5 @@
 """Interfaces of a registry of VAT numbers, of a network that carries e-invoices, and of the rates
-that Polish VAT in other currencies is told in."""
+that Polish VAT in other currencies is stated in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -75,7 +75,7 @@ class Ksef:
     # --- who asks -----------------------------------------------------------------------------
 
     def _signed_in(self, parcel: Parcel) -> dict[str, str]:
-        """The headers of whoever has a seller's token."""
+        """Headers of the holder of a seller's token."""
         key = self._public_key(_OF_TOKENS)
         challenge = self._post("/auth/challenge", {}, {})
         secret = f"{parcel.token}|{challenge['timestampMs']}".encode()

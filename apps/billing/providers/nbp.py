@@ -1,5 +1,5 @@
 """Mean rates of the National Bank of Poland (table A), set on each working day: Polish VAT in
-another currency is told in złoty at the last one before the day of the tax."""
+another currency is stated in złoty at the last one before the day of the tax."""
 
 from datetime import date, timedelta
 from decimal import Decimal

@@ -1,8 +1,8 @@
 """Judges a receipt: a transaction has done what it is for when the logs say so, not when it merely
 wasn't reverted.
 
-A token may answer false and move nothing, or keep a part. Whoever asked hears of neither as of a
-transfer that arrived.
+A token may answer false and move nothing, or keep a part. The one who asked hears of neither as of
+a transfer that arrived.
 """
 
 from dataclasses import dataclass

@@ -218,7 +218,7 @@ KINDS = (
 @dataclass(frozen=True)
 class InboxLine:
     """A notice, and whether the person who looks may resolve it; one that isn't counted is only
-    told."""
+    shown."""
 
     notice: Notice
     may_resolve: bool
